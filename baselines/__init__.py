@@ -1,0 +1,1 @@
+"""What rolecast is compared with: RLlib algorithms, other optimisers of many dimensions."""

@@ -1,0 +1,1 @@
+"""Tasks: batched simulators, their PettingZoo and Gymnasium faces, and their registry."""

@@ -1,0 +1,43 @@
+"""The two kinds of failure a user can meet, as sentences: a wrong request, and a failed run."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class RequestError(ValueError):
+    """What was asked for is wrong; nothing was run. The command line exits with 2."""
+
+
+class ConfigError(RequestError):
+    """A setting has a value that it cannot have.
+
+    Attributes:
+        field: dotted name of the setting.
+        value: what was given.
+        expected: what would have been right, as words that follow "expected".
+    """
+
+    def __init__(self, field: str, value: object, expected: str) -> None:
+        super().__init__(field, value, expected)
+        self.field, self.value, self.expected = field, value, expected
+
+    def __str__(self) -> str:
+        return f"{self.field} is {self.value!r}; expected {self.expected}"
+
+
+class RunError(RuntimeError):
+    """A run failed on its way; what it had computed is kept. The command line exits with 1."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> RequestError:
+    """Return the error for a name that does not exist, with the nearest one that does.
+
+    Args:
+        kind: what is named, in a word: "task", "policy".
+        name: the name that was given.
+        known: all names that exist.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+    return RequestError(f"{kind} {name!r} does not exist; {hint}")

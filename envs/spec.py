@@ -1,0 +1,95 @@
+"""What a task is: its sizes, the batched contract, and the compiled face that some tasks have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+Float32 = NDArray[np.float32]
+Seeds = NDArray[np.uint64]
+
+LANES: Final = 16
+"""W, episodes side by side in one block of a compiled kernel; a constant, so that loops vectorise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSpec:
+    """What a policy must know of a task."""
+
+    id: str
+    """The whole id, options included, from which `make_task` builds it again."""
+
+    agents: int
+    """n."""
+
+    observation_size: int
+    """do, numbers that one agent observes."""
+
+    action_size: int
+    """da, numbers in [-1, 1] that one agent acts with."""
+
+    horizon: int
+    """Most steps that an episode can have."""
+
+    summary: str = ""
+    """One line for `rolecast tasks`."""
+
+    source: str = ""
+    """Where the task's definition comes from."""
+
+
+class BatchedTask(Protocol):
+    """A task over B parallel episodes. Not reentrant: one batch of episodes at a time.
+
+    An episode depends on its seed and its actions alone, never on its neighbours in the batch.
+    Of an episode that has ended, actions are ignored and rewards are 0.
+    """
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task."""
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B episodes; return observations [B, n, do]."""
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        """Advance all episodes by one step.
+
+        Args:
+            actions: [B, n, da] in [-1, 1]; values outside are clipped.
+        Returns:
+            observations [B, n, do], team_reward [B] of this step, done [B] (from this step on),
+            metrics: name to [B].
+        """
+
+    def close(self) -> None:
+        """Release what the task holds."""
+
+
+class LaneEpisodes(Protocol):
+    """Running episodes of a compiled task, in K blocks of W lanes; the last block is padded."""
+
+    observations: Float32
+    """[K, n, do, W], what the agents observe now."""
+
+    returns: Float32
+    """[K, W], team reward so far."""
+
+    def advance(self, actions: Float32) -> None:
+        """Take one step with actions [K, n, da, W] in [-1, 1]; update observations and returns."""
+
+
+class LaneTask(Protocol):
+    """The compiled face of a task whose episodes all last `spec.horizon` steps.
+
+    A task that has one offers it as a method `lanes() -> LaneTask`.
+    """
+
+    def start(self, seeds: Seeds) -> LaneEpisodes:
+        """Begin one episode for each of the L seeds, in K = ceil(L / W) blocks."""
+
+
+Metrics = dict[str, Any]

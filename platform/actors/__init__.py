@@ -1,0 +1,1 @@
+"""Ray actors: they hold and forward, and compute nothing themselves."""

@@ -1,0 +1,1 @@
+"""Ask/tell optimisers of the unit cube, and their registry."""

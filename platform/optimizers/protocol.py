@@ -1,0 +1,78 @@
+"""The one ask/tell face of every searcher of the project, ours and the competitors'.
+
+Optimisers maximise over the unit cube [0, 1]^D. D dimensions, q candidates of a batch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from rolecast.envs.spec import Float
+
+
+class Optimizer(Protocol):
+    """Proposes candidates and learns from their noisy returns. Deterministic for a given seed."""
+
+    def ask(self, q: int) -> Float:
+        """Return q candidates [q, D], none of which repeats one before. Pending until told."""
+
+    def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
+        """Take in evaluations; also of points that were never asked for, in any order.
+
+        Args:
+            candidates: [q, D] in the unit cube.
+            returns: [q], finite.
+            stderrs: [q], standard error of each return, 0 where exact; None when unknown.
+        Raises:
+            RequestError: a shape is wrong, a point lies outside, or a value is not finite.
+        """
+
+    def best(self) -> Float:
+        """Return the incumbent [D]: of highest posterior mean, never of the luckiest draw.
+
+        Raises:
+            RequestError: nothing was told yet.
+        """
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that decides future answers, as arrays and JSON values (nested)."""
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue exactly where the optimiser that gave this state stood."""
+
+
+@runtime_checkable
+class Paced(Protocol):
+    """An optimiser whose schedules follow the share of the budget that is spent."""
+
+    def pace(self, spent: float) -> None:
+        """Take in the share of the budget spent so far, in [0, 1]; called before each `ask`."""
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """An optimiser that can say what it believes, for the live view and the report."""
+
+    def explain(self) -> dict[str, float]:
+        """Return named numbers: noise share, structure share, cloud width and the like."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """How an optimiser would like its budget spent; the user's own settings override."""
+
+    episodes: int
+    """E, episodes averaged into one evaluation."""
+
+    batch_size: int
+    """q."""
+
+
+class OptimizerConfig(Protocol):
+    """Settings of one optimiser: a frozen dataclass, checked when built."""
+
+    def build(self, *, dimension: int, seed: int) -> Optimizer:
+        """Return a fresh optimiser."""
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Divide a budget, in episodes of the task, into batches: some 20 or more of them."""

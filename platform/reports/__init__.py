@@ -1,0 +1,1 @@
+"""What one looks at: report page, curves, structure pictures, renderings."""

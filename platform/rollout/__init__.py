@@ -1,0 +1,1 @@
+"""Joins a task and a policy to returns: the one way anything here evaluates a policy."""

@@ -1,0 +1,195 @@
+"""Whole episodes of a policy in a task: the one way anything here evaluates a policy.
+
+A task with a compiled face and a policy meet in blocks of W lanes, float32; any other task runs by
+the batched contract, with the same compiled policy. Each lane is computed alone, so a return
+depends on its weights and its seed, never on what else is in the call.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rolecast.envs.errors import ConfigError, RunError
+from rolecast.envs.spec import LANES, BatchedTask, Float, Float32, Seeds
+from rolecast.policies.protocol import Policy
+
+COMPILED_CHUNK: Final = 1024
+"""Episodes that the compiled path holds at once: enough to hide calls, small enough for caches."""
+
+BATCHED_CHUNK: Final = 16
+"""Episodes that the batched path holds at once; a user's environments are one object each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rollout:
+    """What P candidates earned over E episodes each."""
+
+    returns: Float
+    """[P, E], team return of each episode, as the task pays it."""
+
+    lengths: NDArray[np.int64]
+    """[P, E], steps of each episode."""
+
+    metrics: Mapping[str, Float] = field(default_factory=dict)
+    """Name to [P, E]: the task's own measures, summed over the episode."""
+
+    observations: Float | None = None
+    """[S, n, do], observations met, when they were asked for."""
+
+    @property
+    def env_steps(self) -> int:
+        """Steps of all episodes together; a joint step of n agents is one."""
+        return int(self.lengths.sum())
+
+
+def rollout(
+    task: BatchedTask,
+    policy: Policy,
+    weights: ArrayLike,
+    seeds: ArrayLike,
+    *,
+    record: int = 0,
+) -> Rollout:
+    """Run E whole episodes for each of P candidates, in this process.
+
+    Args:
+        task: from `make_task`.
+        policy: from `make_policy`, for a task of these sizes.
+        weights: [P, D], the policy's own weights (not the unit cube), finite.
+        seeds: [E], the same episodes for every candidate, or [P, E]; integers >= 0.
+        record: keep this many of the observations met, evenly spaced over episodes and steps.
+    Returns:
+        Returns and lengths [P, E], metrics, and observations if asked for.
+    Raises:
+        ConfigError: a shape is wrong or a weight is not finite.
+        RunError: the task paid a reward that is not finite; names candidate and episode.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim != 2 or weights.shape[1] != policy.space.size:
+        raise ConfigError("rollout.weights", weights.shape, f"shape [P, {policy.space.size}]")
+    if not np.isfinite(weights).all():
+        raise ConfigError("rollout.weights", "an array with NaN or infinity", "finite numbers")
+    seeds = np.asarray(seeds)
+    if seeds.ndim == 1:
+        seeds = np.broadcast_to(seeds, (len(weights), len(seeds)))
+    if seeds.ndim != 2 or len(seeds) != len(weights) or seeds.dtype.kind not in "iu":
+        raise ConfigError(
+            "rollout.seeds", f"{seeds.dtype} {seeds.shape}", f"integers [E] or [{len(weights)}, E]"
+        )
+    shape = seeds.shape
+    lane_seeds = np.ascontiguousarray(seeds, dtype=np.uint64).ravel()
+    candidate = np.repeat(np.arange(len(weights)), shape[1])
+    compiled = hasattr(task, "lanes")
+    size = COMPILED_CHUNK if compiled else BATCHED_CHUNK
+    run = _compiled_chunk if compiled else _batched_chunk
+    chunks = []
+    keep = _record_share(record, lane_seeds.size, size)
+    for start in range(0, lane_seeds.size, size):
+        part = slice(start, start + size)
+        chunks.append(run(task, policy, weights[candidate[part]], lane_seeds[part], keep))
+    returns = np.concatenate([chunk.returns for chunk in chunks]).reshape(shape)
+    if not np.isfinite(returns).all():
+        where = np.argwhere(~np.isfinite(returns))[0]
+        raise RunError(
+            f"task {task.spec.id!r} paid a return of {returns[tuple(where)]} to candidate "
+            f"{where[0]} in the episode of seed {seeds[tuple(where)]}; expected a finite number"
+        )
+    names = chunks[0].metrics
+    return Rollout(
+        returns=returns,
+        lengths=np.concatenate([chunk.lengths for chunk in chunks]).reshape(shape),
+        metrics={
+            name: np.concatenate([chunk.metrics[name] for chunk in chunks]).reshape(shape)
+            for name in names
+        },
+        observations=_recorded(chunks, record) if record else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Episodes [L] that ran together; `observations` [steps, L, n, do] of the steps recorded."""
+
+    returns: Float
+    lengths: NDArray[np.int64]
+    metrics: Mapping[str, Float]
+    observations: list[Float]
+
+
+def _record_share(record: int, lanes: int, chunk: int) -> int:
+    """Return how many steps of each chunk to keep, so that `record` observations come out."""
+    return -(-record // max(min(lanes, chunk), 1)) if record else 0
+
+
+def _recorded(chunks: list[_Chunk], record: int) -> Float:
+    """Thin all recorded observations evenly to [record, n, do] (fewer when fewer were met)."""
+    met = np.concatenate([np.concatenate(chunk.observations) for chunk in chunks])
+    return np.asarray(met[np.linspace(0, len(met) - 1, min(record, len(met))).astype(int)])
+
+
+def _to_lanes(rows: Float, blocks: int) -> Float32:
+    """Lay rows [L, ...] out as [K, ..., W]; lanes past L repeat the last row."""
+    padded = rows[np.minimum(np.arange(blocks * LANES), len(rows) - 1)].astype(np.float32)
+    return np.ascontiguousarray(
+        np.moveaxis(padded.reshape(blocks, LANES, *rows.shape[1:]), 1, -1)
+    )
+
+
+def _from_lanes(lanes: Float32, length: int) -> Float:
+    """Undo `_to_lanes`: [K, ..., W] to rows [L, ...]."""
+    rows = np.moveaxis(lanes, -1, 1)
+    return rows.reshape(-1, *rows.shape[2:])[:length].astype(np.float64)
+
+
+def _steps_to_record(horizon: int, keep: int) -> frozenset[int]:
+    """Spread `keep` steps over the episode."""
+    return frozenset(np.linspace(0, horizon - 1, min(keep, horizon)).astype(int).tolist())
+
+
+def _compiled_chunk(
+    task: BatchedTask, policy: Policy, weights: Float, seeds: Seeds, keep: int
+) -> _Chunk:
+    """Run L episodes to their common horizon, policy and task compiled; weights [L, D]."""
+    spec, length = task.spec, seeds.size
+    episodes = task.lanes().start(seeds)  # type: ignore[attr-defined]  # the caller has looked
+    blocks = len(episodes.observations)
+    actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks)
+    actions = np.empty((blocks, spec.agents, spec.action_size, LANES), dtype=np.float32)
+    kept, steps = [], _steps_to_record(spec.horizon, keep)
+    for step in range(spec.horizon):
+        if step in steps:
+            kept.append(_from_lanes(episodes.observations, length))
+        actor.act(lane_weights, episodes.observations, actions)
+        episodes.advance(actions)
+    returns = _from_lanes(episodes.returns, length)
+    return _Chunk(returns, np.full(length, spec.horizon, dtype=np.int64), {}, kept)
+
+
+def _batched_chunk(
+    task: BatchedTask, policy: Policy, weights: Float, seeds: Seeds, keep: int
+) -> _Chunk:
+    """Run L episodes until all are done, by the batched contract; weights [L, D]."""
+    spec, length = task.spec, seeds.size
+    blocks = -(-length // LANES)
+    actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks)
+    actions = np.empty((blocks, spec.agents, spec.action_size, LANES), dtype=np.float32)
+    observations = task.reset(seeds)
+    returns, lengths = np.zeros(length), np.zeros(length, dtype=np.int64)
+    totals: dict[str, Float] = {}
+    done = np.zeros(length, dtype=bool)
+    kept, steps = [], _steps_to_record(spec.horizon, keep)
+    for step in range(spec.horizon):
+        if step in steps:
+            kept.append(observations[~done])
+        actor.act(lane_weights, _to_lanes(observations, blocks), actions)
+        lengths += ~done
+        observations, reward, done, metrics = task.step(_from_lanes(actions, length))
+        returns += reward
+        for name, value in metrics.items():
+            totals[name] = totals.get(name, 0.0) + value
+        if done.all():
+            break
+    return _Chunk(returns, lengths, totals, kept)

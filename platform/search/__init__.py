@@ -1,0 +1,1 @@
+"""The search: loop, seeds, budget, history and run folder."""

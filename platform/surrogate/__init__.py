@@ -1,0 +1,1 @@
+"""Gaussian-process surrogates: kernels, posterior, evidence."""

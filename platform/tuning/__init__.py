@@ -1,0 +1,1 @@
+"""A search as a Ray Tune trainable, with the one metric vocabulary."""

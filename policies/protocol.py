@@ -1,0 +1,47 @@
+"""What a policy is: a function of weights and observations, without state of its own."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from rolecast.envs.spec import Float, Float32
+from rolecast.policies.space import ParameterSpace
+
+
+class LanePolicy(Protocol):
+    """The compiled float32 face of a policy, over K blocks of W lanes (`rolecast.envs.spec`).
+
+    Every lane has weights of its own, so that any mix of candidates and episodes fills a block.
+    """
+
+    def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
+        """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W]."""
+
+
+class Policy(Protocol):
+    """Maps weights and observations to actions, batched over candidates and episodes."""
+
+    @property
+    def name(self) -> str:
+        """Name in the registry."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Settings, JSON values, from which the registry builds this policy again."""
+
+    @property
+    def space(self) -> ParameterSpace:
+        """Named blocks of parameters, and the map from the unit cube to weights."""
+
+    def act(self, weights: Float, observations: Float) -> Float:
+        """Return actions [P, B, n, da] in [-1, 1] for weights [P, D], observations [P, B, n, do].
+
+        The readable float64 reference of the compiled face.
+        """
+
+    def relaxed_act(self, weights: Tensor, observations: Tensor) -> Tensor:
+        """Return actions [S, n, da], twice differentiable in weights [D], for [S, n, do]."""
+
+    def lanes(self) -> LanePolicy:
+        """Return the compiled face."""

@@ -1,0 +1,39 @@
+"""Structured Bayesian optimisation of compact multi-agent policies: the public face.
+
+Names are loaded on first use, so that `import rolecast` is quick and `load_policy` needs no Ray.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+__version__ = "0.1.0"
+
+_HOMES: Final = {
+    "evaluate": "rolecast.platform.rollout.evaluate",
+    "load_policy": "rolecast.policies.artefact",
+    "make_env": "rolecast.envs.registry",
+    "make_optimizer": "rolecast.platform.optimizers.registry",
+    "make_policy": "rolecast.policies.registry",
+    "make_task": "rolecast.envs.registry",
+    "resume": "rolecast.platform.search.run",
+    "rollout": "rolecast.platform.rollout.rollout",
+    "search": "rolecast.platform.search.run",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0604 - the names come from one table
+
+# In a source tree (a checkout, or the copy that `ray job submit --working-dir .` makes) the
+# mapped folders lie beside this one; an installed package has them inside it.
+_CHECKOUT: Final = Path(__file__).resolve().parent.parent
+if (_CHECKOUT / "setup.py").is_file() and (_CHECKOUT / "tune_configs").is_dir():
+    __path__.append(str(_CHECKOUT))
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rolecast' has no attribute {name!r}; it has {__all__}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

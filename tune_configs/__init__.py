@@ -1,0 +1,1 @@
+"""Experiments as data: one frozen dataclass value each."""
