@@ -1,0 +1,112 @@
+"""What every optimiser is told, kept once: candidates, returns and their standard errors."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import Float
+
+
+class Observations:
+    """Told evaluations in order of arrival; N of them, in D dimensions. Grows by doubling."""
+
+    def __init__(self, dimension: int) -> None:
+        if dimension < 1:
+            raise ConfigError("optimizer.dimension", dimension, "an integer >= 1")
+        self.dimension = dimension
+        self._rows = np.empty((64, dimension + 2))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def candidates(self) -> Float:
+        """[N, D]."""
+        return self._rows[: self._count, 2:]
+
+    @property
+    def returns(self) -> Float:
+        """[N]."""
+        return self._rows[: self._count, 0]
+
+    @property
+    def stderrs(self) -> Float:
+        """[N], NaN where unknown."""
+        return self._rows[: self._count, 1]
+
+    def add(self, candidates: Float, returns: Float, stderrs: Float | None) -> None:
+        """Append q evaluations.
+
+        Raises:
+            RequestError: a shape is wrong, a point outside the cube, a value not finite.
+        """
+        candidates = np.asarray(candidates, dtype=np.float64)
+        returns = np.asarray(returns, dtype=np.float64)
+        if candidates.ndim != 2 or candidates.shape[1] != self.dimension:
+            raise ConfigError("tell.candidates", candidates.shape, f"shape [q, {self.dimension}]")
+        if not ((candidates >= 0.0) & (candidates <= 1.0)).all():
+            raise RequestError("tell.candidates has points outside [0, 1] or NaN; expected none")
+        errors = np.full(len(candidates), np.nan) if stderrs is None else np.asarray(stderrs)
+        for field, values in (("returns", returns), ("stderrs", errors)):
+            if values.shape != (len(candidates),):
+                raise ConfigError(f"tell.{field}", values.shape, f"shape [{len(candidates)}]")
+        if not np.isfinite(returns).all():
+            bad = int(np.flatnonzero(~np.isfinite(returns))[0])
+            raise RequestError(f"tell.returns[{bad}] is {returns[bad]}; expected a finite number")
+        if (errors < 0).any() or np.isinf(errors).any():
+            raise RequestError("tell.stderrs has a negative or infinite value; expected >= 0")
+        need = self._count + len(candidates)
+        if need > len(self._rows):
+            grown = np.empty((max(need, 2 * len(self._rows)), self.dimension + 2))
+            grown[: self._count] = self._rows[: self._count]
+            self._rows = grown
+        fresh = self._rows[self._count : need]
+        fresh[:, 0], fresh[:, 1], fresh[:, 2:] = returns, errors, candidates
+        self._count = need
+
+    def state_dict(self) -> dict[str, NDArray[np.float64]]:
+        """Return a copy of all rows."""
+        return {"rows": self._rows[: self._count].copy()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Replace all rows."""
+        self._rows = np.array(state["rows"], dtype=np.float64)
+        self._count = len(self._rows)
+
+
+def require_batch(q: int) -> int:
+    """Return q.
+
+    Raises:
+        ConfigError: it is not an integer >= 1.
+    """
+    if q < 1:
+        raise ConfigError("ask.q", q, "an integer >= 1")
+    return q
+
+
+def generator_state(rng: np.random.Generator) -> dict[str, Any]:
+    """Return a generator's state as JSON values (its integers exceed 64 bits, so as text)."""
+    state = rng.bit_generator.state
+    return {
+        "state": str(state["state"]["state"]),
+        "inc": str(state["state"]["inc"]),
+        "has_uint32": state["has_uint32"],
+        "uinteger": state["uinteger"],
+    }
+
+
+def restored_generator(state: Mapping[str, Any]) -> np.random.Generator:
+    """Undo `generator_state`."""
+    rng = np.random.default_rng()
+    rng.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": int(state["state"]), "inc": int(state["inc"])},
+        "has_uint32": int(state["has_uint32"]),
+        "uinteger": int(state["uinteger"]),
+    }
+    return rng

@@ -1,0 +1,69 @@
+"""Random search: independent uniform candidates, the yardstick below which nothing should fall."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rolecast.envs.errors import RequestError
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.observations import (
+    Observations,
+    generator_state,
+    require_batch,
+    restored_generator,
+)
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Proposal
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomConfig:
+    """Uniform draws from the cube; it has no settings."""
+
+    def build(self, *, dimension: int, seed: int) -> "RandomSearch":
+        """Return a fresh optimiser."""
+        return RandomSearch(dimension, seed)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Divide a budget as the local searches do."""
+        return many_cheap(budget_episodes)
+
+
+class RandomSearch:
+    """Asks for uniform points; its incumbent is the best of them after shrinkage to the mean."""
+
+    def __init__(self, dimension: int, seed: int) -> None:
+        self._data = Observations(dimension)
+        self._rng = np.random.default_rng(seed)
+
+    def ask(self, q: int) -> Float:
+        """Return q uniform points [q, D]."""
+        return self._rng.random((require_batch(q), self._data.dimension))
+
+    def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
+        """Take in evaluations."""
+        self._data.add(candidates, returns, stderrs)
+
+    def best(self) -> Float:
+        """Return the candidate of highest posterior mean under independent normal returns.
+
+        With prior N(m, v) over candidates and noise s^2 of each, the posterior mean is
+        m + v / (v + s^2) (y - m): a noisy winner is shrunk more than a well-measured one.
+        """
+        if not len(self._data):
+            raise RequestError("best() needs at least one evaluation; tell() came first for none")
+        returns, noise = self._data.returns, np.nan_to_num(self._data.stderrs) ** 2
+        prior = max(float(returns.var() - noise.mean()), 1e-3 * float(returns.var()))
+        shrunk = (returns - returns.mean()) * prior / np.maximum(prior + noise, 1e-300)
+        return self._data.candidates[int(np.argmax(shrunk))].copy()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return data and generator."""
+        return {"data": self._data.state_dict(), "rng": generator_state(self._rng)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._data.load_state_dict(state["data"])
+        self._rng = restored_generator(state["rng"])

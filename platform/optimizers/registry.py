@@ -1,0 +1,74 @@
+"""Optimisers by name: a read-only table here, third parties by entry point."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, Final
+
+from rolecast.envs.errors import unknown_name
+from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
+from rolecast.platform.optimizers.random import RandomConfig
+
+ENTRY_POINTS: Final = "rolecast.optimizers"
+"""Group of entry points that name further config classes."""
+
+OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
+    {
+        "random": RandomConfig,
+    }
+)
+
+
+def optimizer_names() -> list[str]:
+    """Return all names, of this project and of installed third parties."""
+    return sorted({*OPTIMIZERS, *(entry.name for entry in entry_points(group=ENTRY_POINTS))})
+
+
+def optimizer_config_class(name: str) -> type[OptimizerConfig]:
+    """Return the config class of a name.
+
+    Raises:
+        RequestError: no optimiser has this name; offers the nearest.
+    """
+    if name in OPTIMIZERS:
+        return OPTIMIZERS[name]
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        loaded: type[OptimizerConfig] = entry.load()
+        return loaded
+    raise unknown_name("optimizer", name, optimizer_names())
+
+
+def optimizer_config(name: str, **settings: Any) -> OptimizerConfig:
+    """Build the config of an optimiser.
+
+    Args:
+        name: from `optimizer_names()`.
+        settings: fields of its config class.
+    Raises:
+        RequestError: unknown name or setting, with the nearest, or a value out of range.
+    """
+    config_class = optimizer_config_class(name)
+    known = [field.name for field in fields(config_class)]  # type: ignore[arg-type]
+    for setting in settings:
+        if setting not in known:
+            raise unknown_name(f"setting of optimizer {name!r}", setting, known)
+    return config_class(**settings)
+
+
+def make_optimizer(name: str, *, dimension: int, seed: int = 0, **settings: Any) -> Optimizer:
+    """Build an ask/tell optimiser of the unit cube, for any black box.
+
+    Args:
+        name: from `optimizer_names()`.
+        dimension: D.
+        seed: of all its random choices.
+        settings: fields of its config class.
+    Raises:
+        RequestError: unknown name or setting, with the nearest, or a value out of range.
+    Example:
+        >>> optimizer = make_optimizer("random", dimension=3, seed=1)
+        >>> optimizer.ask(2).shape
+        (2, 3)
+    """
+    return optimizer_config(name, **settings).build(dimension=dimension, seed=seed)
