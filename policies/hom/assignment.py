@@ -1,0 +1,54 @@
+"""Algorithm 1, role assignment: the permutation of largest total affinity, for many rows at once.
+
+Ties go to the lowest index: of all optimal permutations the one in which role 0 has the lowest
+agent, then role 1, and so on; a constant matrix gives the identity. The paper is silent on ties,
+which are common where the role net's weights are near 0.
+"""
+
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from rolecast.envs.spec import Float
+
+Index = NDArray[np.int64]
+
+SUBSET_LIMIT: Final = 8
+"""Most agents for which all subsets are gone through; a shortest-path solver takes over beyond."""
+
+
+def assign_roles(affinity: Float) -> Index:
+    """Give every role an agent, so that the sum of affinities is largest.
+
+    Args:
+        affinity: [R, n, n], of role (row) for agent (column); no unit, larger is preferred.
+
+    Returns:
+        [R, n], agent of each role; every row is a permutation. Beyond SUBSET_LIMIT agents, exact
+        ties fall as SciPy's solver has them, which still gives the identity for a constant matrix.
+    Source: Held and Karp (1962) for the subsets. Differs: the paper names the Hungarian method.
+    """
+    rows, n, _ = affinity.shape
+    if n > SUBSET_LIMIT:
+        agents = [linear_sum_assignment(row, maximize=True)[1] for row in affinity]
+        return np.array(agents, dtype=np.int64).reshape(rows, n)
+    # best[:, taken]: largest affinity that the roles popcount(taken), ..., n - 1 can still earn
+    # when the agents in the bit set `taken` are gone.
+    best = np.zeros((rows, 1 << n))
+    choice = np.zeros((rows, 1 << n), dtype=np.int64)
+    for role in reversed(range(n)):
+        taken = np.array([sum(1 << a for a in held) for held in combinations(range(n), role)])
+        free = np.array([[a for a in range(n) if not (t >> a) & 1] for t in taken])
+        totals = affinity[:, role, :][:, free] + best[:, taken[:, None] | (1 << free)]
+        first = totals.argmax(axis=2)
+        best[:, taken] = np.take_along_axis(totals, first[:, :, None], axis=2)[:, :, 0]
+        choice[:, taken] = np.take_along_axis(free[None], first[:, :, None], axis=2)[:, :, 0]
+    agent_of_role = np.empty((rows, n), dtype=np.int64)
+    held_by_now = np.zeros(rows, dtype=np.int64)
+    for role in range(n):
+        agent_of_role[:, role] = choice[np.arange(rows), held_by_now]
+        held_by_now |= 1 << agent_of_role[:, role]
+    return agent_of_role

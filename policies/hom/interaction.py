@@ -1,0 +1,66 @@
+"""Algorithm 2 and equation 3: which roles hear each other, and what they do with it.
+
+Differs: the paper's text calls the graph undirected; its algorithm builds the directed one
+computed here. Silent there, chosen here: h_0 = 0, messages of width da, m = 0 with no neighbour.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.spec import Float
+from rolecast.policies.hom.config import HomModel
+from rolecast.policies.network import forward
+
+Layers = Mapping[str, Sequence[tuple[Float, Float]]]
+
+
+def neighbours(model: HomModel, layers: Layers, states: Float) -> NDArray[np.bool_]:
+    """Return [P, B, n, n]: whether role i (third axis) listens to role l (last axis).
+
+    Args:
+        model: sizes and switches.
+        layers: the policy's nets for P candidates, from `unpack`.
+        states: [P, B, n, do], observations in the order of roles.
+    """
+    affinity = forward(layers["edge"], _pairs(states, model.codes))[..., 0]
+    heard = affinity > 0.0
+    if not model.self_edges:
+        heard &= ~np.eye(model.agents, dtype=bool)
+    return heard
+
+
+def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
+    """Return h_tau [P, B, n, da], what each role would do, before gain and tanh.
+
+    Args:
+        model: sizes and switches.
+        layers: the policy's nets for P candidates, from `unpack`.
+        states: [P, B, n, do], observations in the order of roles.
+    """
+    lead = states.shape[:-1]
+    hidden = np.zeros((*lead, model.action_size))
+    codes = np.broadcast_to(model.codes, (*lead, model.bits))
+    heard = neighbours(model, layers, states) if model.role_interaction else None
+    for _ in range(model.rounds):
+        total = hidden
+        if heard is not None:
+            messages = forward(layers["message"], _pairs(hidden, model.codes))
+            total = hidden + np.where(heard[..., None], messages, 0.0).sum(axis=3)
+        hidden = forward(layers["update"], np.concatenate([states, codes, total], axis=-1))
+    return hidden
+
+
+def _pairs(rows: Float, codes: Float) -> Float:
+    """Return [P, B, n, n, 2k + 2b]: for roles i, l the rows of both, then the codes of both."""
+    shape = (*rows.shape[:3], rows.shape[2])
+    parts = [
+        rows[:, :, :, None, :],
+        rows[:, :, None, :, :],
+        codes[None, None, :, None, :],
+        codes[None, None, None, :, :],
+    ]
+    return np.concatenate(
+        [np.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], axis=-1
+    )

@@ -1,0 +1,130 @@
+"""`mlp`: one small network that every agent runs on its own observation.
+
+With one agent it is the paper's single-agent policy (Table 2, 10-10); with several it is the
+team-shared "CTDE" policy of section 5.2 (14-14), without role assignment and interaction.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float, TaskSpec
+from rolecast.policies.network import check_shapes, forward, unpack
+from rolecast.policies.parameterisation import (
+    Net,
+    Parameterisation,
+    PolicySettings,
+    net_blocks,
+)
+from rolecast.policies.protocol import LanePolicy
+from rolecast.policies.space import ParameterSpace
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class MlpConfig(PolicySettings):
+    """Settings of `mlp`."""
+
+    hidden: Sequence[int] | None = None
+    """Widths of the hidden layers, one or more. None: 10, 10 for one agent, 14, 14 for several."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hidden is not None and not (
+            isinstance(self.hidden, Sequence)
+            and not isinstance(self.hidden, str)
+            and len(self.hidden) > 0
+            and all(type(width) is int and width > 0 for width in self.hidden)
+        ):
+            raise ConfigError("MlpConfig.hidden", self.hidden, "one or more integers >= 1")
+
+    def build(self, task: TaskSpec, seed: int) -> "MlpPolicy":
+        """Return the policy for a task of these sizes; `seed` draws its centre."""
+        default = (10, 10) if task.agents == 1 else (14, 14)
+        hidden = default if self.hidden is None else tuple(self.hidden)
+        net = Net(
+            name="mlp",
+            inputs=tuple(f"obs[{k}]" for k in range(task.observation_size)),
+            hidden=hidden,
+            outputs=task.action_size,
+        )
+        settings = self.resolve(default_gain=1.0 if task.agents == 1 else 10.0)
+        options = {
+            "hidden": list(hidden),
+            "observation_clip": float(self.observation_clip),
+            "parameterisation": self.parameterisation,
+            "centre": settings.centre,
+            "ranges": dict(settings.ranges),
+            "output_gain": settings.output_gain,
+            "seed": seed,
+        }
+        return MlpPolicy(task, net, settings, float(self.observation_clip), options)
+
+
+class MlpPolicy:
+    """The policy `mlp`; see `rolecast.policies.protocol.Policy`."""
+
+    name = "mlp"
+
+    def __init__(
+        self,
+        task: TaskSpec,
+        net: Net,
+        settings: Parameterisation,
+        observation_clip: float,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.options = options
+        self.agents = task.agents
+        self.net = net
+        self.output_gain = settings.output_gain
+        self.observation_clip = observation_clip
+        rng = np.random.default_rng(options["seed"])
+        self.space = ParameterSpace(tuple(net_blocks(net, settings, rng)))
+
+    def act(self, weights: Float, observations: Float) -> Float:
+        """Return actions [P, B, n, da] for weights [P, D] and observations [P, B, n, do].
+
+        Raises:
+            ValueError: a shape does not fit.
+        """
+        weights, observations = check_shapes(
+            weights,
+            observations,
+            parameters=self.space.size,
+            agents=self.agents,
+            observation_size=len(self.net.inputs),
+        )
+        clipped = np.clip(observations, -self.observation_clip, self.observation_clip)
+        outputs = forward(unpack(weights, [self.net])["mlp"], clipped)
+        return np.asarray(np.tanh(self.output_gain * outputs))
+
+    def relaxed_act(self, weights: "Tensor", observations: "Tensor") -> "Tensor":
+        """Return actions [S, n, da] for weights [D] and observations [S, n, do].
+
+        There is nothing to relax: the same function, in torch.
+        """
+        from rolecast.policies.relaxation import mlp_actions
+
+        return mlp_actions(
+            weights,
+            observations,
+            net=self.net,
+            observation_clip=self.observation_clip,
+            output_gain=self.output_gain,
+        )
+
+    def lanes(self) -> LanePolicy:
+        """Return the compiled face."""
+        from rolecast.policies.mlp_fused import MlpLanes
+
+        return MlpLanes(
+            widths=self.net.widths,
+            observation_clip=self.observation_clip,
+            output_gain=self.output_gain,
+        )

@@ -1,0 +1,193 @@
+"""Where the cube of parameters lies in the space of weights: centre, ranges, output gain.
+
+Differs: the paper (section 4.5) searches a plain cube of weights. There, three zero-centred layers
+make a saddle of the middle, and the search stands on a plateau. So by default the middle of the
+cube is a near-linear team: the hidden and output layers of every small net have an orthogonal
+centre, biases stay small, and the action is tanh(gain * output) with a fixed gain. The paper's
+form is the preset "table3".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from types import MappingProxyType
+from typing import Final, Literal
+
+import numpy as np
+
+from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.spec import Float
+from rolecast.policies.space import Block
+
+PARAMETERISATIONS: Final = ("centred", "table3")
+CENTRES: Final = ("orthogonal", "identity", "zero")
+
+CENTRED_RANGES: Final[Mapping[str, float]] = MappingProxyType(
+    {"first": 2.5, "hidden": 0.75, "bias": 0.25, "message": 0.3}
+)
+"""Half ranges of the default cube: weights of first layers; weights of hidden and output layers;
+biases; and a factor on all of the message net."""
+
+TABLE3_RANGES: Final[Mapping[str, float]] = MappingProxyType(
+    {"first": 3.0, "hidden": 3.0, "bias": 3.0, "message": 1.0}
+)
+"""The paper's plain cube, weights in [-3, 3]; the bound is ours, the paper states none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameterisation:
+    """The resolved settings of one policy."""
+
+    centre: str
+    """One of CENTRES."""
+
+    ranges: Mapping[str, float]
+    """Half ranges, with the keys of CENTRED_RANGES."""
+
+    output_gain: float
+    """Fixed factor before the last tanh; no parameter of the policy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySettings:
+    """The settings that every policy of this project has. None stands for the preset's value."""
+
+    observation_clip: float = 10.0
+    """Observations are clipped to [-observation_clip, observation_clip] before anything else."""
+
+    parameterisation: Literal["centred", "table3"] = "centred"
+    """Preset of the three settings below: "centred", or "table3" for the paper's plain cube."""
+
+    centre: Literal["orthogonal", "identity", "zero"] | None = None
+    """Middle of the cube: hidden layers random orthogonal and output rows orthonormal times
+    sqrt(2), drawn from the seed; the identity pattern; or zero. First layers and biases have
+    centre 0 always."""
+
+    ranges: Mapping[str, float] | None = None
+    """Half ranges by kind, "first", "hidden" and "bias", and the factor "message"; those not
+    named keep the preset's value."""
+
+    output_gain: float | None = None
+    """Fixed factor before the last tanh. Preset "centred": 10, but 1 for an MLP of one agent."""
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        require_positive(f"{name}.observation_clip", self.observation_clip)
+        require_choice(f"{name}.parameterisation", self.parameterisation, PARAMETERISATIONS)
+        if self.centre is not None:
+            require_choice(f"{name}.centre", self.centre, CENTRES)
+        if self.output_gain is not None:
+            require_positive(f"{name}.output_gain", self.output_gain)
+        if self.ranges is not None:
+            if not isinstance(self.ranges, Mapping):
+                raise ConfigError(f"{name}.ranges", self.ranges, "a mapping of kind to half range")
+            for kind, value in self.ranges.items():
+                if kind not in CENTRED_RANGES:
+                    raise unknown_name(f"{name}.ranges kind", kind, CENTRED_RANGES)
+                require_positive(f"{name}.ranges[{kind!r}]", value)
+
+    def resolve(self, default_gain: float) -> Parameterisation:
+        """Fill in the preset; `default_gain` is the gain of the "centred" one."""
+        plain = self.parameterisation == "table3"
+        preset = TABLE3_RANGES if plain else CENTRED_RANGES
+        gain = (1.0 if plain else default_gain) if self.output_gain is None else self.output_gain
+        return Parameterisation(
+            centre=self.centre or ("zero" if plain else "orthogonal"),
+            ranges=dict(preset) | {kind: float(x) for kind, x in (self.ranges or {}).items()},
+            output_gain=float(gain),
+        )
+
+
+def require_positive(name: str, value: object) -> None:
+    """Raise ConfigError unless value is a finite number above 0."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and isfinite(value) and value > 0):  # type: ignore[arg-type, operator]
+        raise ConfigError(name, value, "a finite number > 0")
+
+
+def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise ConfigError unless value is one of the choices."""
+    if value not in choices:
+        raise ConfigError(name, value, f"one of {', '.join(map(repr, choices))}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Net:
+    """The shape of one small MLP: tanh hidden layers, linear outputs."""
+
+    name: str
+    """Net of the policy: "role", "edge", "message", "update" or "mlp"."""
+
+    inputs: tuple[str, ...]
+    """What each input reads."""
+
+    hidden: tuple[int, ...]
+    """Widths of the hidden layers; at least one."""
+
+    outputs: int
+    """Number of outputs."""
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Inputs, hidden widths, outputs."""
+        return (len(self.inputs), *self.hidden, self.outputs)
+
+    @property
+    def size(self) -> int:
+        """Number of weights and biases."""
+        return sum((a + 1) * b for a, b in zip(self.widths[:-1], self.widths[1:], strict=True))
+
+
+def net_blocks(net: Net, settings: Parameterisation, rng: np.random.Generator) -> list[Block]:
+    """Return the blocks of one net: per layer a weight (out, in), then its bias (out,)."""
+    blocks = []
+    factor = settings.ranges["message"] if net.name == "message" else 1.0
+    columns = net.inputs
+    last = len(net.widths) - 2
+    for layer, (fan_in, fan_out) in enumerate(zip(net.widths[:-1], net.widths[1:], strict=True)):
+        centre = np.zeros((fan_out, fan_in))
+        if layer > 0:
+            centre = _centre(settings.centre, fan_out, fan_in, layer == last, rng)
+        kind = "first" if layer == 0 else "hidden"
+        blocks.append(
+            Block(
+                net=net.name,
+                layer=layer,
+                kind="weight",
+                centre=centre,
+                half_range=settings.ranges[kind] * factor,
+                columns=columns,
+            )
+        )
+        blocks.append(
+            Block(
+                net=net.name,
+                layer=layer,
+                kind="bias",
+                centre=np.zeros(fan_out),
+                half_range=settings.ranges["bias"] * factor,
+            )
+        )
+        columns = tuple(f"hidden[{unit}]" for unit in range(fan_out))
+    return blocks
+
+
+def _centre(kind: str, outputs: int, inputs: int, last: bool, rng: np.random.Generator) -> Float:
+    """Return the centre [outputs, inputs] of a hidden (or, if last, output) layer's weights."""
+    if kind == "zero":
+        return np.zeros((outputs, inputs))
+    if kind == "orthogonal":
+        return semi_orthogonal(outputs, inputs, rng) * (sqrt(2.0) if last else 1.0)
+    if not last:
+        return np.eye(outputs, inputs)
+    pattern = np.zeros((outputs, inputs))
+    pattern[np.arange(inputs) % outputs, np.arange(inputs)] = 1.0
+    return pattern
+
+
+def semi_orthogonal(rows: int, columns: int, rng: np.random.Generator) -> Float:
+    """Return a uniformly drawn [rows, columns] whose shorter side is orthonormal."""
+    long, short = max(rows, columns), min(rows, columns)
+    q, r = np.linalg.qr(rng.standard_normal((long, short)))
+    q = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
+    return np.asarray(q if rows >= columns else q.T)

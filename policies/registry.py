@@ -1,0 +1,81 @@
+"""The policies by name, and the one way to make one."""
+
+import dataclasses
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.spec import BatchedTask, TaskSpec
+from rolecast.policies.hom.config import HomConfig
+from rolecast.policies.mlp import MlpConfig
+from rolecast.policies.protocol import Policy
+
+ENTRY_POINTS: Final = "rolecast.policies"
+"""Entry point group through which other packages offer policies: name to config class."""
+
+
+class PolicyConfig(Protocol):
+    """Settings of one policy: a frozen dataclass, checked when built, of keyword arguments."""
+
+    def build(self, task: TaskSpec, seed: int) -> Policy:
+        """Return the policy for a task of these sizes; all that is random comes from the seed."""
+
+
+POLICIES: Final[Mapping[str, type[PolicyConfig]]] = MappingProxyType(
+    {"hom": HomConfig, "mlp": MlpConfig}
+)
+"""The project's own policies: name to config class."""
+
+
+def policy_names() -> list[str]:
+    """Return the names that `make_policy` knows, sorted; those of other packages included."""
+    return sorted({*POLICIES, *(point.name for point in entry_points(group=ENTRY_POINTS))})
+
+
+def policy_config(name: str) -> type[PolicyConfig]:
+    """Return the config class of a policy.
+
+    Raises:
+        RequestError: no policy has this name.
+        Exception: another package offers it and fails to load, in that package's own words.
+    """
+    if name in POLICIES:
+        return POLICIES[name]
+    for point in entry_points(group=ENTRY_POINTS, name=name):
+        config: type[PolicyConfig] = point.load()
+        return config
+    raise unknown_name("policy", name, policy_names())
+
+
+def make_policy(
+    name: str, task: BatchedTask | TaskSpec, *, seed: int = 0, **options: Any
+) -> Policy:
+    """Make a policy for a task.
+
+    Args:
+        name: one of `policy_names()`.
+        task: a task from `make_task`, or its spec; only its sizes and its id are used.
+        seed: draws the policy's random centre; an integer >= 0.
+        options: settings of the policy's config class.
+
+    Returns:
+        A policy whose `space.size` is D.
+
+    Raises:
+        RequestError: an unknown name or option, or a setting out of its range.
+
+    >>> from rolecast.envs.spec import TaskSpec
+    >>> spec = TaskSpec(id="mine", agents=3, observation_size=16, action_size=2, horizon=25)
+    >>> make_policy("hom", spec, role_assignment=False).space.size
+    353
+    """
+    config = policy_config(name)
+    known = [field.name for field in dataclasses.fields(config)]  # type: ignore[arg-type]  # by contract
+    for option in options:
+        if option not in known:
+            raise unknown_name(f"option of policy {name!r}:", option, known)
+    if type(seed) is not int or seed < 0:
+        raise ConfigError("make_policy.seed", seed, "an integer >= 0")
+    return config(**options).build(task if isinstance(task, TaskSpec) else task.spec, seed)
