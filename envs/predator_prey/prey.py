@@ -1,74 +1,90 @@
-"""The scripted prey: it runs to the point farthest from the predator that is nearest now.
+"""How the prey flees: by a fixed rule with random trial points, not by learning.
 
-Source: the public FACMAC environment (Peng et al. 2021), score function "min": of 100 points drawn
-uniformly in the unit disc round the prey, those where it would touch a predator are out of reach;
-of the others it takes the one farthest from the predator nearest to where it stands, the first of
-equals; it halts when none is in reach.
+Source: `prey_policy` of the FACMAC scenarios with the score function "min", which its task
+configurations set.
 """
 
 from typing import Final
 
 import numpy as np
 
-from rolecast.envs.counter_random import UInt32, draw
-from rolecast.envs.predator_prey.physics import Parameters
+from rolecast.envs.counter_random import draw
+from rolecast.envs.predator_prey.physics import EpisodeKeys, PredatorPreyParameters
 from rolecast.envs.spec import Float
 
-POINTS: Final = 100
-"""Points that the prey looks at in each step."""
-
-FIRST_POINT: Final = 65_536
-"""Counter of an episode's first prey point; smaller ones are for its start positions."""
+FIRST_COUNTER: Final = 65536
+"""Counters below are for start positions, from here on for the prey's points."""
 
 
-def unit_disc(bits: UInt32) -> Float:
-    """Map 32 random bits [...] to points [..., 2], uniform in the unit disc.
+def prey_points(params: PredatorPreyParameters, keys: EpisodeKeys, step: int) -> Float:
+    """Return the points [B, k, J, 2] of the unit disc that the prey try at a step.
 
-    The upper half of the bits gives the radius, the lower half the angle.
-    """
-    radius = np.sqrt((bits >> np.uint32(16)) / 65_536.0)
-    angle = 2.0 * np.pi * ((bits & np.uint32(65_535)) / 65_536.0)
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-
-
-def prey_points(keys: tuple[UInt32, UInt32], step: int, prey: int) -> Float:
-    """Return the points [B, k, 100, 2] that k prey look at in a step of B episodes.
+    Counter 65536 + (step k + p) J + j of an episode gives point j of prey p: its upper 16 bits
+    the radius, its lower 16 bits the angle.
 
     Args:
-        keys: from `episode_keys`, [B] each.
-        step: index of the step within its episode, from 0.
-        prey: k.
+        params: the world; J = params.prey_points.
+        keys: of the B episodes.
+        step: steps taken before, from 0.
     """
-    counters = FIRST_POINT + (step * prey + np.arange(prey)[:, None]) * POINTS + np.arange(POINTS)
-    first, second = (key[:, None, None] for key in keys)
-    return unit_disc(draw(first, second, counters.astype(np.uint32)[None]))
+    count = params.prey * params.prey_points
+    counters = np.uint32(FIRST_COUNTER + step * count) + np.arange(count, dtype=np.uint32)
+    bits = draw(keys[0][:, None], keys[1][:, None], counters)
+    return _disc((bits >> np.uint32(16)) / 65536.0, (bits & np.uint32(65535)) / 65536.0).reshape(
+        len(bits), params.prey, params.prey_points, 2
+    )
+
+
+def flee(params: PredatorPreyParameters, positions: Float, points: Float) -> Float:
+    """Return the point [B, k, 2] that each prey chooses, of points [B, k, J, 2].
+
+    A point is reachable if the prey, moved by it, would touch no predator. Of the reachable
+    points a prey takes the one farthest from the predator that is nearest to it now, ties to the
+    lowest index; it halts (0, 0) where no point is reachable.
+
+    Args:
+        params: the world.
+        positions: [B, m, 2] before the step.
+        points: [B, k, J, 2].
+    """
+    n = params.predators
+    predators = positions[:, None, :n]
+    prey = positions[:, n : params.movers]
+    nearest = np.square(prey[:, :, None] - predators).sum(axis=-1).argmin(axis=-1)
+    target = prey[:, :, None] + points
+    offset = target[:, :, :, None] - predators[:, :, None]
+    squared = np.square(offset).sum(axis=-1)
+    reachable = squared.min(axis=-1) >= (params.predator_size + params.prey_size) ** 2
+    score = np.take_along_axis(squared, nearest[:, :, None, None], axis=-1)[..., 0]
+    score = np.where(reachable, score, -1.0)
+    choice = score.argmax(axis=-1)[..., None]
+    chosen = np.take_along_axis(points, choice[..., None], axis=2)[:, :, 0]
+    can_move = np.take_along_axis(score, choice, axis=-1) >= 0.0
+    return np.where(can_move, chosen, 0.0)
 
 
 def prey_policy(
-    params: Parameters, positions: Float, rng: np.random.Generator | Float
+    params: PredatorPreyParameters,
+    positions: Float,
+    rng: EpisodeKeys | np.random.Generator,
+    step: int = 0,
 ) -> Float:
-    """Choose the force of each prey.
+    """Return the forces [B, k, 2], of norm at most 1, with which the prey flee.
 
     Args:
-        params: of the task.
-        positions: [B, m, 2], order predators, prey, landmarks.
-        rng: draws the points; or the points themselves, [B, k, 100, 2], from `prey_points`.
-    Returns:
-        [B, k, 2], a point of the unit disc for each prey, unscaled.
+        params: the world.
+        positions: [B, m, 2] before the step.
+        rng: keys of the B episodes, with which the draws depend on the episode and `step` alone;
+            or a generator, from which they are drawn for the whole batch.
+        step: steps taken before, from 0; unused with a generator.
     """
-    n, k = params.predators, params.prey
     if isinstance(rng, np.random.Generator):
-        points = unit_disc(rng.integers(0, 2**32, (len(positions), k, POINTS), dtype=np.uint32))
-    else:
-        points = rng
-    predators, prey = positions[:, None, :n], positions[:, n : n + k]
-    nearest = np.square(prey[:, :, None] - predators).sum(-1).argmin(-1)  # [B, k]
-    targets = prey[:, :, None] + points
-    squared = np.square(targets[:, :, :, None] - predators[:, :, None]).sum(-1)  # [B, k, 100, n]
-    touch = np.square(params.predator_size + params.prey_size)
-    away = np.take_along_axis(squared, nearest[:, :, None, None], axis=-1)[..., 0]
-    score = np.where((squared < touch).any(-1), -1.0, away)
-    chosen = score.argmax(-1)[:, :, None]
-    force = np.take_along_axis(points, chosen[..., None], axis=2)[:, :, 0]
-    in_reach = np.take_along_axis(score, chosen, axis=2) >= 0.0
-    return np.asarray(force * in_reach)
+        shape = (len(positions), params.prey, params.prey_points)
+        return flee(params, positions, _disc(rng.random(shape), rng.random(shape)))
+    return flee(params, positions, prey_points(params, rng, step))
+
+
+def _disc(area_share: Float, turn: Float) -> Float:
+    """Map two uniform numbers [...] in [0, 1) to points [..., 2], uniform in the unit disc."""
+    radius, angle = np.sqrt(area_share), 2.0 * np.pi * turn
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)

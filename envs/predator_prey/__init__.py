@@ -1,0 +1,23 @@
+"""Predators that hunt faster prey among obstacles: the continuous predator-prey task of FACMAC."""
+
+from rolecast.envs.predator_prey.observation import VARIANTS, observation_size, observe
+from rolecast.envs.predator_prey.physics import (
+    PredatorPreyParameters,
+    parameters,
+    start_positions,
+    transition,
+)
+from rolecast.envs.predator_prey.prey import flee, prey_points, prey_policy
+
+__all__ = [
+    "VARIANTS",
+    "PredatorPreyParameters",
+    "flee",
+    "observation_size",
+    "observe",
+    "parameters",
+    "prey_points",
+    "prey_policy",
+    "start_positions",
+    "transition",
+]

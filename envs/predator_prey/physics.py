@@ -1,0 +1,210 @@
+"""Physics and reward of predator-prey as pure functions: the readable float64 reference.
+
+Source: the continuous predator-prey scenarios of FACMAC (Peng et al. 2021), whose code is the only
+source of the constants, on the multi-agent particle physics of Lowe et al. (2017). B episodes,
+n predators, k prey, l landmarks; m = n + k + l entities, always in this order.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rolecast.envs.counter_random import UInt32, draw, symmetric_uniform
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float
+
+EpisodeKeys = tuple[UInt32, UInt32]
+"""Two keys [B] for each episode, from `counter_random.episode_keys`."""
+
+_TINY: Final = 1e-300
+"""Keeps the direction between two entities at one point finite: zero, so that no force acts."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PredatorPreyParameters:
+    """Sizes and constants of the world; lengths have no unit, the arena is [-1, 1] x [-1, 1]."""
+
+    predators: int
+    """n, a multiple of 3."""
+
+    gain: Float
+    """[n], force of a predator for an action of 1 (mass is 1 for all)."""
+
+    predator_max_speed: Float
+    """[n], length per unit of time."""
+
+    prey_max_speed: float = 1.3
+    """Length per unit of time."""
+
+    predator_size: float = 0.075
+    """Radius."""
+
+    prey_size: float = 0.05
+    """Radius."""
+
+    landmark_size: float = 0.2
+    """Radius."""
+
+    dt: float = 0.1
+    """Time of one step."""
+
+    damping: float = 0.25
+    """Share of the velocity lost in one step."""
+
+    contact_force: float = 100.0
+    """Force per length of overlap."""
+
+    contact_margin: float = 0.001
+    """Length over which contact sets in softly."""
+
+    touch_reward: float = 10.0
+    """Team reward of one step for each pair of a predator and a prey that touch."""
+
+    view_radius: float = 1.5
+    """Distance up to which a predator sees."""
+
+    landmark_spread: float = 0.9
+    """Landmarks start uniformly in a square of this half-width; the others in [-1, 1]^2."""
+
+    prey_points: int = 100
+    """Points of the unit disc among which a prey chooses at each step."""
+
+    horizon: int = 25
+    """Steps of an episode."""
+
+    def __post_init__(self) -> None:
+        if self.predators < 3 or self.predators % 3:
+            raise ConfigError(
+                "PredatorPreyParameters.predators", self.predators, "a positive multiple of 3"
+            )
+        for name in ("gain", "predator_max_speed"):
+            if getattr(self, name).shape != (self.predators,):
+                raise ConfigError(
+                    f"PredatorPreyParameters.{name}",
+                    getattr(self, name).shape,
+                    f"shape ({self.predators},)",
+                )
+
+    @property
+    def prey(self) -> int:
+        """k, one prey for three predators."""
+        return self.predators // 3
+
+    @property
+    def landmarks(self) -> int:
+        """l, two landmarks for three predators."""
+        return 2 * self.predators // 3
+
+    @property
+    def movers(self) -> int:
+        """n + k, the entities that move; they come first."""
+        return self.predators + self.prey
+
+    @property
+    def entities(self) -> int:
+        """m, all entities."""
+        return self.movers + self.landmarks
+
+    @property
+    def sizes(self) -> Float:
+        """Radius [m] of each entity."""
+        counts = (self.predators, self.prey, self.landmarks)
+        return np.repeat((self.predator_size, self.prey_size, self.landmark_size), counts)
+
+    @property
+    def max_speeds(self) -> Float:
+        """Speed limit [n + k] of each mover."""
+        return np.concatenate([self.predator_max_speed, np.full(self.prey, self.prey_max_speed)])
+
+
+def parameters(
+    n: int, *, heterogeneous: bool = False, task_seed: int = 0
+) -> PredatorPreyParameters:
+    """Return the parameters of a task with n predators, n / 3 prey and 2 n / 3 landmarks.
+
+    Args:
+        n: predators, a multiple of 3. The source has 3, 6 and 9; others follow the same rule.
+        heterogeneous: multiply gain and speed limit of the predators by evenly spaced factors
+            from 0.5 to 1.5, which they do not observe. Differs: the paper gives no constants.
+        task_seed: decides which predator has which factor; unused without `heterogeneous`.
+    Raises:
+        ConfigError: n is not a positive multiple of 3, or task_seed is negative.
+    """
+    if n < 3 or n % 3:
+        raise ConfigError("predator-prey N", n, "a positive multiple of 3")
+    if task_seed < 0:
+        raise ConfigError("task_seed", task_seed, "an integer >= 0")
+    factors = np.ones(n)
+    if heterogeneous:
+        factors = np.linspace(0.5, 1.5, n)[np.random.default_rng(task_seed).permutation(n)]
+    return PredatorPreyParameters(predators=n, gain=3.0 * factors, predator_max_speed=factors)
+
+
+def start_positions(params: PredatorPreyParameters, keys: EpisodeKeys) -> Float:
+    """Return positions [B, m, 2] at the beginning; all velocities are 0 then.
+
+    Counter 2 e + c of an episode gives coordinate c of entity e.
+    """
+    counters = np.arange(2 * params.entities, dtype=np.uint32)
+    bits = draw(keys[0][:, None], keys[1][:, None], counters)
+    positions = symmetric_uniform(bits).reshape(-1, params.entities, 2)
+    positions[:, params.movers :] *= params.landmark_spread
+    return positions
+
+
+def contact_forces(params: PredatorPreyParameters, positions: Float) -> Float:
+    """Return the forces [B, n + k, 2] by which all entities push the movers away.
+
+    Differs: two entities at exactly one point push each other not at all, where the source
+    divides 0 by 0.
+    """
+    movers = params.movers
+    offset = positions[:, :movers, None, :] - positions[:, None, :, :]
+    distance = np.sqrt(np.square(offset).sum(axis=-1))
+    touching = params.sizes[:movers, None] + params.sizes
+    overlap = params.contact_margin * np.logaddexp(
+        0.0, (touching - distance) / params.contact_margin
+    )
+    push = params.contact_force * overlap / np.maximum(distance, _TINY)
+    return np.einsum("bij,bijc->bic", push, offset)
+
+
+def touching_pairs(params: PredatorPreyParameters, positions: Float) -> Float:
+    """Return the number [B] of pairs of a predator and a prey that touch."""
+    n = params.predators
+    offset = positions[:, :n, None, :] - positions[:, None, n : params.movers, :]
+    distance = np.sqrt(np.square(offset).sum(axis=-1))
+    touch = distance < params.predator_size + params.prey_size
+    return touch.sum(axis=(1, 2)).astype(np.float64)
+
+
+def transition(
+    params: PredatorPreyParameters,
+    positions: Float,
+    velocities: Float,
+    predator_actions: Float,
+    prey_forces: Float,
+) -> tuple[Float, Float, Float]:
+    """Advance B worlds by one step.
+
+    Args:
+        params: the world.
+        positions: [B, m, 2].
+        velocities: [B, n + k, 2], length per unit of time.
+        predator_actions: [B, n, 2] in [-1, 1]; the gain is applied here.
+        prey_forces: [B, k, 2], applied as they are.
+    Returns:
+        positions [B, m, 2], velocities [B, n + k, 2] and team_reward [B] after the step.
+    """
+    movers = params.movers
+    own = np.concatenate([params.gain[:, None] * predator_actions, prey_forces], axis=1)
+    force = own + contact_forces(params, positions)
+    velocities = (1.0 - params.damping) * velocities + params.dt * force
+    speed = np.sqrt(np.square(velocities).sum(axis=-1))
+    limit = params.max_speeds
+    slow_down = np.where(speed > limit, limit / np.maximum(speed, _TINY), 1.0)
+    velocities = velocities * slow_down[..., None]
+    positions = positions.copy()
+    positions[:, :movers] += params.dt * velocities
+    return positions, velocities, params.touch_reward * touching_pairs(params, positions)
