@@ -1,17 +1,25 @@
-# One set-up, shared by every target: `make demo` and `make test` need nothing before them.
+# One set-up shared by every target: `make demo` and `make test` need nothing before them.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test lint clean
+.PHONY: help install demo test lint results clean
+
+help:
+	@echo "make demo     install, search a team of three predators, show the hunt"
+	@echo "make test     install, lint, run all tests"
+	@echo "make lint     ruff, and mypy --strict with a proof of how many files it read"
+	@echo "make install  create .venv with everything (done by the others where needed)"
+	@echo "make results  the result tables of docs/results (hours)"
+	@echo "make clean    remove .venv and what builds leave"
 
 install: .venv/installed
 
+# The stamp is newer than what the environment was made from, so a second call does nothing.
 .venv/installed: pyproject.toml setup.py constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else "rolecast needs Python 3.11 or newer and $(PYTHON) is " + v + "; name another by make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --constraint constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	touch $@
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
 
 lint: install
 	$(BIN)/ruff format --check .
@@ -23,6 +31,10 @@ test: lint
 
 demo: install
 	$(BIN)/rolecast demo
+
+results: install
+	$(BIN)/rolecast bench main
+	$(BIN)/rolecast bench envs
 
 clean:
 	rm -rf .venv build dist *.egg-info
