@@ -1,0 +1,102 @@
+"""The console entry: names the commands, and turns failures into one sentence and an exit code.
+
+Exit codes: 0 done, 1 the run failed (what it computed is kept), 2 the request was wrong, 130 Ctrl-C.
+The command files import what computes only when they run, so that help is quick.
+"""
+
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+
+import rolecast
+from rolecast.envs.errors import RequestError
+from rolecast.platform.cli import (
+    bench,
+    catalogue,
+    check_task,
+    demo,
+    evaluate,
+    render,
+    report,
+    resume,
+    search,
+)
+
+app = typer.Typer(
+    name="rolecast",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Search the weights of a compact multi-agent policy by Bayesian optimisation on Ray.",
+    epilog="Begin with: rolecast demo. Failures are one sentence; --debug, anywhere on the line, "
+    "shows the traceback instead.",
+)
+for name, command in (
+    ("search", search.search),
+    ("resume", resume.resume),
+    ("evaluate", evaluate.evaluate),
+    ("render", render.render),
+    ("report", report.report),
+    ("demo", demo.demo),
+    ("tasks", catalogue.tasks),
+    ("policies", catalogue.policies),
+    ("optimizers", catalogue.optimizers),
+    ("check-task", check_task.check_task),
+):
+    app.command(name)(command)
+app.add_typer(bench.app, name="bench")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rolecast {rolecast.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say which.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line.
+
+    Args:
+        argv: the words after the program's name; those of this process when None.
+    Returns:
+        The exit code.
+    """
+    words = sys.argv[1:] if argv is None else argv
+    debug = "--debug" in words
+    try:
+        app([word for word in words if word != "--debug"], prog_name="rolecast")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except Exception as error:  # noqa: BLE001 - the outermost line: every failure becomes a sentence
+        if debug:
+            traceback.print_exc()
+        else:
+            typer.echo(f"rolecast: {_sentence(error)}", err=True)
+        return 2 if isinstance(error, RequestError) else 1
+    return 0
+
+
+def _sentence(error: Exception) -> str:
+    """Return what went wrong on one line; a failure that nobody foresaw also says its kind."""
+    from rolecast.envs.errors import RunError
+
+    text = " ".join(str(error).split())
+    if isinstance(error, RequestError | RunError):
+        return text
+    return f"{type(error).__name__}: {text} (--debug shows where)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""Reads the settings of a config class, with the text under each field, for help and catalogues.
+
+So a default and its meaning exist once: in the dataclass.
+"""
+
+import ast
+import inspect
+import textwrap
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One field of a config class."""
+
+    name: str
+    default: Any
+    """The default as a value; None where a value must be given."""
+
+    text: str
+    """What stands under the field."""
+
+
+def settings_of(config: type) -> list[Setting]:
+    """Return the settings of a frozen dataclass in their order.
+
+    Args:
+        config: a dataclass whose fields are documented below them.
+    """
+    texts = field_texts(config)
+    return [Setting(each.name, _default(each), texts.get(each.name, "")) for each in fields(config)]
+
+
+def _default(each: Any) -> Any:
+    if each.default is not MISSING:
+        return each.default
+    return each.default_factory() if each.default_factory is not MISSING else None
+
+
+def field_texts(config: type) -> dict[str, str]:
+    """Return the string that stands under each field, inherited ones too, on one line."""
+    texts: dict[str, str] = {}
+    for part in reversed([each for each in config.__mro__ if is_dataclass(each)]):
+        tree = ast.parse(textwrap.dedent(inspect.getsource(part))).body[0]
+        body = tree.body if isinstance(tree, ast.ClassDef) else []
+        for line, after in zip(body, body[1:], strict=False):
+            match line, after:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ):
+                    texts[name] = " ".join(text.split())
+    return texts
+
+
+def summary_of(config: type) -> str:
+    """Return the first line of a class's docstring."""
+    return (inspect.getdoc(config) or "").split("\n")[0]

@@ -1,0 +1,37 @@
+"""The two forms of an answer: one JSON object for programs, lines and tables for people."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object on one line; NaN and infinity are refused."""
+    typer.echo(json.dumps(value, allow_nan=False, default=list))
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print columns that fit their terminal, or plain columns where there is none."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*head, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*row)
+    width = None if sys.stdout.isatty() else 120
+    Console(width=width, highlight=False, markup=False).print(table)
+
+
+def say(text: str) -> None:
+    """Print one line for people."""
+    typer.echo(text)
+
+
+def warn(text: str) -> None:
+    """Print one line on stderr, so that stdout stays what a program reads."""
+    typer.echo(text, err=True)
