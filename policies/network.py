@@ -19,7 +19,7 @@ def unpack(weights: Array, nets: Sequence[Net]) -> dict[str, list[tuple[Array, A
     """Cut weights [..., D] into layers: net name to (weight [..., out, in], bias [..., out])."""
     layers: dict[str, list[tuple[Array, Array]]] = {}
     start = 0
-    lead = tuple(weights.shape[:-1])
+    lead: tuple[int, ...] = tuple(weights.shape[:-1])
     for net in nets:
         layers[net.name] = []
         for fan_in, fan_out in zip(net.widths[:-1], net.widths[1:], strict=True):
