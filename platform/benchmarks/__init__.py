@@ -1,0 +1,1 @@
+"""Measurements that the documentation quotes, each made again by one command."""
