@@ -7,6 +7,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.envs.errors import unknown_name
+from rolecast.platform.optimizers.cmaes import CmaesConfig
+from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
+from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
+from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
 from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
 from rolecast.platform.optimizers.random import RandomConfig
 
@@ -15,6 +19,10 @@ ENTRY_POINTS: Final = "rolecast.optimizers"
 
 OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
     {
+        "dss_gp_ucb": DssGpUcbConfig,
+        "local_gp": LocalGpConfig,
+        "gp_ucb": GpUcbConfig,
+        "cmaes": CmaesConfig,
         "random": RandomConfig,
     }
 )

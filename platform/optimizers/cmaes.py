@@ -1,0 +1,127 @@
+"""Covariance matrix adaptation, full and separable, by the `cmaes` library: the strong yardstick.
+
+Source: Hansen (2016); separable: Ros and Hansen (2008); learning-rate adaptation for noise: Nomura
+et al. (2023).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from cmaes import CMA, SepCMA
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.observations import Observations, require_batch
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Proposal
+
+
+@dataclass(frozen=True, kw_only=True)
+class CmaesConfig:
+    """CMA-ES from the middle of the cube."""
+
+    separable: bool = True
+    """Adapt variances alone, not covariances; the full matrix takes D^2 memory and D^3 time."""
+
+    radius: float = 0.376
+    """Root mean square distance of the first candidates from the middle: sigma sqrt(D)."""
+
+    population: int | None = None
+    """Candidates of one generation; None: the size of the first batch."""
+
+    lr_adapt: bool = False
+    """Adapt the learning rate to the noise; for the full matrix only."""
+
+    def __post_init__(self) -> None:
+        if not self.radius > 0.0:
+            raise ConfigError("CmaesConfig.radius", self.radius, "above 0")
+        if self.population is not None and self.population < 4:
+            raise ConfigError("CmaesConfig.population", self.population, "an integer >= 4, or none")
+        if self.lr_adapt and self.separable:
+            raise ConfigError("CmaesConfig.lr_adapt", True, "false where separable is true")
+
+    def build(self, *, dimension: int, seed: int) -> "Cmaes":
+        """Return a fresh optimiser."""
+        if dimension < 2:
+            raise ConfigError("CmaesConfig dimension", dimension, "an integer >= 2")
+        return Cmaes(self, dimension, seed)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Divide a budget as the local searches do; they and CMA-ES both gain by it."""
+        return many_cheap(budget_episodes)
+
+
+class Cmaes:
+    """Feeds the library one generation at a time, whatever the sizes of batches."""
+
+    def __init__(self, config: CmaesConfig, dimension: int, seed: int) -> None:
+        self._config, self._seed = config, seed
+        self._data = Observations(dimension)
+        self._used, self._asks = 0, 0
+        self._strategy: CMA | SepCMA | None = None
+        if config.population is not None:
+            self._strategy = self._start(config.population)
+
+    def _start(self, population: int) -> CMA | SepCMA:
+        dimension = self._data.dimension
+        settings: dict[str, Any] = {
+            "mean": np.full(dimension, 0.5),
+            "sigma": self._config.radius / np.sqrt(dimension),
+            "bounds": np.tile([0.0, 1.0], (dimension, 1)),
+            "population_size": max(population, 4),
+        }
+        if self._config.separable:
+            return SepCMA(**settings)
+        return CMA(**settings, lr_adapt=self._config.lr_adapt)
+
+    def ask(self, q: int) -> Float:
+        """Return q draws [q, D] from the search distribution."""
+        if self._strategy is None:
+            self._strategy = self._start(require_batch(q))
+        # The library's generator is no part of its state, so each batch has a seed of its own.
+        entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
+        self._strategy.reseed_rng(int(entropy[0]))
+        self._asks += 1
+        return np.stack([self._strategy.ask() for _ in range(require_batch(q))])
+
+    def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
+        """Take in evaluations; each full population of them makes a generation."""
+        self._data.add(candidates, returns, stderrs)
+        if self._strategy is None:
+            self._strategy = self._start(len(candidates))
+        size = self._strategy.population_size
+        while len(self._data) - self._used >= size:
+            rows = slice(self._used, self._used + size)
+            solutions = zip(self._data.candidates[rows], -self._data.returns[rows], strict=True)
+            self._strategy.tell([(point.copy(), float(loss)) for point, loss in solutions])
+            self._used += size
+
+    def best(self) -> Float:
+        """Return the mean of the search distribution, which no single lucky draw decides."""
+        if self._strategy is None:
+            raise RequestError("best() needs at least one evaluation; none was told yet")
+        return np.clip(self._strategy.mean, 0.0, 1.0)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return data, counts and the library's state, which is numbers and arrays."""
+        strategy = None
+        if self._strategy is not None:
+            saved = self._strategy.__getstate__()
+            strategy = {name: value for name, value in saved.items() if value is not None}
+        return {
+            "data": self._data.state_dict(),
+            "counts": [self._used, self._asks],
+            "strategy": strategy,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._data.load_state_dict(state["data"])
+        self._used, self._asks = map(int, state["counts"])
+        self._strategy = None
+        if state["strategy"] is not None:
+            self._strategy = self._start(4)
+            unset = dict.fromkeys(self._strategy.__getstate__())
+            self._strategy.__setstate__({**unset, **state["strategy"]})

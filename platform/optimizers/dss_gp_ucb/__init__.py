@@ -1,0 +1,1 @@
+"""DSS-GP-UCB: the local search whose surrogate carries structure, and the paper's global one."""

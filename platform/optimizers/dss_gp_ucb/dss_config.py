@@ -1,0 +1,127 @@
+"""Settings of DSS-GP-UCB: what structure, found how, and whether the search is local or literal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
+from rolecast.platform.optimizers.gp_ucb import check_global_settings
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Optimizer, Proposal
+
+CONFIGURATIONS: Final = ("local", "paper")
+STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DssGpUcbConfig(LocalGpConfig):
+    """DSS-GP-UCB: structured Bayesian optimisation; local by default, literal on request."""
+
+    configuration: str = "local"
+    """"local": structure inside the local search; "paper": algorithm 4 as printed, global UCB."""
+
+    structure: str = "found"
+    """Which cliques: "found" by the policy's Hessian, "none", "blocks" (one a net), "random" (a
+    random graph of as many edges), "full" (one clique)."""
+
+    cliques: tuple[tuple[int, ...], ...] | None = None
+    """Dimensions of each clique, given by the user; None: a search finds them as `structure` says,
+    and without a policy there are none."""
+
+    structure_score: str = "rms"
+    """How Hessians are averaged: "rms", or the paper's "signed"."""
+
+    balance: bool = True
+    """Divide scores by what their dimensions reach, so that the cap leaves fewer alone."""
+
+    edge_cap: int = 1500
+    """Most edges, strongest first (the paper's limit)."""
+
+    clique_cap: int = 2000
+    """Most maximal cliques, largest first."""
+
+    clique_size: int = 16
+    """Larger cliques are cut."""
+
+    structure_policies: int = 16
+    """T0, policies whose Hessians are averaged; they are the first evaluations of the search."""
+
+    structure_states: int = 512
+    """States, met by these policies, over which Hessians are averaged."""
+
+    beta: float = 0.2
+    """Factor of beta_t = beta d log(2 t), d the largest clique; configuration "paper"."""
+
+    max_points: int = 500
+    """Most evaluations in the process; configuration "paper"."""
+
+    pool: int = 2048
+    """Sobol points among which a batch is chosen; configuration "paper"."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner = type(self).__name__
+        check_global_settings(owner, self.beta, self.max_points, self.pool)
+        for field, known in (
+            ("configuration", CONFIGURATIONS),
+            ("structure", STRUCTURES),
+            ("structure_score", ("rms", "signed")),
+        ):
+            if getattr(self, field) not in known:
+                raise unknown_name(f"{owner}.{field}", getattr(self, field), known)
+        least = {"structure_policies": 2, "clique_size": 2}
+        for field in ("edge_cap", "clique_cap", "clique_size", "structure_policies"):
+            if getattr(self, field) < least.get(field, 1):
+                raise ConfigError(
+                    f"{owner}.{field}", getattr(self, field), f"an integer >= {least.get(field, 1)}"
+                )
+        if self.structure_states < self.structure_policies:
+            raise ConfigError(
+                f"{owner}.structure_states", self.structure_states, "at least structure_policies"
+            )
+
+    def build(self, *, dimension: int, seed: int) -> Optimizer:
+        """Return a fresh optimiser.
+
+        Raises:
+            ConfigError: a clique is empty, repeats a dimension or names one that is not there.
+        """
+        cliques = self._checked_cliques(dimension)
+        if self.configuration == "local":
+            return super().build(dimension=dimension, seed=seed)
+        from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
+
+        return GlobalSearch(
+            dimension=dimension,
+            seed=seed,
+            cliques=cliques,
+            levelling=self.levelling,
+            beta=self.beta,
+            max_points=self.max_points,
+            pool=self.pool,
+        )
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Propose the paper's batches of 15 for the literal search, many cheap ones else."""
+        if self.configuration == "paper":
+            return many_cheap(budget_episodes, episodes=32, batch_size=15)
+        return many_cheap(budget_episodes)
+
+    def surrogate_cliques(self) -> Sequence[Sequence[int]] | None:
+        """Return the cliques of the surrogate's second term; None for none."""
+        return self.cliques
+
+    def _checked_cliques(self, dimension: int) -> Sequence[Sequence[int]] | None:
+        if self.cliques is None:
+            return None
+        field = f"{type(self).__name__}.cliques"
+        if not self.cliques:
+            raise ConfigError(field, self.cliques, "at least one clique, or none at all")
+        for clique in self.cliques:
+            if not clique or len(set(clique)) != len(clique):
+                raise ConfigError(field, clique, "cliques of at least one dimension, each once")
+            if min(clique) < 0 or max(clique) >= dimension:
+                raise ConfigError(field, clique, f"dimensions from 0 to {dimension - 1}")
+        alone = set(range(dimension)) - {member for clique in self.cliques for member in clique}
+        return (*self.cliques, *((member,) for member in sorted(alone)))

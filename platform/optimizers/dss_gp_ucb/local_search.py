@@ -1,0 +1,234 @@
+"""The local search: a process over a cloud, a centre that climbs its mean, a cloud that narrows.
+
+Each `tell` fits the process to the latest evaluations and moves the centre up its posterior mean,
+at most `step` radii; each `ask` draws a fresh cloud round the centre. With structure, the kernel is
+a common term over all dimensions plus the cliques, their share chosen by evidence, so that where
+the cliques say nothing it is the plain search again.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
+from rolecast.platform.optimizers.observations import (
+    Observations,
+    generator_state,
+    require_batch,
+    restored_generator,
+)
+from rolecast.platform.surrogate.gp import Fit, Posterior, fit
+from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
+from rolecast.platform.surrogate.levelling import level
+from rolecast.platform.surrogate.relevance import group_variances, relevance
+
+NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Noise variances that evidence chooses among, as shares of the output variance."""
+
+SHARES: Final = (0.0, 0.25, 0.5, 0.75, 0.9)
+"""Shares of the structured term that evidence chooses among."""
+
+SHARE_INTERVAL: Final = 4
+"""Batches between two choices of the share."""
+
+ASCENT_STEPS: Final = 8
+"""Gradient steps of one move of the centre."""
+
+RELEVANCE_WINDOW: Final = 2400
+"""Latest evaluations that the relevance is fitted to."""
+
+RELEVANCE_BOUNDS: Final = (0.1, 20.0)
+"""Least and greatest relevance of a dimension."""
+
+
+class LocalSearch:
+    """Local Gaussian-process search of the unit cube; see the module."""
+
+    def __init__(self, config: LocalGpConfig, *, dimension: int, seed: int) -> None:
+        self._config = config
+        self._data = Observations(dimension)
+        self._rng = np.random.default_rng(seed)
+        self._groups = _groups(config, dimension)
+        self._cliques = config.surrogate_cliques()
+        self._centre = np.full(dimension, 0.5)
+        self._best = self._centre.copy()
+        self._variances = np.ones(int(self._groups.max()) + 1)
+        self._relevance = np.ones(dimension)
+        self._noise, self._share = 3, 0
+        self._first_batch, self._tells = 0, 0
+        self._spent: float | None = None
+
+    @property
+    def radius(self) -> float:
+        """Root mean square distance of the cloud from its centre, now."""
+        spent = len(self._data) / self._config.evaluations if self._spent is None else self._spent
+        ratio = self._config.final_radius / self._config.radius
+        return self._config.radius * ratio ** min(spent, 1.0)
+
+    def pace(self, spent: float) -> None:
+        """Take in the share of the budget spent."""
+        self._spent = spent
+
+    def ask(self, q: int) -> Float:
+        """Return q points of the cloud [q, D]."""
+        dimension = self._data.dimension
+        self._first_batch = self._first_batch or require_batch(q)
+        shape = self._relevance ** (0.5 * self._config.relevance_cloud)
+        shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
+        noise = self._rng.standard_normal((require_batch(q), dimension))
+        return np.clip(self._centre + shape * noise, 0.0, 1.0)
+
+    def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
+        """Take in evaluations, refit, move the centre."""
+        self._data.add(candidates, returns, stderrs)
+        self._tells += 1
+        if len(self._data) >= 2 * self._first_batch:
+            self._learn()
+
+    def best(self) -> Float:
+        """Return the centre or the evaluated point of highest posterior mean."""
+        if not len(self._data):
+            raise RequestError("best() needs at least one evaluation; none was told yet")
+        return self._best.copy()
+
+    def explain(self) -> dict[str, float]:
+        """Return cloud radius, noise share and structured share."""
+        found = {"cloud_radius": self.radius, "noise_share": NOISES[self._noise]}
+        if self._cliques is not None:
+            found["structure_share"] = SHARES[self._share]
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return data, generator, centre and what evidence chose last."""
+        return {
+            "data": self._data.state_dict(),
+            "rng": generator_state(self._rng),
+            "centre": self._centre.copy(),
+            "best": self._best.copy(),
+            "variances": self._variances.copy(),
+            "relevance": self._relevance.copy(),
+            "choices": [self._noise, self._share, self._first_batch, self._tells],
+            "spent": self._spent,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._data.load_state_dict(state["data"])
+        self._rng = restored_generator(state["rng"])
+        for name in ("centre", "best", "variances", "relevance"):
+            setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
+        self._noise, self._share, self._first_batch, self._tells = map(int, state["choices"])
+        self._spent = None if state["spent"] is None else float(state["spent"])
+
+    def _learn(self) -> None:
+        """Fit relevance and process to the latest evaluations, and climb."""
+        self._update_relevance()
+        stretch = np.sqrt(self._relevance)
+        recent = slice(max(0, len(self._data) - self._config.window), None)
+        targets, slopes = level(self._data.returns[recent], self._config.levelling)
+        noise = _noise_shape(self._data.stderrs[recent] * slopes, self._config.stderr_weight)
+        posterior = self._fit(self._data.candidates[recent] * stretch, targets, noise)
+        limit = self._config.step * self.radius
+        move = climb(posterior, self._centre * stretch, limit) * stretch
+        length = float(np.linalg.norm(move))
+        self._centre = np.clip(self._centre + move * min(1.0, limit / max(length, 1e-300)), 0, 1)
+        self._best = self._centre.copy()
+
+    def _update_relevance(self) -> None:
+        config, count = self._config, len(self._data)
+        power = config.relevance_power * max(0.0, 1.0 - count / config.relevance_end)
+        if power == 0.0 or count < config.relevance_start:
+            self._relevance = np.ones(self._data.dimension)
+            return
+        recent = slice(max(0, count - RELEVANCE_WINDOW), None)
+        targets, _ = level(self._data.returns[recent], config.levelling)
+        design = self._data.candidates[recent] / (self.radius / np.sqrt(self._data.dimension))
+        self._variances = group_variances(
+            design - design.mean(0), targets, self._groups, self._variances
+        )
+        self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
+
+    def _fit(self, points: Float, targets: Float, noise: Float) -> Posterior:
+        """Choose noise and structured share by evidence, near the last choice; condition."""
+        common = Matern(self.radius)
+        covariance = common.matrix(points, points)
+        structured = self._structured()
+        if structured is None:
+            noises = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
+            best, self._noise = _best_noise(covariance, targets, noise, noises)
+            return Posterior(common, points, best)
+        by_clique = structured.matrix(points, points)
+        if self._tells % SHARE_INTERVAL == 1:
+            shares: Sequence[int] = range(len(SHARES))
+        else:
+            shares = [self._share]
+        fits: dict[int, tuple[Fit, int]] = {}
+        for share in shares:
+            mixed = covariance + SHARES[share] * (by_clique - covariance)
+            noises = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
+            fits[share] = _best_noise(mixed, targets, noise, noises)
+        self._share = max(fits, key=lambda share: fits[share][0].log_evidence)
+        best, self._noise = fits[self._share]
+        return Posterior(Mixture(common, structured, SHARES[self._share]), points, best)
+
+    def _structured(self) -> Kernel | None:
+        """Return the sum over cliques, at the scale of the cloud now."""
+        if self._cliques is None:
+            return None
+        sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
+        lengthscales = self.radius * np.sqrt(sizes / self._data.dimension)
+        return CliqueSum(self._cliques, lengthscales, sizes / sizes.sum())
+
+
+def climb(posterior: Posterior, start: Float, limit: float) -> Float:
+    """Return the move [D] from a start that raises the posterior mean, at most `limit` long.
+
+    Steps of equal length along the normalised gradient, while the mean rises; the length of the
+    gradient is not used, for in high dimension it says little about how far to trust it.
+    """
+    place, height = start, float(posterior.mean(start[None])[0])
+    for _ in range(ASCENT_STEPS):
+        gradient = posterior.mean_gradient(place)
+        step = limit / ASCENT_STEPS * gradient / max(float(np.linalg.norm(gradient)), 1e-300)
+        offset = place + step - start
+        offset *= min(1.0, limit / max(float(np.linalg.norm(offset)), 1e-300))
+        reached = float(posterior.mean((start + offset)[None])[0])
+        if reached <= height:
+            break
+        place, height = start + offset, reached
+    return place - start
+
+
+def _best_noise(
+    covariance: Float, targets: Float, noise: Float, choices: Sequence[int]
+) -> tuple[Fit, int]:
+    """Return the fit of greatest evidence, and which of the noises gave it."""
+    fits = {choice: fit(covariance, targets, NOISES[choice] * noise) for choice in choices}
+    best = max(fits, key=lambda choice: fits[choice].log_evidence)
+    return fits[best], best
+
+
+def _noise_shape(deviations: Float, weight: float) -> Float:
+    """Return the relative noise variance [N] of each evaluation, of geometric mean about 1.
+
+    Where the standard error is unknown or 0, the others' median stands in.
+    """
+    known = np.isfinite(deviations) & (deviations > 0.0)
+    if not known.any():
+        return np.ones(len(deviations))
+    typical = float(np.median(deviations[known]))
+    ratio = np.where(known, deviations, typical) / typical
+    return np.asarray(np.clip(ratio**2, 0.05, 20.0) ** weight)
+
+
+def _groups(config: LocalGpConfig, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the relevance group of each dimension."""
+    if config.groups is None:
+        return np.arange(dimension)
+    if len(config.groups) != dimension:
+        field = f"{type(config).__name__}.groups"
+        raise ConfigError(field, f"{len(config.groups)} groups", f"one for each of {dimension}")
+    return np.asarray(config.groups, dtype=np.int64)

@@ -1,0 +1,72 @@
+"""Gaussian-process regression with a known shape of noise: posterior, gradient and evidence.
+
+Equation 1 of the DSS-GP-UCB paper, with noise variance r w_i for observation i and an output scale
+that is integrated out by maximum likelihood.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from rolecast.envs.spec import Float
+from rolecast.platform.surrogate.kernels import Kernel
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A Cholesky factor of K + r diag(w), what it says of the targets, and their evidence."""
+
+    factor: Float
+    """[N, N], lower triangle."""
+
+    weights: Float
+    """[N], (K + r diag(w))^-1 z."""
+
+    scale: float
+    """Output variance of greatest likelihood."""
+
+    log_evidence: float
+    """Log marginal likelihood at that scale, up to a constant."""
+
+
+def fit(covariance: Float, targets: Float, noise: Float) -> Fit:
+    """Condition on targets.
+
+    Args:
+        covariance: [N, N], k between the observed points, k(x, x) = 1.
+        targets: [N], levelled returns of mean 0.
+        noise: [N], noise variance of each as a share of the output variance, above 0.
+    """
+    noisy = covariance.copy()
+    noisy[np.diag_indices_from(noisy)] += noise
+    factor, _ = cho_factor(noisy, lower=True, check_finite=False, overwrite_a=True)
+    weights = cho_solve((factor, True), targets, check_finite=False)
+    count = len(targets)
+    scale = max(float(targets @ weights) / count, 1e-12)
+    log_evidence = -0.5 * count * np.log(scale) - np.log(np.diag(factor)).sum()
+    return Fit(factor, weights, scale, float(log_evidence))
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The process given observations at `points` [N, D]."""
+
+    kernel: Kernel
+    points: Float
+    fit: Fit
+
+    def mean(self, queries: Float) -> Float:
+        """Return posterior means [Q] at queries [Q, D]."""
+        return self.kernel.matrix(queries, self.points) @ self.fit.weights
+
+    def mean_and_deviation(self, queries: Float) -> tuple[Float, Float]:
+        """Return posterior means and standard deviations [Q], without observation noise."""
+        cross = self.kernel.matrix(queries, self.points)
+        half = solve_triangular(self.fit.factor, cross.T, lower=True, check_finite=False)
+        variance = self.fit.scale * np.maximum(1.0 - np.square(half).sum(0), 1e-12)
+        return cross @ self.fit.weights, np.sqrt(variance)
+
+    def mean_gradient(self, point: Float) -> Float:
+        """Return the gradient [D] of the posterior mean at a point [D]."""
+        return self.kernel.gradient(point, self.points, self.fit.weights)

@@ -1,0 +1,49 @@
+"""Makes returns of uneven noise comparable before a Gaussian process sees them.
+
+In sparse tasks the noise of a return grows as its square root, and a few large ones would rule the
+fit; a square root levels both. Ranks do so where returns have no natural zero.
+"""
+
+from typing import Final
+
+import numpy as np
+from scipy.stats import norm, rankdata
+
+from rolecast.envs.errors import unknown_name
+from rolecast.envs.spec import Float
+
+LEVELLINGS: Final = ("signed_sqrt", "rank", "none")
+
+
+def check_levelling(name: str) -> str:
+    """Return the name.
+
+    Raises:
+        RequestError: it is not one of `LEVELLINGS`.
+    """
+    if name not in LEVELLINGS:
+        raise unknown_name("levelling", name, LEVELLINGS)
+    return name
+
+
+def level(returns: Float, levelling: str) -> tuple[Float, Float]:
+    """Transform returns [N] and standardise them to mean 0 and deviation 1.
+
+    Args:
+        returns: in the unit of the task.
+        levelling: "signed_sqrt": sign(y) sqrt|y|; "rank": normal scores of the ranks; "none".
+    Returns:
+        The levelled returns [N], and the slope [N] by which a small error of each is multiplied;
+        for "rank" the average slope.
+    """
+    if levelling == "signed_sqrt":
+        floor = max(0.05 * float(np.abs(returns).mean()), 1e-12)
+        values = np.sign(returns) * np.sqrt(np.abs(returns))
+        slopes = 0.5 / np.sqrt(np.maximum(np.abs(returns), floor))
+    elif levelling == "rank":
+        values = norm.ppf((rankdata(returns) - 0.5) / len(returns))
+        slopes = np.full(len(returns), values.std() / max(float(returns.std()), 1e-12))
+    else:
+        values, slopes = returns.copy(), np.ones(len(returns))
+    deviation = max(float(values.std()), 1e-12)
+    return (values - values.mean()) / deviation, slopes / deviation
