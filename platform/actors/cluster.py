@@ -1,0 +1,71 @@
+"""Connects to a Ray cluster: one that exists, or one started on this machine for one search."""
+
+import logging
+import os
+import socket
+from typing import Final
+
+import ray
+
+from rolecast.envs.errors import RequestError
+
+CONNECT_TIMEOUT_S: Final = 5.0
+"""After which an address that does not answer counts as unreachable."""
+
+INLINE_BYTES: Final = 4_000_000
+"""Largest message that goes straight to an actor; larger ones take milliseconds more."""
+
+
+class Cluster:
+    """A connection to Ray; closing it ends only what it began."""
+
+    def __init__(self, address: str | None, cpus: int) -> None:
+        """Connect.
+
+        Args:
+            address: "auto", host:port or ray://host:port; None uses the cluster that this process
+                is connected to or runs in, and starts one on this machine where there is none.
+            cpus: size of the cluster that is started.
+        Raises:
+            RequestError: nothing answers at the address.
+        """
+        self._own = not ray.is_initialized()
+        if not self._own:
+            return
+        address = address or os.environ.get("RAY_ADDRESS") or None
+        if address is None:
+            ray.init(
+                address="local",
+                num_cpus=cpus,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                _system_config={"max_direct_call_object_size": INLINE_BYTES},
+            )
+            return
+        _probe(address)
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise _unreachable(address, str(error)) from error
+
+    def close(self) -> None:
+        """Disconnect, and end the cluster if it was started here."""
+        if self._own and ray.is_initialized():
+            ray.shutdown()
+
+
+def _probe(address: str) -> None:
+    """Refuse an address at which nothing listens, which Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon:
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT_S).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise _unreachable(address, str(error)) from error
+
+
+def _unreachable(address: str, why: str) -> RequestError:
+    reason = " ".join(why.split())
+    return RequestError(f"no Ray cluster answers at address {address!r}: {reason}")

@@ -1,0 +1,58 @@
+"""A process that holds the optimiser of a search; the driver gives it work and takes its state.
+
+It is never restarted by Ray, which would forget what it was told: whoever holds a `RemoteHost`
+sees the loss and rebuilds it (`rolecast.platform.search.keeper`).
+"""
+
+from typing import Any
+
+import ray
+import torch
+
+from rolecast.platform.optimizers.protocol import OptimizerConfig
+from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted
+
+
+@ray.remote(num_cpus=0, max_restarts=0)
+class OptimizerActor:
+    """Holds an optimiser; computes nothing itself."""
+
+    def __init__(self, config: OptimizerConfig, dimension: int, seed: int) -> None:
+        torch.set_num_threads(1)
+        self._host = OptimizerHost(config, dimension=dimension, seed=seed)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state."""
+        self._host.restore(state)
+
+    def exchange(self, told: Told | None, wanted: Wanted | None, *, keep: bool) -> Reply:
+        """Tell, keep the state if `keep`, and ask."""
+        return self._host.exchange(told, wanted, keep=keep)
+
+
+class RemoteHost:
+    """The driver's side of an optimiser actor."""
+
+    def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
+        self._actor = OptimizerActor.remote(config, dimension, seed)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from a state."""
+        answer(self._actor.restore.remote(state))
+
+    def exchange(self, told: Told | None, wanted: Wanted | None, *, keep: bool = False) -> Reply:
+        """Tell, keep the state if `keep`, and ask."""
+        reply: Reply = answer(self._actor.exchange.remote(told, wanted, keep=keep))
+        return reply
+
+    def close(self) -> None:
+        """End the actor."""
+        ray.kill(self._actor)
+
+
+def answer(reference: Any) -> Any:
+    """Return what an actor answers, or raise what it raised as if it had happened here."""
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None

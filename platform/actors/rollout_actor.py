@@ -1,0 +1,36 @@
+"""A process that runs episodes: it keeps a task and a policy, and forwards to `evaluate_chunk`.
+
+What it computes is given by weights and seeds, so it may die at any moment: Ray starts it again
+and repeats its call, and nobody can tell from the returns.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import ray
+import torch
+
+from rolecast.envs.registry import make_task
+from rolecast.platform.search.evaluate_batch import Chunk, ChunkResult, evaluate_chunk
+from rolecast.policies.protocol import Policy
+
+CALL_RETRIES: Final = 5
+"""Repeats of one call whose process dies; after that the task itself is to blame."""
+
+
+@ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=CALL_RETRIES)
+class RolloutActor:
+    """Keeps a task and a policy in one process; computes nothing itself."""
+
+    def __init__(self, source: Any, options: Mapping[str, Any], policy: Policy) -> None:
+        torch.set_num_threads(1)
+        self._task = make_task(source, **options)
+        self._policy = policy
+
+    def ready(self) -> bool:
+        """Answer once everything is built."""
+        return True
+
+    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+        """Compute chunks, one after the other."""
+        return [evaluate_chunk(self._task, self._policy, chunk) for chunk in chunks]

@@ -1,0 +1,77 @@
+"""What a search may still spend. The worst case counts, so that a budget is never exceeded."""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Final, Literal
+
+from rolecast.envs.errors import ConfigError
+
+LEAST_CONFIRMATION: Final = 2
+"""Evaluations that the confirmation has at least, in a budget large enough for a search too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What a search has used."""
+
+    env_steps: int = 0
+    """Steps of all its episodes."""
+
+    evaluations: int = 0
+    """Its evaluations, those of the confirmation included."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """A limit in env steps or in evaluations, a part of which the confirmation keeps."""
+
+    unit: Literal["env_steps", "evaluations"]
+    """What is counted."""
+
+    total: int
+    """The limit."""
+
+    worst_steps: int
+    """Env steps of one evaluation at most: episodes x horizon."""
+
+    confirm_share: float
+    """Share of the total kept for the confirmation, in [0, 0.5]."""
+
+    def __post_init__(self) -> None:
+        if self.total < self.cost:
+            raise ConfigError(
+                f"SearchConfig.{self.unit}",
+                self.total,
+                f"at least {self.cost}, one evaluation of this task",
+            )
+
+    @property
+    def cost(self) -> int:
+        """What one evaluation may cost at most, in the budget's unit."""
+        return self.worst_steps if self.unit == "env_steps" else 1
+
+    @property
+    def affordable(self) -> int:
+        """Evaluations that fit in the whole budget at their highest cost."""
+        return self.total // self.cost
+
+    @property
+    def confirmations(self) -> int:
+        """Evaluations kept for the confirmation; at most a third of what fits."""
+        if self.confirm_share == 0.0:
+            return 0
+        wanted = max(LEAST_CONFIRMATION, ceil(self.confirm_share * self.affordable))
+        return min(wanted, self.affordable // 3)
+
+    def used(self, spent: Spent) -> int:
+        """Return what is used, in the budget's unit."""
+        return spent.env_steps if self.unit == "env_steps" else spent.evaluations
+
+    def share(self, spent: Spent) -> float:
+        """Return the share of the budget that is used, in [0, 1]."""
+        return min(1.0, self.used(spent) / self.total)
+
+    def search_fits(self, spent: Spent) -> int:
+        """Return how many evaluations still fit beside the confirmation."""
+        left = self.total - self.used(spent) - self.confirmations * self.cost
+        return max(0, left // self.cost)

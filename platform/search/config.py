@@ -1,0 +1,113 @@
+"""What a user may ask of a search: one frozen value, from which command line and Python are made."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Final
+
+from rolecast.envs.errors import ConfigError, RequestError, unknown_name
+
+CALLABLE: Final = "callable:"
+"""Begins the task name of a search whose task was given as a Python callable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """One search. What is None is proposed by the optimiser or chosen by the machine.
+
+    `workers`, `out`, `address` and `test_episodes` decide nothing about what the search finds.
+    """
+
+    task: str
+    """Task id, as `rolecast tasks` lists them, options after `?`."""
+
+    task_options: Mapping[str, Any] = field(default_factory=dict)
+    """Further options of the task."""
+
+    policy: str = "hom"
+    """Name of the policy."""
+
+    policy_options: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the policy."""
+
+    optimizer: str = "dss_gp_ucb"
+    """Name of the optimiser."""
+
+    optimizer_settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the optimiser."""
+
+    env_steps: int | None = None
+    """Budget in steps of the task, all episodes together; or give `evaluations`."""
+
+    evaluations: int | None = None
+    """Budget in evaluations; or give `env_steps`. With neither, 800,000 env steps."""
+
+    episodes: int | None = None
+    """E, episodes averaged into one evaluation."""
+
+    batch_size: int | None = None
+    """q, candidates asked at once."""
+
+    seed: int = 0
+    """Root of all randomness."""
+
+    workers: int | None = None
+    """Processes that run episodes; 0 runs all in this one, without Ray; None is one per core."""
+
+    out: str | None = None
+    """Folder of the run, which must not exist; None makes one under runs/."""
+
+    address: str | None = None
+    """Ray cluster to run in ("auto", or host:port); None starts one on this machine."""
+
+    test_episodes: int | None = None
+    """Episodes of the held-out test at the end; None is 1000 for compiled tasks, 20 for others."""
+
+    confirm_share: float = 0.02
+    """Share of the budget kept for re-evaluating the last incumbents on fresh episodes."""
+
+    def __post_init__(self) -> None:
+        if self.env_steps is not None and self.evaluations is not None:
+            raise RequestError(
+                f"env_steps is {self.env_steps} and evaluations is {self.evaluations}; "
+                "expected only one of them, a search has one budget"
+            )
+        if self.env_steps is None and self.evaluations is None:
+            object.__setattr__(self, "env_steps", DEFAULT_ENV_STEPS)
+        for name in ("env_steps", "evaluations", "episodes", "batch_size", "test_episodes"):
+            _require_integer(name, getattr(self, name), 1)
+        _require_integer("seed", self.seed, 0)
+        _require_integer("workers", self.workers, 0)
+        for name in ("task", "policy", "optimizer"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+                raise ConfigError(f"SearchConfig.{name}", getattr(self, name), "a name")
+        share = self.confirm_share
+        if not isinstance(share, int | float) or not 0.0 <= share <= 0.5:
+            raise ConfigError("SearchConfig.confirm_share", share, "a number in [0, 0.5]")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "SearchConfig":
+        """Return the config that `to_json` gave these values for.
+
+        Raises:
+            RequestError: a setting is not known to this version, or has a wrong value.
+        """
+        known = [each.name for each in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise unknown_name("setting of a search", name, known)
+        return cls(**values)
+
+
+DEFAULT_ENV_STEPS: Final = 800_000
+"""Budget of a search for which none was named."""
+
+
+def _require_integer(name: str, value: object, least: int) -> None:
+    if value is None and name != "seed":
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(f"SearchConfig.{name}", value, f"an integer >= {least}")

@@ -1,0 +1,52 @@
+"""The end of a search: its last incumbents meet fresh episodes, and the best of them is kept.
+
+A search that picks among noisy values flatters what it picks. So a part of the budget is kept for
+re-evaluating the incumbent of now, and those of 90 % and 75 % of the search where they differ.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from rolecast.envs.spec import Float
+from rolecast.platform.search.budget import Budget
+from rolecast.platform.search.history import Batch
+
+EARLIER: Final = (0.9, 0.75)
+"""Shares of the search at which the incumbent of then is looked at again."""
+
+
+def contenders(batches: Sequence[Batch], budget: Budget) -> Float:
+    """Return the distinct incumbents [k, D] of now and of earlier, k at most 3, now first.
+
+    Args:
+        batches: the search so far, at least one batch.
+        budget: what it was spent from.
+    """
+    end = budget.used(batches[-1].spent_after)
+    chosen = [batches[-1].incumbent]
+    for share in EARLIER:
+        before = [b for b in batches if budget.used(b.spent_after) <= share * end]
+        if before and not any(np.array_equal(before[-1].incumbent, known) for known in chosen):
+            chosen.append(before[-1].incumbent)
+    return np.array(chosen)
+
+
+def confirmation_batch(rivals: Float, evaluations: int) -> Float:
+    """Return the candidates [evaluations, D] to evaluate: the rivals [k, D] in turn."""
+    return np.asarray(rivals[np.arange(evaluations) % len(rivals)])
+
+
+def winner(candidates: Float, means: Float) -> Float:
+    """Return the candidate [D] with the best mean over its rows; the earlier row among equals.
+
+    Args:
+        candidates: [q, D], from `confirmation_batch`.
+        means: [q], fresh mean returns.
+    """
+    rows, first, member = np.unique(candidates, axis=0, return_index=True, return_inverse=True)
+    member = member.ravel()
+    totals = np.bincount(member, weights=means) / np.bincount(member)
+    order = np.lexsort((first, -totals))
+    return np.asarray(rows[order[0]])

@@ -1,0 +1,41 @@
+"""Files that are either whole or absent: written beside their place, then moved into it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from rolecast.envs.errors import RequestError
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Put data at path in one step, and on the disk before that."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with beside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Put a JSON value at path in one step; infinities and NaN are refused."""
+    write_bytes(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object at path.
+
+    Raises:
+        RequestError: the file is missing, or is no JSON object.
+    """
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise RequestError(f"{path} does not exist; expected the folder of a run") from None
+    except ValueError as error:
+        raise RequestError(f"{path} is damaged: {error}") from error
+    if not isinstance(value, dict):
+        raise RequestError(f"{path} is damaged: expected a JSON object")
+    return value

@@ -1,0 +1,197 @@
+"""What a search has seen, batch by batch, and the two tables that others read it from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from io import BytesIO
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rolecast.envs.errors import RequestError
+from rolecast.envs.spec import Float
+from rolecast.platform.search.budget import Spent
+from rolecast.platform.search.encoding import from_bytes, to_bytes
+
+
+class Kind(StrEnum):
+    """Why a batch was evaluated."""
+
+    DESIGN = "design"
+    """The initial design, from which the policy's structure is found; told, never asked."""
+
+    SEARCH = "search"
+    """Candidates that the optimiser asked for."""
+
+    CONFIRM = "confirm"
+    """The last incumbents on fresh episodes; told, never asked."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Batch:
+    """One evaluated batch: q candidates of E episodes each."""
+
+    index: int
+    """Number of the batch, from 0."""
+
+    kind: Kind
+    """Why it was evaluated."""
+
+    first: int
+    """Number of its first evaluation."""
+
+    spent: float
+    """Share of the budget that was spent before it, as the optimiser was told."""
+
+    candidates: Float
+    """[q, D], in the unit cube."""
+
+    episode_returns: Float
+    """[q, E]."""
+
+    env_steps: np.ndarray[Any, np.dtype[np.int64]]
+    """[q], cumulative over the search, up to and with each evaluation."""
+
+    wall_time_s: float
+    """Seconds of searching when it was done, time between interruption and resume left out."""
+
+    incumbent: Float
+    """[D], the incumbent after it."""
+
+    @property
+    def means(self) -> Float:
+        """[q], mean return of each candidate."""
+        return np.asarray(self.episode_returns.mean(axis=1))
+
+    @property
+    def stderrs(self) -> Float | None:
+        """[q], standard error of each mean; None where one episode says nothing of it."""
+        return standard_errors(self.episode_returns)
+
+    @property
+    def spent_after(self) -> Spent:
+        """What the search has used with this batch."""
+        return Spent(
+            env_steps=int(self.env_steps[-1]), evaluations=self.first + len(self.candidates)
+        )
+
+    def to_bytes(self) -> bytes:
+        """Encode for the journal."""
+        return to_bytes(vars(self) | {"kind": str(self.kind)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Decode what `to_bytes` gave; ValueError if it is something else."""
+        fields: dict[str, Any] = from_bytes(data)
+        return cls(**fields | {"kind": Kind(fields["kind"])})
+
+
+def standard_errors(returns: Float) -> Float | None:
+    """Return sd (ddof 1) / sqrt(E) for each row of returns [q, E]; None for E = 1."""
+    episodes = returns.shape[1]
+    if episodes < 2:
+        return None
+    return np.asarray(returns.std(axis=1, ddof=1) / np.sqrt(episodes))
+
+
+def history_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
+    """Return one row an evaluation, in order."""
+    sizes = [len(batch.candidates) for batch in batches]
+    evaluations = np.concatenate([np.zeros(0, dtype=np.int64), *_numbers(batches)])
+    stderrs = [
+        np.full(len(batch.candidates), np.nan) if batch.stderrs is None else batch.stderrs
+        for batch in batches
+    ]
+    return pa.table(
+        {
+            "evaluation": evaluations,
+            "batch": np.repeat(np.array([b.index for b in batches], dtype=np.int64), sizes),
+            "candidate": _lists([batch.candidates for batch in batches], dimension),
+            "return_mean": _joined([batch.means for batch in batches]),
+            "return_stderr": _joined(stderrs),
+            "episode_returns": _lists([batch.episode_returns for batch in batches], 1),
+            "env_steps": np.concatenate(
+                [np.zeros(0, dtype=np.int64), *(batch.env_steps for batch in batches)]
+            ),
+            "wall_time_s": np.repeat(
+                np.array([b.wall_time_s for b in batches], dtype=float), sizes
+            ),
+        }
+    )
+
+
+def incumbents_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
+    """Return one row a batch: what it was, and the incumbent after it."""
+    ends = [batch.spent_after for batch in batches]
+    return pa.table(
+        {
+            "batch": np.array([batch.index for batch in batches], dtype=np.int64),
+            "kind": pa.array([str(batch.kind) for batch in batches], type=pa.string()),
+            "spent": np.array([batch.spent for batch in batches], dtype=float),
+            "evaluation": np.array([end.evaluations for end in ends], dtype=np.int64),
+            "env_steps": np.array([end.env_steps for end in ends], dtype=np.int64),
+            "candidate": _lists([batch.incumbent[None] for batch in batches], dimension),
+        }
+    )
+
+
+def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
+    """Undo `history_table` and `incumbents_table`.
+
+    Raises:
+        RequestError: the tables contradict each other.
+    """
+    rows = {name: history[name].to_numpy() for name in ("batch", "env_steps", "wall_time_s")}
+    candidates, returns = _matrix(history["candidate"]), _matrix(history["episode_returns"])
+    marks = incumbents.to_pydict()
+    starts = np.searchsorted(rows["batch"], marks["batch"])
+    batches = []
+    for row, index in enumerate(marks["batch"]):
+        part = slice(int(starts[row]), int(marks["evaluation"][row]))
+        if part.stop > len(candidates) or not (rows["batch"][part] == index).all():
+            raise RequestError(f"history.parquet is damaged: batch {index} is not whole")
+        batches.append(
+            Batch(
+                index=index,
+                kind=Kind(marks["kind"][row]),
+                first=part.start,
+                spent=marks["spent"][row],
+                candidates=candidates[part],
+                episode_returns=returns[part],
+                env_steps=rows["env_steps"][part],
+                wall_time_s=float(rows["wall_time_s"][part.stop - 1]),
+                incumbent=np.array(marks["candidate"][row]),
+            )
+        )
+    return batches
+
+
+def table_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
+    """Encode a table as parquet, with text beside it."""
+    sink = BytesIO()
+    named = {**(table.schema.metadata or {}), **metadata}
+    pq.write_table(table.replace_schema_metadata(named), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _numbers(batches: Sequence[Batch]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+    return [b.first + np.arange(len(b.candidates), dtype=np.int64) for b in batches]
+
+
+def _joined(parts: Sequence[Float]) -> Float:
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _lists(parts: Sequence[Float], width: int) -> pa.Array:
+    """Return the rows of matrices [., K] as one column of lists."""
+    matrix = np.concatenate(parts) if parts else np.zeros((0, width))
+    offsets = np.arange(len(matrix) + 1, dtype=np.int32) * matrix.shape[1]
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.ravel()))
+
+
+def _matrix(column: pa.ChunkedArray) -> Float:
+    """Undo `_lists`."""
+    values = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64).reshape(len(column), -1 if len(column) else 0)

@@ -1,0 +1,257 @@
+"""The search itself: ask, evaluate, tell, record, again, until the budget is spent.
+
+Synchronous by batch, so that the same seed gives the same history whoever computes, and whatever
+died on the way: a batch is kept in the journal before the next one begins.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.envs.errors import RunError
+from rolecast.envs.spec import Float, Seeds
+from rolecast.platform.search import knowledge
+from rolecast.platform.search.budget import Spent
+from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
+from rolecast.platform.search.crew import Crew
+from rolecast.platform.search.evaluate_batch import BatchResult, cut, join
+from rolecast.platform.search.history import Batch, Kind, standard_errors
+from rolecast.platform.search.keeper import OptimizerKeeper
+from rolecast.platform.search.optimizer_host import Host, Reply, Told, Wanted, one_thread
+from rolecast.platform.search.plan import Plan
+from rolecast.platform.search.progress import Progress
+from rolecast.platform.search.reporting import Reporter
+from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.seeds import Purpose, derived_seed, episode_seeds
+
+CHECKPOINT_INTERVAL_S: Final = 10.0
+"""Least time between two checkpoints."""
+
+CHECKPOINT_SHARE: Final = 0.05
+"""Share of the time that checkpoints may take; the interval grows until they do not."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Pending:
+    """A batch that is to be evaluated."""
+
+    kind: Kind
+    spent: float
+    candidates: Float
+
+
+class Search:
+    """One search that can be advanced batch by batch; begins where its folder ends."""
+
+    def __init__(self, plan: Plan, folder: RunFolder, crew: Crew, progress: Progress) -> None:
+        """Take up the search.
+
+        Args:
+            plan: what is searched, with which budget.
+            folder: locked by the caller; its batches are taken over.
+            crew: closed by the caller.
+            progress: started and finished by the caller.
+        Raises:
+            RequestError: the folder is damaged.
+        """
+        self._plan, self._folder, self._crew = plan, folder, crew
+        folder.repair()
+        self.batches = folder.read_batches()
+        known, state = folder.read_state()
+        self._keeper = OptimizerKeeper(
+            self._optimizer, crew.losses, progress.note, state=state, since=self.batches[known:]
+        )
+        self.reporter = Reporter(folder.events_folder, progress, plan.budget, self.batches)
+        self._pending: _Pending | None = None
+        self._tabled = 0
+        self._start = self._last_checkpoint = time.monotonic()
+        self._wall_before = self.batches[-1].wall_time_s if self.batches else 0.0
+        self._interval = CHECKPOINT_INTERVAL_S
+
+    @property
+    def spent(self) -> Spent:
+        """What the search has used."""
+        return self.batches[-1].spent_after if self.batches else Spent()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the budget is spent and the incumbent confirmed."""
+        return self._next_kind(self.spent, self._last_kind) is None
+
+    @property
+    def incumbent(self) -> Float:
+        """[D], after the last batch."""
+        return self.batches[-1].incumbent
+
+    @property
+    def wall_time_s(self) -> float:
+        """Seconds of searching, earlier parts included."""
+        return self._wall_before + time.monotonic() - self._start
+
+    def time_shares(self) -> dict[str, float]:
+        """Return where the time of this process' part went, as shares that add up to 1."""
+        whole = max(time.monotonic() - self._start, 1e-9)
+        rollouts, optimizer = self._crew.evaluator.busy_s / whole, self._keeper.seconds / whole
+        other = max(0.0, 1.0 - rollouts - optimizer)
+        return {"rollouts": rollouts, "optimizer": optimizer, "ray_and_other": other}
+
+    def step(self) -> dict[str, float]:
+        """Evaluate one batch; return the metrics after it (`metrics.VOCABULARY`).
+
+        Raises:
+            RunError: the task failed, or the optimiser did; all batches before are kept.
+        """
+        pending = self._pending or self._prepare()
+        result = self._evaluate(pending)
+        spent = self._spent_with(result)
+        if pending.kind is Kind.DESIGN:
+            self._learn_structure(pending.candidates, result)
+        asked = pending.kind is Kind.SEARCH
+        told = Told(
+            returns=result.returns.mean(axis=1),
+            stderrs=standard_errors(result.returns),
+            candidates=None if asked else pending.candidates,
+        )
+        wanted = self._wanted(self._next_kind(spent, pending.kind), spent)
+        keep = wanted is None or time.monotonic() - self._last_checkpoint >= self._interval
+        reply = self._keeper.exchange(told, wanted, keep=keep)
+        batch = self._batch(pending, result, reply)
+        self._folder.append(batch)
+        self.batches.append(batch)
+        self._keeper.remember(batch, reply.state)
+        if reply.state is not None:
+            self._checkpoint(reply.state)
+        self._pending = _asked(wanted, reply)
+        return self.reporter.batch(batch, reply, result.metrics)
+
+    def test(self) -> tuple[float, float | None]:
+        """Return mean and standard error of the incumbent on seeds that no search has seen."""
+        seeds = episode_seeds(0, Purpose.HELD_OUT, 0, self._plan.test_episodes)[None]
+        result = self._run(self.incumbent[None], seeds, ["the held-out test"])
+        error = standard_errors(result.returns)
+        return float(result.returns.mean()), None if error is None else float(error[0])
+
+    def save(self) -> None:
+        """Write the tables, so that they hold every batch; safe at any moment."""
+        if self._tabled != len(self.batches):
+            self._folder.write_tables(self.batches, self._plan.dimension)
+            self._tabled = len(self.batches)
+
+    def close(self) -> None:
+        """Save, and release the optimiser."""
+        self.save()
+        self.reporter.close()
+        self._keeper.close()
+
+    @property
+    def _last_kind(self) -> Kind | None:
+        return self.batches[-1].kind if self.batches else None
+
+    def _next_kind(self, spent: Spent, last: Kind | None) -> Kind | None:
+        """Return why the batch after one of kind `last` is evaluated; None if there is none."""
+        budget = self._plan.budget
+        if last is None and self._plan.design is not None:
+            return Kind.DESIGN
+        if budget.search_fits(spent) > 0:
+            return Kind.SEARCH
+        return None if last is Kind.CONFIRM or budget.confirmations == 0 else Kind.CONFIRM
+
+    def _wanted(self, kind: Kind | None, spent: Spent) -> Wanted | None:
+        """Return the batch to ask the optimiser for."""
+        if kind is not Kind.SEARCH:
+            return None
+        q = min(self._plan.batch_size, self._plan.budget.search_fits(spent))
+        return Wanted(q=q, spent=self._plan.budget.share(spent))
+
+    def _prepare(self) -> _Pending:
+        """Return the batch with which the search begins, goes on after a resume, or ends."""
+        plan, spent = self._plan, self.spent
+        kind, share = self._next_kind(spent, self._last_kind), plan.budget.share(spent)
+        if kind is Kind.DESIGN and plan.design is not None:
+            design = plan.design[: plan.budget.search_fits(spent)]
+            return _Pending(kind=kind, spent=share, candidates=design)
+        if kind is Kind.CONFIRM:
+            rivals = contenders(self.batches, plan.budget)
+            rows = confirmation_batch(rivals, plan.budget.confirmations)
+            return _Pending(kind=kind, spent=share, candidates=rows)
+        wanted = self._wanted(kind, spent)
+        pending = _asked(wanted, self._keeper.exchange(None, wanted)) if wanted else None
+        if pending is None:
+            raise RunError("the search cannot be advanced: its budget is spent")
+        self._pending = pending
+        return pending
+
+    def _evaluate(self, pending: _Pending) -> BatchResult:
+        plan, first = self._plan, self.spent.evaluations
+        numbers = range(first, first + len(pending.candidates))
+        seeds = [episode_seeds(plan.seed, Purpose.SEARCH, k, plan.episodes) for k in numbers]
+        labels = [f"evaluation {number}" for number in numbers]
+        record = knowledge.RECORDED_OBSERVATIONS if pending.kind is Kind.DESIGN else 0
+        return self._run(pending.candidates, np.stack(seeds), labels, record)
+
+    def _run(
+        self, candidates: Float, seeds: Seeds, labels: Sequence[str], record: int = 0
+    ) -> BatchResult:
+        chunks = cut(candidates, seeds, labels, compiled=self._plan.compiled, record=record)
+        results = self._crew.evaluator.evaluate(chunks)
+        return join(chunks, results, (len(seeds), seeds.shape[1]))
+
+    def _spent_with(self, result: BatchResult) -> Spent:
+        return Spent(
+            env_steps=self.spent.env_steps + int(result.lengths.sum()),
+            evaluations=self.spent.evaluations + len(result.returns),
+        )
+
+    def _learn_structure(self, candidates: Float, result: BatchResult) -> None:
+        """Find the policy's structure from the initial design, and keep it."""
+        plan = self._plan
+        if result.observations is None:
+            raise RunError("the initial design met no observations")
+        with one_thread():
+            structure = knowledge.find_structure(
+                plan.optimizer, plan.policy, candidates, result.observations
+            )
+        if structure is not None:
+            self._folder.write_structure(structure)
+
+    def _optimizer(self) -> Host:
+        """Return a fresh optimiser that knows what was found of the policy."""
+        plan = self._plan
+        config = knowledge.with_structure(plan.optimizer, self._folder.read_structure())
+        seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
+        return self._crew.optimizer(config, dimension=plan.dimension, seed=seed)
+
+    def _batch(self, pending: _Pending, result: BatchResult, reply: Reply) -> Batch:
+        best = reply.best
+        if pending.kind is Kind.CONFIRM:
+            best = winner(pending.candidates, result.returns.mean(axis=1))
+        if best is None:
+            raise RunError("the optimiser named no incumbent after it was told a batch")
+        return Batch(
+            index=len(self.batches),
+            kind=pending.kind,
+            first=self.spent.evaluations,
+            spent=pending.spent,
+            candidates=pending.candidates,
+            episode_returns=result.returns,
+            env_steps=self.spent.env_steps + np.cumsum(result.lengths.sum(axis=1)),
+            wall_time_s=self.wall_time_s,
+            incumbent=best,
+        )
+
+    def _checkpoint(self, state: dict[str, Any]) -> None:
+        start = time.monotonic()
+        self._folder.write_checkpoint(self.batches, self._plan.dimension, state)
+        self._tabled = len(self.batches)
+        self._last_checkpoint = time.monotonic()
+        cost = self._last_checkpoint - start
+        self._interval = max(CHECKPOINT_INTERVAL_S, cost / CHECKPOINT_SHARE)
+
+
+def _asked(wanted: Wanted | None, reply: Reply) -> _Pending | None:
+    if wanted is None or reply.candidates is None:
+        return None
+    return _Pending(kind=Kind.SEARCH, spent=wanted.spent, candidates=reply.candidates)

@@ -1,0 +1,66 @@
+"""The one metric vocabulary of every trial, and its way into TensorBoard."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from rolecast.platform.search.history import Batch
+
+VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "env_steps": "steps of all episodes so far; a joint step of n agents is one",
+        "policy_evaluations": "candidates evaluated so far",
+        "episode_return_mean": "mean return over the episodes of the last batch",
+        "episode_return_stderr": "its standard error over the candidates of the batch",
+        "best_return": "highest mean return of an evaluation so far, as observed",
+        "test_return": "the incumbent on seeds that no search has seen; at the end only",
+        "wall_time_s": "seconds of searching",
+    }
+)
+"""Name to meaning."""
+
+
+def batch_metrics(
+    last: Batch, *, best_return: float, beliefs: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the figures after a batch.
+
+    Args:
+        last: the batch.
+        best_return: highest mean return of an evaluation so far.
+        beliefs: what the optimiser explains; reported as `optimizer/<name>`.
+    """
+    means, spent = last.means, last.spent_after
+    metrics = {
+        "env_steps": spent.env_steps,
+        "policy_evaluations": spent.evaluations,
+        "episode_return_mean": float(means.mean()),
+        "best_return": best_return,
+        "wall_time_s": last.wall_time_s,
+    }
+    if means.size > 1:
+        metrics["episode_return_stderr"] = float(means.std(ddof=1) / np.sqrt(means.size))
+    return metrics | {f"optimizer/{name}": value for name, value in beliefs.items()}
+
+
+class Events:
+    """Writes metrics as TensorBoard events, with env steps on the axis."""
+
+    def __init__(self, folder: Path) -> None:
+        from tensorboardX import SummaryWriter  # half a second, for those who search only
+
+        self._writer = SummaryWriter(str(folder), flush_secs=10)
+
+    def write(self, metrics: Mapping[str, float]) -> None:
+        """Add one point to every curve."""
+        step = int(metrics["env_steps"])
+        for name, value in metrics.items():
+            if np.isfinite(value):
+                self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        """Write what is held back."""
+        self._writer.close()

@@ -1,0 +1,222 @@
+"""Turns a request into all that a search needs: task, policy, optimiser, budget, sizes."""
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any, Final
+
+from rolecast import __version__
+from rolecast.envs.errors import RequestError
+from rolecast.envs.registry import make_task
+from rolecast.envs.spec import BatchedTask, Float
+from rolecast.platform.optimizers.protocol import OptimizerConfig
+from rolecast.platform.optimizers.registry import optimizer_config
+from rolecast.platform.search import knowledge
+from rolecast.platform.search.budget import Budget
+from rolecast.platform.search.config import CALLABLE, SearchConfig
+from rolecast.platform.search.seeds import Purpose, derived_seed
+from rolecast.policies.protocol import Policy
+from rolecast.policies.registry import make_policy
+
+TaskSource = str | Callable[..., Any]
+"""A task id, or what `make_task` takes in its place."""
+
+TEST_EPISODES_COMPILED: Final = 1000
+TEST_EPISODES: Final = 20
+
+ASSUMED_EPISODES: Final = 8
+"""E by which a budget in evaluations is first turned into episodes, to be proposed for."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """One search, ready to begin."""
+
+    config: SearchConfig
+    """The request, with every proposal in it."""
+
+    source: TaskSource
+    """What the task is made from, also by other processes."""
+
+    task: BatchedTask
+    """The task."""
+
+    policy: Policy
+    """The policy."""
+
+    optimizer: OptimizerConfig
+    """Settings of the optimiser, with what is known of the policy."""
+
+    budget: Budget
+    """What may be spent."""
+
+    episodes: int
+    """E."""
+
+    batch_size: int
+    """q."""
+
+    test_episodes: int
+    """Episodes of the held-out test."""
+
+    design: Float | None
+    """[T0, D], what the optimiser wants evaluated before it is built."""
+
+    @property
+    def seed(self) -> int:
+        """Root of all randomness."""
+        return self.config.seed
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return self.policy.space.size
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the task has a compiled face."""
+        return hasattr(self.task, "lanes")
+
+
+def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
+    """Make all parts of a search.
+
+    Args:
+        config: the request.
+        task: the callable of a task that has no id.
+    Raises:
+        RequestError: an unknown name, a wrong setting, or a budget below one evaluation.
+    """
+    source = task if task is not None else config.task
+    if isinstance(source, str) and source.startswith(CALLABLE):
+        raise RequestError(
+            f"the task of this run was a Python callable, {source.removeprefix(CALLABLE)!r}; "
+            "expected it again, as task="
+        )
+    optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
+    made = make_task(source, **config.task_options)
+    options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
+    policy = make_policy(config.policy, made, **options)
+    episodes, batch_size = _sizes(config, optimizer, made.spec.horizon)
+    tests = TEST_EPISODES_COMPILED if hasattr(made, "lanes") else TEST_EPISODES
+    test_episodes = config.test_episodes or tests
+    informed = knowledge.informed_config(optimizer, policy)
+    return Plan(
+        config=replace(
+            config, episodes=episodes, batch_size=batch_size, test_episodes=test_episodes
+        ),
+        source=source,
+        task=made,
+        policy=policy,
+        optimizer=informed,
+        budget=_budget(config, episodes * made.spec.horizon),
+        episodes=episodes,
+        batch_size=batch_size,
+        test_episodes=test_episodes,
+        design=knowledge.initial_design(
+            informed,
+            dimension=policy.space.size,
+            seed=derived_seed(config.seed, Purpose.OPTIMIZER),
+        ),
+    )
+
+
+def run_record(plan: Plan) -> dict[str, Any]:
+    """Return what run.json says: settings, what came of them, and versions."""
+    spec, policy = plan.task.spec, plan.policy
+    return {
+        "search": plan.config.to_json(),
+        "task": {"id": spec.id, "agents": spec.agents, "horizon": spec.horizon},
+        "policy": {
+            "name": policy.name,
+            "options": dict(policy.options),
+            "parameters": plan.dimension,
+        },
+        "seed": plan.seed,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions on which a result may depend."""
+    packages = ("ray", "torch", "numpy", "scipy", "numba", "mujoco")
+    return {
+        "rolecast": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def _budget(config: SearchConfig, worst_steps: int) -> Budget:
+    if config.env_steps is not None:
+        return Budget(
+            unit="env_steps",
+            total=config.env_steps,
+            worst_steps=worst_steps,
+            confirm_share=config.confirm_share,
+        )
+    return Budget(
+        unit="evaluations",
+        total=config.evaluations or 0,
+        worst_steps=worst_steps,
+        confirm_share=config.confirm_share,
+    )
+
+
+def _sizes(config: SearchConfig, optimizer: OptimizerConfig, horizon: int) -> tuple[int, int]:
+    """Return E and q: as asked for, else as the optimiser proposes for this budget."""
+    if config.env_steps is not None:
+        budget_episodes = max(1, config.env_steps // horizon)
+    else:
+        budget_episodes = (config.evaluations or 1) * (config.episodes or ASSUMED_EPISODES)
+    proposal = optimizer.proposal(budget_episodes)
+    episodes = config.episodes or proposal.episodes
+    if config.batch_size is not None:
+        return episodes, config.batch_size
+    if episodes != proposal.episodes:
+        # As many batches as the optimiser proposes, of fewer or more candidates.
+        evaluations = max(1, budget_episodes // episodes)
+        proposal = optimizer.proposal(evaluations * proposal.episodes)
+    return episodes, proposal.batch_size
+
+
+def described(plan: Plan) -> str:
+    """Return one line that says what is searched."""
+    config, budget = plan.config, plan.budget
+    unit = budget.unit.replace("_", " ")
+    return (
+        f"{plan.task.spec.id}: {config.policy} of {plan.dimension} parameters by "
+        f"{config.optimizer}, {budget.total:,} {unit}, {plan.batch_size} candidates x "
+        f"{plan.episodes} episodes a batch, seed {config.seed}"
+    )
+
+
+def with_budget(
+    config: SearchConfig, used: Mapping[str, int], changes: Mapping[str, int | str | None]
+) -> SearchConfig:
+    """Return the config with another budget.
+
+    Args:
+        config: as the run began or was last extended.
+        used: unit to what the run has used.
+        changes: unit to the new total, or to "+N" for N more; None leaves it.
+    Raises:
+        RequestError: a change cannot be read, or is below what is used.
+    """
+    given = {unit: change for unit, change in changes.items() if change is not None}
+    if not given:
+        return config
+    if len(given) > 1:
+        raise RequestError(f"{' and '.join(given)} are given; expected one of them")
+    ((unit, change),) = given.items()
+    before = getattr(config, unit) or used[unit]
+    try:
+        amount = int(change)
+    except ValueError:
+        raise RequestError(f"{unit} is {change!r}; expected an integer, or +N for N more") from None
+    total = before + amount if isinstance(change, str) and change.startswith("+") else amount
+    if total < used[unit]:
+        raise RequestError(f"{unit} is {total}; expected at least {used[unit]}, which are used")
+    other = "evaluations" if unit == "env_steps" else "env_steps"
+    return replace(config, **{unit: total, other: None})

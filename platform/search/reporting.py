@@ -1,0 +1,77 @@
+"""Tells of every batch: to TensorBoard, to the live view, and to whoever advances the search."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from rolecast.platform.search.budget import Budget, Spent
+from rolecast.platform.search.history import Batch
+from rolecast.platform.search.metrics import Events, batch_metrics
+from rolecast.platform.search.optimizer_host import Reply
+from rolecast.platform.search.progress import Figures, Progress
+from rolecast.platform.search.scoreboard import Scoreboard
+
+
+class Reporter:
+    """Keeps what reports need beside the last batch."""
+
+    def __init__(
+        self, events: Path, progress: Progress, budget: Budget, batches: list[Batch]
+    ) -> None:
+        self._folder, self._progress, self._budget = events, progress, budget
+        self._events: Events | None = None
+        self._scores = Scoreboard()
+        for batch in batches:
+            self._scores.add(batch)
+        self._before = batches[-1].spent_after if batches else Spent()
+        self._start = time.monotonic()
+
+    def batch(
+        self, batch: Batch, reply: Reply, task_metrics: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Report a batch; return its metrics (`metrics.VOCABULARY` and extras)."""
+        self._scores.add(batch)
+        metrics = batch_metrics(batch, best_return=self._scores.best[0], beliefs=reply.beliefs)
+        metrics |= {f"task/{name}": value for name, value in task_metrics.items()}
+        self.write(metrics)
+        self._progress.update(self._figures(batch, reply))
+        return metrics
+
+    def write(self, metrics: Mapping[str, float]) -> None:
+        """Write metrics to TensorBoard."""
+        if self._events is None:
+            self._events = Events(self._folder)
+        self._events.write(metrics)
+
+    def close(self) -> None:
+        """Write what is held back."""
+        if self._events is not None:
+            self._events.close()
+            self._events = None
+
+    def _figures(self, batch: Batch, reply: Reply) -> Figures:
+        spent = batch.spent_after
+        share = self._budget.share(spent)
+        done = share - self._budget.share(self._before)
+        running = max(time.monotonic() - self._start, 1e-9)
+        incumbent = self._scores.observed(batch.incumbent) or _believed(reply.beliefs)
+        return Figures(
+            batch=batch.index + 1,
+            evaluations=spent.evaluations,
+            env_steps=spent.env_steps,
+            spent=share,
+            best_return=self._scores.best[0],
+            best_stderr=self._scores.best[1],
+            incumbent_return=incumbent[0],
+            incumbent_stderr=incumbent[1],
+            env_steps_per_s=(spent.env_steps - self._before.env_steps) / running,
+            ask_s=reply.ask_s,
+            tell_s=reply.tell_s,
+            wall_time_s=batch.wall_time_s,
+            time_left_s=running * (1.0 - share) / done if done > 0 else None,
+        )
+
+
+def _believed(beliefs: Mapping[str, float]) -> tuple[float | None, float | None]:
+    """Return what the optimiser believes of its incumbent, if it says so."""
+    return beliefs.get("incumbent_mean"), beliefs.get("incumbent_stderr")

@@ -1,0 +1,271 @@
+"""`rolecast.search` and `rolecast.resume`: from a request to a finished run in its folder."""
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from rolecast.envs.errors import RequestError
+from rolecast.envs.spec import Float
+from rolecast.platform.search.config import CALLABLE, SearchConfig
+from rolecast.platform.search.crew import Crew, LocalCrew
+from rolecast.platform.search.files import write_json
+from rolecast.platform.search.loop import Search
+from rolecast.platform.search.plan import (
+    Plan,
+    TaskSource,
+    described,
+    make_plan,
+    run_record,
+    with_budget,
+)
+from rolecast.platform.search.progress import Progress, Silent
+from rolecast.platform.search.run_folder import RunFolder, read_history
+from rolecast.policies.artefact import save_policy
+
+RUNS: Final = Path("runs")
+"""Where runs without a folder of their own are put."""
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a search; every whole batch is kept. The message says how to resume."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SearchResult:
+    """What a finished search found."""
+
+    out: Path
+    """Folder of the run."""
+
+    incumbent: Float
+    """[D], in the unit cube."""
+
+    test_return: float
+    """Mean return of the incumbent on seeds that no search has seen."""
+
+    test_stderr: float | None
+    """Its standard error; None for a single episode."""
+
+    summary: Mapping[str, Any]
+    """summary.json."""
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """One row an evaluation."""
+        return read_history(self.out)
+
+
+def search(
+    task: TaskSource,
+    *,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> SearchResult:
+    """Search the weights of a policy for a task.
+
+    Args:
+        task: task id, or a callable that makes a task of your own (a PettingZoo or Gymnasium
+            environment); with workers it must be picklable by cloudpickle.
+        progress: shows the search; nothing is shown when None.
+        settings: fields of `SearchConfig`: policy, optimizer, env_steps or evaluations, episodes,
+            batch_size, seed, workers, out, and so on.
+    Raises:
+        RequestError: the request is wrong; nothing was run.
+        RunError: the task or the optimiser failed; what was computed is kept.
+        SearchInterrupted: Ctrl-C; what was computed is kept.
+    """
+    name = task if isinstance(task, str) else CALLABLE + _callable_name(task)
+    plan = make_plan(_config(name, settings), None if isinstance(task, str) else task)
+    out = Path(plan.config.out) if plan.config.out else _free_folder(plan)
+    plan = replace(plan, config=replace(plan.config, out=str(out)))
+    with_crew = crew_for(plan)  # an unreachable cluster is found before a folder is made
+    try:
+        folder = RunFolder.create(out, run_record(plan))
+    except RequestError:
+        with_crew.close()
+        raise
+    return _run(plan, folder, with_crew, progress or Silent())
+
+
+def resume(
+    out: str | Path,
+    *,
+    env_steps: int | str | None = None,
+    evaluations: int | str | None = None,
+    task: Callable[..., Any] | None = None,
+    workers: int | None = None,
+    address: str | None = None,
+    progress: Progress | None = None,
+) -> SearchResult:
+    """Continue a search as if it had never stopped, or extend a finished one.
+
+    Args:
+        out: folder of the run.
+        env_steps: new budget, or "+N" for N more; None leaves the budget as it is.
+        evaluations: the same in evaluations; at most one of the two.
+        task: the callable again, if the run was begun with one.
+        workers: as in `SearchConfig`; None is as many as the run had.
+        address: as in `SearchConfig`; None is the run's.
+        progress: shows the search; nothing is shown when None.
+    Raises:
+        RequestError: no run is there, it is damaged, or it is being written by another process.
+        RunError: the task or the optimiser failed; what was computed is kept.
+        SearchInterrupted: Ctrl-C; what was computed is kept.
+    """
+    folder = RunFolder.open(out)
+    run = folder.read_run()
+    if not isinstance(run.get("search"), dict):
+        raise RequestError(f"{folder.run_file} is damaged: it has no settings")
+    config = SearchConfig.from_json(run["search"])
+    folder.lock()
+    try:
+        batches = folder.read_batches()
+        spent = batches[-1].spent_after if batches else None
+        used = {
+            "env_steps": spent.env_steps if spent else 0,
+            "evaluations": spent.evaluations if spent else 0,
+        }
+        config = with_budget(config, used, {"env_steps": env_steps, "evaluations": evaluations})
+        config = replace(
+            config,
+            out=str(folder.path),
+            workers=config.workers if workers is None else workers,
+            address=address or config.address,
+        )
+        plan = make_plan(config, task)
+        crew = crew_for(plan)
+    except BaseException:
+        folder.release()
+        raise
+    folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
+    return _run(plan, folder, crew, progress or Silent())
+
+
+def crew_for(plan: Plan) -> Crew:
+    """Return who computes for a search: this process, or actors on Ray.
+
+    Raises:
+        RequestError: the cluster cannot be reached.
+    """
+    if plan.config.workers == 0:
+        return LocalCrew(plan.task, plan.policy)
+    from rolecast.platform.actors.crew import RayCrew  # Ray is loaded only where it is used
+
+    return RayCrew(
+        plan.source,
+        plan.config.task_options,
+        plan.policy,
+        workers=plan.config.workers,
+        address=plan.config.address,
+    )
+
+
+def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
+    """Test the incumbent on unseen seeds, and write policy and summary."""
+    test_return, test_stderr = search.test()
+    spent, config = search.spent, plan.config
+    search.reporter.write(
+        {
+            "env_steps": spent.env_steps,
+            "test_return": test_return,
+            **({} if test_stderr is None else {"test_stderr": test_stderr}),
+        }
+    )
+    summary = {
+        "task": plan.task.spec.id,
+        "policy": config.policy,
+        "optimizer": config.optimizer,
+        "seed": config.seed,
+        "budget": {"unit": plan.budget.unit, "total": plan.budget.total},
+        "env_steps": spent.env_steps,
+        "policy_evaluations": spent.evaluations,
+        "best_return": max(float(batch.means.max()) for batch in search.batches),
+        "test_return": test_return,
+        "test_stderr": test_stderr,
+        "test_episodes": plan.test_episodes,
+        "wall_time_s": search.batches[-1].wall_time_s,
+        "time_shares": search.time_shares(),
+        "workers": config.workers,
+    }
+    weights = plan.policy.space.weights(search.incumbent)
+    save_policy(folder.policy_folder, plan.policy, weights, plan.task.spec)
+    write_json(folder.summary_file, summary)
+    return result_of(folder, search.incumbent, summary)
+
+
+def result_of(folder: RunFolder, incumbent: Float, summary: Mapping[str, Any]) -> SearchResult:
+    """Return the result that a summary describes."""
+    return SearchResult(
+        out=folder.path,
+        incumbent=np.array(incumbent),
+        test_return=summary["test_return"],
+        test_stderr=summary["test_stderr"],
+        summary=summary,
+    )
+
+
+def _run(plan: Plan, folder: RunFolder, crew: Crew, progress: Progress) -> SearchResult:
+    """Advance a search to its end; whatever ends it, every whole batch is kept."""
+    search: Search | None = None
+    progress.start(described(plan))
+    try:
+        search = Search(plan, folder, crew, progress)
+        while not search.finished:
+            search.step()
+        result = _known_result(plan, folder, search) or finish(plan, folder, search)
+        progress.finish(
+            f"held-out return of the incumbent {result.test_return:.1f}"
+            + ("" if result.test_stderr is None else f" ± {result.test_stderr:.1f}")
+            + f" over {plan.test_episodes} episodes; everything is in {folder.path}"
+        )
+    except KeyboardInterrupt:
+        batches = len(search.batches) if search else 0
+        text = f"stopped after batch {batches}; go on with: rolecast resume {folder.path}"
+        progress.finish(text)
+        raise SearchInterrupted(text) from None
+    except BaseException:
+        progress.finish(f"the search has failed; what it computed is in {folder.path}")
+        raise
+    finally:
+        if search is not None:
+            search.close()
+        crew.close()
+        plan.task.close()
+        folder.release()
+    return result
+
+
+def _known_result(plan: Plan, folder: RunFolder, search: Search) -> SearchResult | None:
+    """Return the result that the folder has, if it is that of this budget."""
+    summary = folder.read_summary()
+    if summary is None:
+        return None
+    same = summary.get("budget") == {"unit": plan.budget.unit, "total": plan.budget.total}
+    return result_of(folder, search.incumbent, summary) if same else None
+
+
+def _config(task: str, settings: Mapping[str, Any]) -> SearchConfig:
+    given = {name: value for name, value in settings.items() if value is not None}
+    if isinstance(given.get("out"), Path):
+        given["out"] = str(given["out"])
+    return SearchConfig.from_json({**given, "task": task})
+
+
+def _callable_name(task: Callable[..., Any]) -> str:
+    return (
+        f"{getattr(task, '__module__', '?')}.{getattr(task, '__qualname__', type(task).__name__)}"
+    )
+
+
+def _free_folder(plan: Plan) -> Path:
+    """Return runs/<task>-<optimizer>-s<seed>-<n> with the first n that is free."""
+    config = plan.config
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", config.task.removeprefix(CALLABLE)).strip("-.")
+    paths = (RUNS / f"{name}-{config.optimizer}-s{config.seed}-{n}" for n in itertools.count())
+    return next(path for path in paths if not path.exists())
