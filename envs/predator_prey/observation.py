@@ -23,7 +23,7 @@ _NEAREST: Final = {"landmarks": 2, "predators": 2, "prey": 1}
 def observation_size(params: PredatorPreyParameters, variant: str) -> int:
     """Return do: 16 for `nearest16`; for `full` 16, 30, 44, 72 at n = 3, 6, 9, 15."""
     if variant not in VARIANTS:
-        raise unknown_name("observation variant", variant, VARIANTS)
+        raise unknown_name("observation variant", str(variant), VARIANTS)
     if variant == "nearest16":
         return 16
     return 4 + 2 * params.landmarks + 2 * (params.predators - 1) + 4 * params.prey

@@ -98,12 +98,12 @@ class PredatorPreyParameters:
 
     @property
     def movers(self) -> int:
-        """n + k, the entities that move; they come first."""
+        """Number n + k of entities that move; they come first."""
         return self.predators + self.prey
 
     @property
     def entities(self) -> int:
-        """m, all entities."""
+        """Number m of all entities."""
         return self.movers + self.landmarks
 
     @property
@@ -131,9 +131,9 @@ def parameters(
     Raises:
         ConfigError: n is not a positive multiple of 3, or task_seed is negative.
     """
-    if n < 3 or n % 3:
+    if type(n) is not int or n < 3 or n % 3:
         raise ConfigError("predator-prey N", n, "a positive multiple of 3")
-    if task_seed < 0:
+    if type(task_seed) is not int or task_seed < 0:
         raise ConfigError("task_seed", task_seed, "an integer >= 0")
     factors = np.ones(n)
     if heterogeneous:
@@ -167,7 +167,7 @@ def contact_forces(params: PredatorPreyParameters, positions: Float) -> Float:
         0.0, (touching - distance) / params.contact_margin
     )
     push = params.contact_force * overlap / np.maximum(distance, _TINY)
-    return np.einsum("bij,bijc->bic", push, offset)
+    return np.asarray(np.einsum("bij,bijc->bic", push, offset))
 
 
 def touching_pairs(params: PredatorPreyParameters, positions: Float) -> Float:
@@ -176,7 +176,7 @@ def touching_pairs(params: PredatorPreyParameters, positions: Float) -> Float:
     offset = positions[:, :n, None, :] - positions[:, None, n : params.movers, :]
     distance = np.sqrt(np.square(offset).sum(axis=-1))
     touch = distance < params.predator_size + params.prey_size
-    return touch.sum(axis=(1, 2)).astype(np.float64)
+    return np.asarray(touch.sum(axis=(1, 2)), dtype=np.float64)
 
 
 def transition(

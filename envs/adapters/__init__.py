@@ -1,0 +1,1 @@
+"""Bring your own: Gymnasium, PettingZoo and Python environments as batched tasks."""

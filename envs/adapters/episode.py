@@ -1,0 +1,150 @@
+"""One user's environment, of Gymnasium or of PettingZoo, seen as one team with named agents."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
+
+from rolecast.envs.errors import RequestError
+
+AGENT = "agent"
+"""Name of the one agent of a Gymnasium environment."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What an environment says after a reset or a step, by agent."""
+
+    observations: Mapping[str, Any]
+    """Of the agents that are still there, or have just left."""
+
+    rewards: Mapping[str, float]
+    """Of this step."""
+
+    live: frozenset[str]
+    """Agents that act in the next step; none when the episode has ended."""
+
+
+class TeamEnvironment(Protocol):
+    """A user's environment, whatever its interface."""
+
+    agents: list[str]
+    observation_spaces: dict[str, spaces.Space[Any]]
+    action_spaces: dict[str, spaces.Space[Any]]
+
+    def reset(self, seed: int) -> Moment:
+        """Begin an episode."""
+
+    def step(self, actions: Mapping[str, Any]) -> Moment:
+        """Advance by one step with the actions of the live agents."""
+
+    def max_steps(self) -> int | None:
+        """Return the length of an episode as the environment states it, if it does."""
+
+    def picture(self) -> Any:
+        """Return what the environment renders."""
+
+    def close(self) -> None:
+        """Release the environment."""
+
+
+class GymnasiumTeam:
+    """A `gymnasium.Env` as a team of one."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        self._env = env
+        self.agents = [AGENT]
+        self.observation_spaces = {AGENT: env.observation_space}
+        self.action_spaces = {AGENT: env.action_space}
+
+    def reset(self, seed: int) -> Moment:
+        """Begin an episode."""
+        observation, _ = self._env.reset(seed=seed)
+        return Moment(observations={AGENT: observation}, rewards={}, live=frozenset([AGENT]))
+
+    def step(self, actions: Mapping[str, Any]) -> Moment:
+        """Advance by one step."""
+        observation, reward, terminated, truncated, _ = self._env.step(actions[AGENT])
+        return Moment(
+            observations={AGENT: observation},
+            rewards={AGENT: _number(reward)},
+            live=frozenset() if terminated or truncated else frozenset([AGENT]),
+        )
+
+    def max_steps(self) -> int | None:
+        """Return the limit of the environment's spec."""
+        return self._env.spec.max_episode_steps if self._env.spec else None
+
+    def picture(self) -> Any:
+        """Return what the environment renders."""
+        return self._env.render()
+
+    def close(self) -> None:
+        """Release the environment."""
+        self._env.close()  # type: ignore[no-untyped-call]  # Gymnasium leaves it untyped
+
+
+class ParallelTeam:
+    """A PettingZoo `ParallelEnv` as a team; agents in the order of `possible_agents`."""
+
+    def __init__(self, env: Any) -> None:
+        self._env = env
+        self.agents = list(env.possible_agents)
+        self.observation_spaces = {agent: env.observation_space(agent) for agent in self.agents}
+        self.action_spaces = {agent: env.action_space(agent) for agent in self.agents}
+
+    def reset(self, seed: int) -> Moment:
+        """Begin an episode."""
+        observations, _ = self._env.reset(seed=seed)
+        return Moment(observations=observations, rewards={}, live=frozenset(self._env.agents))
+
+    def step(self, actions: Mapping[str, Any]) -> Moment:
+        """Advance by one step."""
+        observations, rewards, terminated, truncated, _ = self._env.step(dict(actions))
+        gone = {agent for ends in (terminated, truncated) for agent, end in ends.items() if end}
+        return Moment(
+            observations=observations,
+            rewards={agent: _number(reward) for agent, reward in rewards.items()},
+            live=frozenset(self._env.agents) - gone,
+        )
+
+    def max_steps(self) -> int | None:
+        """Return `max_cycles` of the environment, or of the turn-based one inside it."""
+        for holder in (self._env, getattr(self._env, "aec_env", self._env)):
+            steps = getattr(getattr(holder, "unwrapped", holder), "max_cycles", None)
+            if steps is not None:
+                return int(steps)
+        return None
+
+    def picture(self) -> Any:
+        """Return what the environment renders."""
+        return self._env.render()
+
+    def close(self) -> None:
+        """Release the environment."""
+        self._env.close()
+
+
+def _number(reward: Any) -> float:
+    """Return a reward as a float, whether it is a number or an array of one."""
+    return float(np.asarray(reward).item())
+
+
+def as_team(env: object, task_id: str) -> TeamEnvironment:
+    """Return an environment as a team.
+
+    Raises:
+        RequestError: it is neither a `gymnasium.Env` nor a `ParallelEnv`.
+    """
+    if isinstance(env, gymnasium.Env):
+        return GymnasiumTeam(env)
+    if isinstance(env, ParallelEnv) or hasattr(env, "possible_agents"):
+        return ParallelTeam(env)
+    raise RequestError(
+        f"task {task_id!r} made a {type(env).__name__}; "
+        "expected a gymnasium.Env, a pettingzoo ParallelEnv or a batched task"
+    )

@@ -1,0 +1,131 @@
+"""How numbers in [-1, 1] become an action of a space, and an observation becomes numbers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from rolecast.envs.errors import RequestError
+from rolecast.envs.spec import Float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionCodec:
+    """Turns the numbers of a policy into an action of one space."""
+
+    size: int
+    """How many numbers the action needs."""
+
+    decode: Callable[[Float], Any]
+    """Maps [size] in [-1, 1] to an element of the space."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservationCodec:
+    """Turns an observation of one space into numbers."""
+
+    size: int
+    """How many numbers come out."""
+
+    encode: Callable[[Any], Float]
+    """Maps an element of the space to [size]."""
+
+
+def action_codec(space: spaces.Space[Any]) -> ActionCodec:
+    """Return the map from [-1, 1]^size to an action space.
+
+    A bounded Box is filled affinely; an unbounded one is given the numbers as they are. Discrete
+    and MultiDiscrete take the largest of one number per choice (ties to the lowest), MultiBinary
+    the sign. Tuple and Dict take the numbers of their parts one after the other.
+
+    Raises:
+        RequestError: the space is of another kind.
+    """
+    if isinstance(space, spaces.Box):
+        return _box(space)
+    if isinstance(space, spaces.Discrete):
+        start = int(space.start)
+        return ActionCodec(
+            size=int(space.n), decode=lambda numbers: np.int64(start + int(numbers.argmax()))
+        )
+    if isinstance(space, spaces.MultiDiscrete):
+        return _multi_discrete(space)
+    if isinstance(space, spaces.MultiBinary):
+        shape = space.shape
+        return ActionCodec(
+            size=int(np.prod(shape)),
+            decode=lambda numbers: (numbers > 0.0).astype(np.int8).reshape(shape),
+        )
+    if isinstance(space, spaces.Tuple):
+        return _composite(list(space.spaces), tuple)
+    if isinstance(space, spaces.Dict):
+        names = list(space.spaces)
+        return _composite(
+            [space.spaces[name] for name in names],
+            lambda parts: dict(zip(names, parts, strict=True)),
+        )
+    raise RequestError(f"action space {space} cannot be acted in; expected Box, Discrete, ...")
+
+
+def observation_codec(space: spaces.Space[Any]) -> ObservationCodec:
+    """Return the map from an observation space to numbers, by Gymnasium's `flatten`.
+
+    Discrete parts become one-hot, images one long row.
+
+    Raises:
+        RequestError: elements of the space have no fixed number of numbers.
+    """
+    if not space.is_np_flattenable:
+        raise RequestError(
+            f"observation space {space} cannot be flattened; expected one of fixed size"
+        )
+    if isinstance(space, spaces.Box):
+        return ObservationCodec(
+            size=int(np.prod(space.shape)),
+            encode=lambda value: np.asarray(value, dtype=np.float64).ravel(),
+        )
+    return ObservationCodec(
+        size=spaces.flatdim(space),
+        encode=lambda value: np.asarray(spaces.flatten(space, value), dtype=np.float64),
+    )
+
+
+def _box(space: spaces.Box) -> ActionCodec:
+    low, high = (np.asarray(bound, dtype=np.float64).ravel() for bound in (space.low, space.high))
+    bounded = np.isfinite(low) & np.isfinite(high)
+    centre = np.where(bounded, 0.5 * (low + high), 0.0)
+    scale = np.where(bounded, 0.5 * (high - low), 1.0)
+    shape, dtype = space.shape, np.dtype(space.dtype)
+    whole = dtype.kind in "iu"
+
+    def decode(numbers: Float) -> Any:
+        value = centre + scale * numbers
+        value = np.rint(value) if whole else value
+        return np.clip(value, low, high).astype(dtype).reshape(shape)
+
+    return ActionCodec(size=low.size, decode=decode)
+
+
+def _multi_discrete(space: spaces.MultiDiscrete) -> ActionCodec:
+    counts = np.asarray(space.nvec).ravel()
+    starts, shape, dtype = np.asarray(space.start).ravel(), space.shape, space.dtype
+    ends = np.cumsum(counts)
+
+    def decode(numbers: Float) -> Any:
+        choices = [int(part.argmax()) for part in np.split(numbers, ends[:-1])]
+        return (starts + choices).astype(dtype).reshape(shape)
+
+    return ActionCodec(size=int(ends[-1]), decode=decode)
+
+
+def _composite(parts: list[spaces.Space[Any]], join: Callable[[list[Any]], Any]) -> ActionCodec:
+    codecs = [action_codec(part) for part in parts]
+    ends = np.cumsum([codec.size for codec in codecs])
+
+    def decode(numbers: Float) -> Any:
+        pieces = np.split(numbers, ends[:-1])
+        return join([codec.decode(piece) for codec, piece in zip(codecs, pieces, strict=True)])
+
+    return ActionCodec(size=int(ends[-1]), decode=decode)

@@ -1,0 +1,229 @@
+"""A user's environment by the batched contract: one environment object per parallel episode."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.actions import checked_actions
+from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team
+from rolecast.envs.adapters.spaces import action_codec, observation_codec
+from rolecast.envs.errors import ConfigError, RequestError, RunError
+from rolecast.envs.spec import Float, Seeds, TaskSpec
+
+TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
+    "sum": lambda rewards: rewards.sum(axis=1),
+    "mean": lambda rewards: rewards.mean(axis=1),
+}
+"""How rewards [B, n] of the agents become the team's [B]; agents that have left count 0."""
+
+ADAPTER_OPTIONS: Final = ("horizon", "team_reward")
+"""Options that are the adapter's own; all others go to the environment."""
+
+
+class AdaptedTask:
+    """A team of a user's environment, over B parallel episodes.
+
+    Agents with different spaces are padded with zeros to the largest, and observe a one-hot id
+    after their own numbers. Of an agent that has left, observations and rewards are 0.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], object],
+        *,
+        task_id: str,
+        first: object = None,
+        horizon: int | None = None,
+        team_reward: str = "sum",
+        summary: str = "",
+    ) -> None:
+        """Read the spaces of the first environment.
+
+        Args:
+            make: returns a new environment: a `gymnasium.Env` or a PettingZoo `ParallelEnv`.
+            task_id: the whole id of the task.
+            first: an environment that `make` has made already; None to make it here.
+            horizon: most steps of an episode; None to take what the environment states.
+            team_reward: "sum" or "mean" over all agents.
+            summary: one line for listings.
+
+        Raises:
+            RequestError: an option is wrong, a space cannot be used, or no horizon is known.
+        """
+        if team_reward not in TEAM_REWARDS:
+            raise ConfigError("team_reward", team_reward, "'sum' or 'mean'")
+        self._make, self._id, self._join = make, task_id, TEAM_REWARDS[team_reward]
+        team = as_team(make() if first is None else first, task_id)
+        self._teams: list[TeamEnvironment] = [team]
+        self._agents = team.agents
+        if not self._agents:
+            raise RequestError(f"task {task_id!r} has no agents; expected at least one")
+        self._actions = [action_codec(team.action_spaces[agent]) for agent in self._agents]
+        self._views = [observation_codec(team.observation_spaces[agent]) for agent in self._agents]
+        self._seen = max(view.size for view in self._views)
+        self._with_id = not _all_equal(team)
+        self._spec = TaskSpec(
+            id=task_id,
+            agents=len(self._agents),
+            observation_size=self._seen + (len(self._agents) if self._with_id else 0),
+            action_size=max(codec.size for codec in self._actions),
+            horizon=_horizon(horizon, team, task_id),
+            summary=summary,
+        )
+        self._seeds = np.zeros(0, dtype=np.uint64)
+        self._live: list[frozenset[str]] = []
+        self._observations = np.zeros((0, len(self._agents), self._spec.observation_size))
+        self._steps = 0
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task."""
+        return self._spec
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B episodes; return observations [B, n, do].
+
+        An environment is given its seed by `folded_seed`, as many generators take no more bits.
+
+        Raises:
+            RunError: an environment raised, or showed NaN.
+        """
+        self._seeds = np.asarray(seeds, dtype=np.uint64)
+        batch, spec = self._seeds.size, self._spec
+        while len(self._teams) < batch:
+            self._teams.append(as_team(self._make(), self._id))
+        self._steps = 0
+        self._observations = np.zeros((batch, spec.agents, spec.observation_size))
+        self._live = [frozenset(self._agents)] * batch
+        for episode in range(batch):
+            seed = folded_seed(int(self._seeds[episode]))
+            moment = self._ask(episode, self._teams[episode].reset, seed)
+            self._see(episode, moment, moment.live)
+            self._live[episode] = moment.live
+        return self._observations.copy()
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        """Advance all episodes by one step; see `BatchedTask.step`.
+
+        Raises:
+            RequestError: no episode has begun, or actions have a wrong shape or are not finite.
+            RunError: an environment raised, or showed NaN; names the seed and the step.
+        """
+        batch = self._seeds.size
+        if not batch:
+            raise RequestError(f"task {self._id!r} was stepped before its reset")
+        actions = checked_actions(self._spec, actions, batch)
+        rewards = np.zeros((batch, self._spec.agents))
+        self._steps += 1
+        for episode in np.flatnonzero([bool(live) for live in self._live]).tolist():
+            acting = self._live[episode]
+            chosen = {
+                agent: codec.decode(actions[episode, index, : codec.size])
+                for index, (agent, codec) in enumerate(
+                    zip(self._agents, self._actions, strict=True)
+                )
+                if agent in acting
+            }
+            moment = self._ask(episode, self._teams[episode].step, chosen)
+            rewards[episode] = [
+                moment.rewards.get(agent, 0.0) if agent in acting else 0.0 for agent in self._agents
+            ]
+            self._see(episode, moment, moment.live)
+            self._live[episode] = moment.live
+        if self._steps >= self._spec.horizon:
+            self._live = [frozenset()] * batch
+        done = np.array([not live for live in self._live])
+        return self._observations.copy(), self._join(rewards), done, {}
+
+    def frame(self, episode: int = 0) -> NDArray[np.uint8]:
+        """Return the environment's own picture [H, W, 3] of one episode.
+
+        Raises:
+            RequestError: it draws none; it has to be made with `render_mode=rgb_array`.
+        """
+        picture = self._teams[episode].picture()
+        if not isinstance(picture, np.ndarray):
+            raise RequestError(
+                f"task {self._id!r} drew {type(picture).__name__}; "
+                "expected an array, from an environment made with render_mode=rgb_array"
+            )
+        return picture
+
+    def close(self) -> None:
+        """Close all environments; the task cannot be used after it."""
+        for team in self._teams:
+            team.close()
+
+    def _ask(self, episode: int, call: Callable[[Any], Moment], argument: object) -> Moment:
+        """Call a user's environment; name the episode if it raises."""
+        try:
+            return call(argument)
+        except Exception as error:
+            what = (str(error).strip().splitlines() or ["no message"])[0]
+            raise RunError(
+                f"task {self._id!r} raised {type(error).__name__} ({what}) "
+                f"in {self._where(episode)}; expected none"
+            ) from error
+
+    def _see(self, episode: int, moment: Moment, live: frozenset[str]) -> None:
+        """Write what the agents observe; zeros for those that have left.
+
+        When the whole episode ends, all that are still observed keep their last view.
+        """
+        rows = self._observations[episode]
+        rows[:] = 0.0
+        shown = live or moment.observations.keys()
+        for index, (agent, view) in enumerate(zip(self._agents, self._views, strict=True)):
+            if agent in shown and agent in moment.observations:
+                rows[index, : view.size] = self._encoded(episode, agent, moment, view.encode)
+                if self._with_id:
+                    rows[index, self._seen + index] = 1.0
+        if not np.isfinite(rows).all():
+            raise RunError(
+                f"task {self._id!r} showed NaN or infinity in {self._where(episode)}; "
+                "expected finite observations"
+            )
+
+    def _encoded(
+        self, episode: int, agent: str, moment: Moment, encode: Callable[[Any], Float]
+    ) -> Float:
+        """Flatten one agent's observation; a value outside its space is the environment's fault."""
+        numbers = encode(moment.observations[agent])
+        size = self._views[self._agents.index(agent)].size
+        if numbers.shape != (size,):
+            raise RunError(
+                f"task {self._id!r} showed {numbers.size} numbers to {agent!r} "
+                f"in {self._where(episode)}; expected {size} as its observation space says"
+            )
+        return numbers
+
+    def _where(self, episode: int) -> str:
+        step = f"step {self._steps}" if self._steps else "the reset"
+        return f"{step} of the episode of seed {int(self._seeds[episode])}"
+
+
+def folded_seed(seed: int) -> int:
+    """Fold a seed of 64 bits to 31; seeds below 2^31 stay as they are."""
+    return (seed ^ (seed >> 31) ^ (seed >> 62)) % 2**31
+
+
+def _all_equal(team: TeamEnvironment) -> bool:
+    """Return whether all agents have the same two spaces."""
+    views = [team.observation_spaces[agent] for agent in team.agents]
+    acts = [team.action_spaces[agent] for agent in team.agents]
+    return all(view == views[0] for view in views) and all(act == acts[0] for act in acts)
+
+
+def _horizon(asked: int | None, team: TeamEnvironment, task_id: str) -> int:
+    """Return the horizon asked for, else the environment's own."""
+    steps = team.max_steps() if asked is None else asked
+    if steps is None:
+        raise RequestError(
+            f"task {task_id!r} does not say how long its episodes are; "
+            "expected an option horizon=STEPS"
+        )
+    if type(steps) is not int or steps < 1:
+        raise ConfigError(f"horizon of task {task_id!r}", steps, "an integer >= 1")
+    return steps

@@ -1,0 +1,133 @@
+"""The PettingZoo face of every task: one episode of the batched task, agent by agent.
+
+It holds a batch of one, so that seeds and actions give the trajectories of the batched task.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import BatchedTask, Float
+
+Step = tuple[
+    dict[str, Float],
+    dict[str, float],
+    dict[str, bool],
+    dict[str, bool],
+    dict[str, dict[str, Any]],
+]
+
+RENDER_MODES: Final = ("rgb_array",)
+
+
+class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZoo has no types
+    """A task as a cooperative `ParallelEnv`: every agent is paid the whole team reward.
+
+    Observations and actions are Boxes of float64, actions in [-1, 1]. An episode that reaches the
+    horizon is truncated, one that ends before it is terminated; all agents end together.
+    """
+
+    def __init__(self, task: BatchedTask, render_mode: str | None = None) -> None:
+        """Wrap a task, which belongs to this environment from now on.
+
+        Args:
+            task: from `make_task`.
+            render_mode: None, or "rgb_array".
+
+        Raises:
+            RequestError: the mode does not exist, or this task cannot be drawn.
+        """
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ConfigError("render_mode", render_mode, "'rgb_array' or None")
+        if render_mode is not None and not hasattr(task, "frame"):
+            raise RequestError(f"task {task.spec.id!r} cannot be drawn; expected no render_mode")
+        self.task = task
+        self.render_mode = render_mode
+        spec = task.spec
+        self.metadata = {"name": spec.id, "render_modes": list(RENDER_MODES)}
+        self.possible_agents = [f"agent_{index}" for index in range(spec.agents)]
+        self.agents: list[str] = []
+        self.observation_spaces = {
+            agent: Box(-np.inf, np.inf, (spec.observation_size,), np.float64)
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {
+            agent: Box(-1.0, 1.0, (spec.action_size,), np.float64) for agent in self.possible_agents
+        }
+        self._next_seeds = np.random.default_rng(0)
+        self._observations = np.zeros((spec.agents, spec.observation_size))
+        self._steps = 0
+
+    def observation_space(self, agent: str) -> Box:
+        """Return the space of one agent's observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Box:
+        """Return the space of one agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Float], dict[str, dict[str, Any]]]:
+        """Begin an episode.
+
+        Args:
+            seed: of this episode, an integer >= 0, the same as in the batched task; without one,
+                the next of a sequence that the last seed (at first 0) decides.
+            options: unused; part of the interface.
+        """
+        if seed is None:
+            seed = int(self._next_seeds.integers(2**63))
+        elif seed < 0:
+            raise ConfigError("reset.seed", seed, "an integer >= 0")
+        else:
+            self._next_seeds = np.random.default_rng(seed)
+        self.agents = list(self.possible_agents)
+        self._steps = 0
+        self._observations = self.task.reset(np.array([seed], dtype=np.uint64))[0]
+        return self._by_agent(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: Mapping[str, Float]) -> Step:
+        """Advance by one step with an action [da] of each live agent."""
+        live = self.agents
+        if not live:
+            return {}, {}, {}, {}, {}
+        joint = np.stack([np.asarray(actions[agent], dtype=np.float64) for agent in live])
+        observations, reward, done, _ = self.task.step(joint[None])
+        self._observations = observations[0]
+        self._steps += 1
+        ended = bool(done[0])
+        truncated = ended and self._steps >= self.task.spec.horizon
+        result: Step = (
+            self._by_agent(),
+            {agent: float(reward[0]) for agent in live},
+            dict.fromkeys(live, ended and not truncated),
+            dict.fromkeys(live, truncated),
+            {agent: {} for agent in live},
+        )
+        if ended:
+            self.agents = []
+        return result
+
+    def state(self) -> Float:
+        """Return all agents' observations in one array [n * do]."""
+        return self._observations.ravel()
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        picture: NDArray[np.uint8] = self.task.frame()  # type: ignore[attr-defined]  # looked for
+        return picture
+
+    def close(self) -> None:
+        """Release the task."""
+        self.task.close()
+
+    def _by_agent(self) -> dict[str, Float]:
+        return dict(zip(self.possible_agents, self._observations.copy(), strict=True))

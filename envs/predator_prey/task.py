@@ -1,0 +1,140 @@
+"""Predator-prey by the batched contract, with its state in sight of scripts and renderers."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.actions import checked_actions
+from rolecast.envs.counter_random import episode_keys
+from rolecast.envs.errors import RequestError
+from rolecast.envs.ids import format_id
+from rolecast.envs.predator_prey.observation import observation_size, observe
+from rolecast.envs.predator_prey.physics import (
+    PredatorPreyParameters,
+    parameters,
+    start_positions,
+    transition,
+)
+from rolecast.envs.predator_prey.prey import prey_policy
+from rolecast.envs.predator_prey.render import draw
+from rolecast.envs.spec import Float, Seeds, TaskSpec
+
+if TYPE_CHECKING:
+    from rolecast.envs.predator_prey.physics_fused import PredatorPreyLanes
+
+
+class PredatorPreyTask:
+    """n predators hunt n / 3 scripted prey over B parallel episodes; float64."""
+
+    params: PredatorPreyParameters
+    """The world."""
+
+    seeds: Seeds
+    """[B], of the running episodes."""
+
+    positions: Float
+    """[B, m, 2] now; predators, prey, landmarks."""
+
+    velocities: Float
+    """[B, n + k, 2] now."""
+
+    steps: int
+    """Steps taken in the running episodes, which all are equally long."""
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        heterogeneous: bool = False,
+        observation: str = "nearest16",
+        task_seed: int = 0,
+    ) -> None:
+        """Set up the task; it runs after `reset`.
+
+        Args:
+            n: predators, a multiple of 3.
+            heterogeneous: predators differ in speed and acceleration.
+            observation: one of `observation.VARIANTS`.
+            task_seed: decides which predator is how fast, where they differ.
+
+        Raises:
+            RequestError: a setting is out of its range.
+        """
+        self.params = parameters(n, heterogeneous=heterogeneous, task_seed=task_seed)
+        self.observation = observation
+        size = observation_size(self.params, observation)
+        options: dict[str, str | int] = {}
+        if observation != "nearest16":
+            options["observation"] = observation
+        kind = "equal"
+        if heterogeneous:
+            kind = "unequal"
+            if task_seed:
+                options["task_seed"] = task_seed
+        params = self.params
+        self._spec = TaskSpec(
+            id=format_id(f"{'het_' if heterogeneous else ''}pred_prey_{n}", options),
+            agents=n,
+            observation_size=size,
+            action_size=2,
+            horizon=params.horizon,
+            summary=f"{n} {kind} predators hunt {params.prey} faster scripted prey",
+            source="FACMAC, Peng et al. 2021" + (" (speeds: ours)" if heterogeneous else ""),
+        )
+        self.close()
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task."""
+        return self._spec
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B episodes; return observations [B, n, do]."""
+        self.seeds = np.asarray(seeds, dtype=np.uint64)
+        self._keys = episode_keys(self.seeds)
+        self.positions = start_positions(self.params, self._keys)
+        self.velocities = np.zeros((self.seeds.size, self.params.movers, 2))
+        self.steps = 0
+        return self._observe()
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        """Advance all episodes by one step; see `BatchedTask.step`.
+
+        Raises:
+            RequestError: no episode has begun, or actions have a wrong shape or are not finite.
+        """
+        batch, params = self.seeds.size, self.params
+        if not batch:
+            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+        actions = checked_actions(self.spec, actions, batch)
+        reward = np.zeros(batch)
+        if self.steps < params.horizon:
+            forces = prey_policy(params, self.positions, self._keys, self.steps)
+            self.positions, self.velocities, reward = transition(
+                params, self.positions, self.velocities, actions, forces
+            )
+            self.steps += 1
+        done = np.full(batch, self.steps >= params.horizon)
+        return self._observe(), reward, done, {}
+
+    def lanes(self) -> "PredatorPreyLanes":
+        """Return the compiled face."""
+        from rolecast.envs.predator_prey.physics_fused import PredatorPreyLanes
+
+        return PredatorPreyLanes(self.params, self.observation)
+
+    def frame(self, episode: int = 0) -> NDArray[np.uint8]:
+        """Return a picture [H, W, 3] of one episode as it stands."""
+        return draw(self.params, self.positions[episode])
+
+    def close(self) -> None:
+        """Forget the running episodes."""
+        self.seeds = np.zeros(0, dtype=np.uint64)
+        self.positions = np.zeros((0, self.params.entities, 2))
+        self.velocities = np.zeros((0, self.params.movers, 2))
+        self.steps = 0
+
+    def _observe(self) -> Float:
+        return observe(self.params, self.positions, self.velocities, self.observation)

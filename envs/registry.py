@@ -1,0 +1,175 @@
+"""The tasks by id, and the one way to make one: for the search, and as a PettingZoo environment."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, Final
+
+from rolecast.envs.adapters.sources import SOURCES, Factory
+from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
+from rolecast.envs.errors import RequestError, unknown_name
+from rolecast.envs.face import TaskEnv
+from rolecast.envs.ids import format_id, parse_id
+from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.spec import BatchedTask, TaskSpec
+
+ENTRY_POINTS: Final = "rolecast.tasks"
+"""Entry point group through which other packages offer tasks: id to factory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskFamily:
+    """Tasks that differ in a number: `NAME_N`."""
+
+    build: Callable[..., BatchedTask]
+    """Makes the task from N and the options of its id."""
+
+    options: tuple[str, ...]
+    """Options that an id may have."""
+
+    sizes: tuple[int, ...]
+    """Values of N that are listed; others may work too."""
+
+    summary: str
+    """One line, in which {n} stands for N."""
+
+
+FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
+    {
+        "pred_prey": TaskFamily(
+            build=PredatorPreyTask,
+            options=("observation",),
+            sizes=(3, 6, 9, 15),
+            summary="{n} predators hunt faster scripted prey among obstacles",
+        ),
+        "het_pred_prey": TaskFamily(
+            build=partial(PredatorPreyTask, heterogeneous=True),
+            options=("observation", "task_seed"),
+            sizes=(3, 6, 9, 15),
+            summary="the same with {n} predators that differ in speed and acceleration",
+        ),
+    }
+)
+"""The project's own tasks: name before `_N` to how they are made."""
+
+OWN_FORMS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "gym:ID": "any Gymnasium environment, as in gym:Pendulum-v1",
+        "pettingzoo:MODULE": "any PettingZoo module with a parallel_env",
+        "python:MODULE:FACTORY": "what your function makes: a Gymnasium or PettingZoo environment",
+    }
+)
+"""Forms of id under which users bring their own environments, with a line for each."""
+
+
+def task_ids() -> dict[str, str]:
+    """Return the ids that can be made as they stand, each with a line that says what it is.
+
+    Those of other packages are included; a family also has other N than the ones listed.
+    """
+    listed = {
+        f"{name}_{n}": family.summary.format(n=n)
+        for name, family in FAMILIES.items()
+        for n in family.sizes
+    }
+    return listed | {
+        point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)
+    }
+
+
+def make_task(task: str | Factory, **options: Any) -> BatchedTask:
+    """Make a task for the search and for `rollout`.
+
+    Args:
+        task: an id, `pred_prey_6` or `gym:Pendulum-v1`, with options after `?` if wanted; or a
+            function that returns a `gymnasium.Env`, a PettingZoo `ParallelEnv` or a batched task.
+        options: as after `?` in the id, which they override. For a user's own environment,
+            `horizon` and `team_reward` ("sum" or "mean" over agents) are the task's own, and all
+            others are given to the environment.
+
+    Raises:
+        RequestError: an unknown id or option, a setting out of its range, or an environment that
+            cannot be imported or made.
+
+    >>> make_task("pred_prey_6?observation=full").spec.observation_size
+    30
+    """
+    if not isinstance(task, str):
+        if not callable(task):
+            raise RequestError(f"task is a {type(task).__name__}; expected an id or a function")
+        return _from_factory(task, _name_of(task), options)
+    name, given = parse_id(task)
+    given |= options
+    family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
+    if family and family[1] in FAMILIES:
+        _check_options(name, FAMILIES[family[1]].options, given)
+        return FAMILIES[family[1]].build(int(family[2]), **given)
+    scheme, colon, rest = name.partition(":")
+    if colon:
+        if scheme not in SOURCES:
+            raise unknown_name("kind of task", scheme, SOURCES)
+        return _from_factory(SOURCES[scheme](rest), name, given)
+    for point in entry_points(group=ENTRY_POINTS, name=name):
+        return _from_factory(point.load(), name, given)
+    raise unknown_name("task", name, task_ids())
+
+
+def make_env(task: str | Factory, *, render_mode: str | None = None, **options: Any) -> TaskEnv:
+    """Make a task as a PettingZoo `ParallelEnv`.
+
+    For the same seed and actions it runs through the same trajectory as `make_task`'s.
+
+    Args:
+        task: as in `make_task`.
+        render_mode: None, or "rgb_array".
+        options: as in `make_task`.
+
+    Raises:
+        RequestError: as in `make_task`; or the task cannot be drawn.
+    """
+    drawn_by_env = not isinstance(task, str) or ":" in task
+    if render_mode is not None and drawn_by_env:
+        options["render_mode"] = render_mode
+    return TaskEnv(make_task(task, **options), render_mode)
+
+
+def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> BatchedTask:
+    """Return the batched task that a factory makes, or the one round its environments."""
+    own = {key: value for key, value in options.items() if key in ADAPTER_OPTIONS}
+    theirs = {key: value for key, value in options.items() if key not in ADAPTER_OPTIONS}
+    task_id = format_id(name, options)
+    make = partial(_made, factory, theirs, task_id)
+    made = make()
+    if isinstance(getattr(made, "spec", None), TaskSpec):
+        batched: BatchedTask = made
+        return batched
+    return AdaptedTask(make, task_id=task_id, first=made, **own)
+
+
+def _made(factory: Factory, options: Mapping[str, Any], task_id: str) -> Any:
+    """Call a user's factory; say which task it was if that fails."""
+    try:
+        return factory(**options)
+    except RequestError:
+        raise
+    except Exception as error:
+        what = (str(error).strip().splitlines() or ["no message"])[0]
+        raise RequestError(
+            f"task {task_id!r} cannot be made: {type(error).__name__} ({what})"
+        ) from error
+
+
+def _check_options(name: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:
+    """Refuse options that a task of this project does not have."""
+    for option in options:
+        if option not in known:
+            raise unknown_name(f"option of task {name!r}:", option, known)
+
+
+def _name_of(factory: Factory) -> str:
+    """Return the id of a function; it can be built again from it where it is importable."""
+    name = getattr(factory, "__qualname__", type(factory).__qualname__)
+    return f"python:{factory.__module__}:{name}"

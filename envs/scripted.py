@@ -1,0 +1,133 @@
+"""Policies without parameters, as yardsticks: what chance earns, and what a simple chase earns."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.counter_random import UInt32, draw, episode_keys, symmetric_uniform
+from rolecast.envs.errors import RequestError, RunError, unknown_name
+from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.spec import BatchedTask, Float, Seeds
+
+FIRST_COUNTER: Final = 2**31
+"""Counters of an episode below are its task's, from here on the script's."""
+
+COMPILED_CHUNK: Final = 1024
+"""Episodes side by side of a task that is an array program."""
+
+ADAPTED_CHUNK: Final = 16
+"""Episodes side by side of a task that holds one object for each."""
+
+_TINY: Final = 1e-300
+"""Makes the direction from a predator to a prey at the same point zero instead of NaN."""
+
+
+class ScriptedPolicy(Protocol):
+    """A fixed rule from the state of a task to actions."""
+
+    @property
+    def summary(self) -> str:
+        """One line that says what it does."""
+
+    def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
+        """Return actions [B, n, da] for the running episodes.
+
+        Args:
+            task: in the state to act in.
+            keys: of the B episodes, [B] each, from `episode_keys`.
+            step: steps taken before, from 0.
+        Raises:
+            RequestError: the rule does not fit this task.
+        """
+
+
+class RandomPolicy:
+    """Uniform actions in [-1, 1), which depend on the episode's seed and the step alone."""
+
+    summary = "uniformly random actions"
+
+    def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
+        """Return actions [B, n, da]."""
+        spec = task.spec
+        count = spec.agents * spec.action_size
+        counters = np.uint32(FIRST_COUNTER + step * count) + np.arange(count, dtype=np.uint32)
+        bits = draw(keys[0][:, None], keys[1][:, None], counters)
+        return symmetric_uniform(bits).reshape(-1, spec.agents, spec.action_size)
+
+
+class ChasePolicy:
+    """Each predator accelerates fully towards its nearest prey, wherever that is."""
+
+    summary = "each predator runs to its nearest prey (predator-prey only)"
+
+    def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
+        """Return actions [B, n, 2]: the direction over its larger component."""
+        if not isinstance(task, PredatorPreyTask):
+            raise RequestError(
+                f"scripted policy 'chase' cannot play {task.spec.id!r}; "
+                "expected a predator-prey task"
+            )
+        n, movers = task.params.predators, task.params.movers
+        offset = task.positions[:, None, n:movers] - task.positions[:, :n, None]
+        nearest = np.square(offset).sum(axis=-1).argmin(axis=-1)[..., None, None]
+        direction = np.take_along_axis(offset, nearest, axis=2)[:, :, 0]
+        largest = np.abs(direction).max(axis=-1, keepdims=True)
+        return np.asarray(direction / np.maximum(largest, _TINY))
+
+
+SCRIPTED: Final[Mapping[str, ScriptedPolicy]] = MappingProxyType(
+    {"chase": ChasePolicy(), "random": RandomPolicy()}
+)
+"""The scripted policies by name."""
+
+
+def rollout_scripted(task: BatchedTask, name: str, seeds: Seeds) -> tuple[Float, NDArray[np.int64]]:
+    """Run one whole episode of a scripted policy for each seed.
+
+    Args:
+        task: from `make_task`.
+        name: one of `SCRIPTED`.
+        seeds: [E]; an episode depends on its own seed alone.
+    Returns:
+        Team returns [E] and lengths [E] in steps.
+    Raises:
+        RequestError: no script has this name, or it does not fit this task.
+        RunError: the task paid a return that is not finite.
+    """
+    if name not in SCRIPTED:
+        raise unknown_name("scripted policy", name, SCRIPTED)
+    seeds = np.asarray(seeds, dtype=np.uint64)
+    chunk = COMPILED_CHUNK if hasattr(task, "lanes") else ADAPTED_CHUNK
+    parts = [
+        _run(task, SCRIPTED[name], seeds[start : start + chunk])
+        for start in range(0, seeds.size, chunk)
+    ]
+    returns = np.concatenate([np.zeros(0), *(part[0] for part in parts)])
+    lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part[1] for part in parts)])
+    if not np.isfinite(returns).all():
+        where = int(np.flatnonzero(~np.isfinite(returns))[0])
+        raise RunError(
+            f"task {task.spec.id!r} paid a return of {returns[where]} to scripted policy {name!r} "
+            f"in the episode of seed {seeds[where]}; expected a finite number"
+        )
+    return returns, lengths
+
+
+def _run(
+    task: BatchedTask, policy: ScriptedPolicy, seeds: Seeds
+) -> tuple[Float, NDArray[np.int64]]:
+    """Run B episodes side by side until all are done."""
+    keys = episode_keys(seeds)
+    task.reset(seeds)
+    returns, lengths = np.zeros(seeds.size), np.zeros(seeds.size, dtype=np.int64)
+    done = np.zeros(seeds.size, dtype=bool)
+    for step in range(task.spec.horizon):
+        lengths += ~done
+        _, reward, done, _ = task.step(policy.act(task, keys, step))
+        returns += reward
+        if done.all():
+            break
+    return returns, lengths
