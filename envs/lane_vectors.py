@@ -72,9 +72,7 @@ def _load(typing: Any, rows: Any, index: Any) -> Any:
         return None
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.load(
-            _address(context, builder, signature.args[0], *values), align=4
-        )
+        return builder.load(_address(context, builder, signature.args[0], *values), align=4)
 
     return LANES_TYPE(rows, types.intp), emit
 

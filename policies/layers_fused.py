@@ -1,14 +1,15 @@
 """The parts of which the compiled policies are made: layers over W lanes, float32.
 
-An array of rows is [k, W]: row q of `w` is parameter q of every lane's own weights, row i of `x` is
-input i. Rows are read and written as whole vectors (`rolecast.envs.lane_vectors`).
+Arrays are rows of W lanes: `w` holds parameters, each lane's own, `rows` everything in between, and
+whole numbers say which row (a view for each part would cost more than its arithmetic). Rows are
+read and written as whole vectors (`rolecast.envs.lane_vectors`).
 """
 
 from typing import Final
 
 import numpy as np
 
-from rolecast.envs.compiled import compiled
+from rolecast.envs.compiled import inlined
 from rolecast.envs.lane_vectors import Lanes, load, pick_greater, store
 from rolecast.envs.spec import Float32
 
@@ -16,7 +17,7 @@ TANH_BOUND: Final = np.float32(7.90531110763549805)
 """From here on, tanh is 1 to float32."""
 
 
-@compiled
+@inlined
 def tanh_lanes(x: Lanes) -> Lanes:
     """Return tanh of every lane, within 1e-6; NaN stays NaN.
 
@@ -37,104 +38,144 @@ def tanh_lanes(x: Lanes) -> Lanes:
     return p * x / q
 
 
-@compiled
+@inlined
 def clip_lanes(x: Lanes, bound: np.float32) -> Lanes:
     """Return every lane clipped to [-bound, bound]; NaN stays NaN."""
     x = pick_greater(x, bound, bound, x)
     return pick_greater(-bound, x, -bound, x)
 
 
-@compiled
-def clip_rows(source: Float32, bound: np.float32, target: Float32) -> None:
-    """Write source [k, W], clipped to [-bound, bound], to target [k, W]."""
-    for i in range(source.shape[0]):
-        store(target, i, clip_lanes(load(source, i), bound))
+@inlined
+def clip_rows(
+    source: Float32, first: int, bound: np.float32, rows: Float32, target: int, count: int
+) -> None:
+    """Write `count` rows of source from `first` on, clipped to [-bound, bound], to rows[target]."""
+    for i in range(count):
+        store(rows, target + i, clip_lanes(load(source, first + i), bound))
 
 
-@compiled
-def copy_rows(source: Float32, start: int, target: Float32) -> None:
-    """Fill target [k, W] with the rows of source that begin at `start`."""
-    for i in range(target.shape[0]):
-        store(target, i, load(source, start + i))
+@inlined
+def zero_rows(rows: Float32, target: int, count: int) -> None:
+    """Set `count` rows from `target` on to 0."""
+    for i in range(count):
+        store(rows, target + i, 0.0)
 
 
-@compiled
-def squash(y: Float32) -> None:
-    """Replace y [k, W] by its tanh."""
-    for i in range(y.shape[0]):
-        store(y, i, tanh_lanes(load(y, i)))
+@inlined
+def squash_sum(rows: Float32, a: int, b: int, target: int, count: int) -> None:
+    """Write tanh(rows[a] + rows[b]) to rows[target], for `count` rows each."""
+    for i in range(count):
+        store(rows, target + i, tanh_lanes(load(rows, a + i) + load(rows, b + i)))
 
 
-@compiled
-def add_product(w: Float32, start: int, stride: int, x: Float32, y: Float32) -> None:
-    """Add part of a layer to its sums: y[u] += sum over i of w[start + u stride + i] x[i].
+@inlined
+def squash(rows: Float32, target: int, count: int) -> None:
+    """Replace `count` rows from `target` on by their tanh."""
+    for i in range(target, target + count):
+        store(rows, i, tanh_lanes(load(rows, i)))
+
+
+@inlined
+def add_product(
+    w: Float32,
+    q: int,
+    stride: int,
+    base: Float32,
+    b: int,
+    rows: Float32,
+    x: int,
+    count: int,
+    y: int,
+    units: int,
+) -> None:
+    """Write part of a layer: y[u] = base[b + u] + sum over i of w[q + u stride + i] x[i].
 
     Four units at a time, so that four sums are under way at once.
 
     Args:
-        w: [D, W], weights of every lane.
-        start: parameter that multiplies x[0] for unit 0.
+        w: [.., W], weights of every lane.
+        q: parameter that multiplies x[0] for unit 0.
         stride: inputs of the whole layer.
-        x: [count, W], the inputs that this part reads.
-        y: [out, W], sums.
+        base: [.., W], what the sums begin with: biases in `w`, or rows of `rows`.
+        b: first of the `units` rows of base.
+        rows: [.., W], holds x and y.
+        x: first of the `count` rows that this part reads.
+        count: inputs of this part.
+        y: first of the `units` rows written.
+        units: units of the layer.
     """
-    count, units = x.shape[0], y.shape[0]
     fours = units - units % 4
     for u in range(0, fours, 4):
-        q0 = start + u * stride
+        q0 = q + u * stride
         q1, q2, q3 = q0 + stride, q0 + 2 * stride, q0 + 3 * stride
-        s0, s1, s2, s3 = load(y, u), load(y, u + 1), load(y, u + 2), load(y, u + 3)
+        s0, s1 = load(base, b + u), load(base, b + u + 1)
+        s2, s3 = load(base, b + u + 2), load(base, b + u + 3)
         for i in range(count):
-            row = load(x, i)
+            row = load(rows, x + i)
             s0 = s0 + load(w, q0 + i) * row
             s1 = s1 + load(w, q1 + i) * row
             s2 = s2 + load(w, q2 + i) * row
             s3 = s3 + load(w, q3 + i) * row
-        store(y, u, s0)
-        store(y, u + 1, s1)
-        store(y, u + 2, s2)
-        store(y, u + 3, s3)
+        store(rows, y + u, s0)
+        store(rows, y + u + 1, s1)
+        store(rows, y + u + 2, s2)
+        store(rows, y + u + 3, s3)
     for u in range(fours, units):
-        q0 = start + u * stride
-        s0 = load(y, u)
+        q0 = q + u * stride
+        s0 = load(base, b + u)
         for i in range(count):
-            s0 = s0 + load(w, q0 + i) * load(x, i)
-        store(y, u, s0)
+            s0 = s0 + load(w, q0 + i) * load(rows, x + i)
+        store(rows, y + u, s0)
 
 
-@compiled
-def add_code(w: Float32, start: int, stride: int, code: int, bits: int, y: Float32) -> None:
-    """Add the columns of a layer that a code sets: y[u] += w[start + u stride + bit] for its bits.
+@inlined
+def add_code(
+    w: Float32,
+    q: int,
+    stride: int,
+    code: int,
+    bits: int,
+    base: Float32,
+    b: int,
+    rows: Float32,
+    y: int,
+    units: int,
+) -> None:
+    """Write y[u] = base[b + u] + sum of w[q + u stride + bit] over the bits that are set.
 
     Args:
-        w: [D, W], weights of every lane.
-        start: parameter that multiplies bit 0 for unit 0.
+        w: [.., W], weights of every lane.
+        q: parameter that multiplies bit 0 for unit 0.
         stride: inputs of the whole layer.
         code: bits that are set, as an integer.
         bits: number of bits.
-        y: [out, W], sums.
+        base: [.., W], what the sums begin with, as in `add_product`.
+        b: first of the `units` rows of base.
+        rows: [.., W], holds y.
+        y: first of the `units` rows written.
+        units: units of the layer.
     """
-    for u in range(y.shape[0]):
-        total = load(y, u)
+    for u in range(units):
+        total = load(base, b + u)
         for bit in range(bits):
             if (code >> bit) & 1:
-                total = total + load(w, start + u * stride + bit)
-        store(y, u, total)
+                total = total + load(w, q + u * stride + bit)
+        store(rows, y + u, total)
 
 
-@compiled
-def dense(w: Float32, start: int, x: Float32, y: Float32) -> int:
+@inlined
+def dense(w: Float32, q: int, rows: Float32, x: int, count: int, y: int, units: int) -> int:
     """Write one whole layer, y[u] = bias[u] + sum over i of weight[u, i] x[i].
 
     Args:
-        w: [D, W], weights of every lane.
-        start: first parameter of the layer: out * in weights, then out biases.
-        x: [in, W].
-        y: [out, W].
+        w: [.., W], weights of every lane.
+        q: first parameter of the layer: units * count weights, then `units` biases.
+        rows: [.., W], holds x and y.
+        x: first of the `count` inputs.
+        y: first of the `units` outputs.
     Returns:
         The first parameter after the layer.
     """
-    bias = start + y.shape[0] * x.shape[0]
-    copy_rows(w, bias, y)
-    add_product(w, start, x.shape[0], x, y)
-    return bias + y.shape[0]
+    bias = q + units * count
+    add_product(w, q, count, w, bias, rows, x, count, y, units)
+    return bias + units

@@ -46,23 +46,28 @@ def mlp_actions(
     actions: Float32,
 ) -> None:
     """Write actions [K, n, da, W]; widths are inputs, hidden widths, outputs."""
-    agents, layers = observations.shape[1], widths.shape[0] - 1
-    rows = np.empty((2, agents, widths.max(), LANES), dtype=np.float32)
-    for k in range(weights.shape[0]):
-        w = weights[k]
+    blocks, agents, inputs = observations.shape[:3]
+    layers, widest, outputs = widths.shape[0] - 1, widths.max(), actions.shape[2]
+    rows = np.empty((2 * agents * widest, LANES), dtype=np.float32)
+    w = weights.reshape(-1, LANES)
+    source = observations.reshape(-1, LANES)
+    target = actions.reshape(-1, LANES)
+    for k in range(blocks):
         for agent in range(agents):
-            clip_rows(observations[k, agent], clip, rows[0, agent])
-        start = 0
+            first = (k * agents + agent) * inputs
+            clip_rows(source, first, clip, rows, agent * widest, inputs)
+        q, x, y = k * weights.shape[1], 0, agents * widest
         for layer in range(layers):
             # Agents inside, layers outside: a layer's weights are fetched once for all agents.
-            after = start
+            fan_in, units = widths[layer], widths[layer + 1]
             for agent in range(agents):
-                y = rows[(layer + 1) % 2, agent, : widths[layer + 1]]
-                after = dense(w, start, rows[layer % 2, agent, : widths[layer]], y)
+                shift = agent * widest
+                dense(w, q, rows, x + shift, fan_in, y + shift, units)
                 if layer < layers - 1:
-                    squash(y)
-            start = after
+                    squash(rows, y + shift, units)
+            q += (fan_in + 1) * units
+            x, y = y, x
         for agent in range(agents):
-            outputs = rows[layers % 2, agent]
-            for unit in range(widths[layers]):
-                store(actions[k, agent], unit, tanh_lanes(load(outputs, unit) * gain))
+            for unit in range(outputs):
+                value = tanh_lanes(load(rows, x + agent * widest + unit) * gain)
+                store(target, (k * agents + agent) * outputs + unit, value)

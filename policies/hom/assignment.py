@@ -16,7 +16,7 @@ from rolecast.envs.spec import Float
 
 Index = NDArray[np.int64]
 
-SUBSET_LIMIT: Final = 8
+SUBSET_LIMIT: Final = 10
 """Most agents for which all subsets are gone through; a shortest-path solver takes over beyond."""
 
 

@@ -10,62 +10,63 @@ from rolecast.policies.hom.assignment import SUBSET_LIMIT
 
 
 @compiled
-def assign_lanes(affinity: Float32, best: Float32, choice: Float32, agent_of_role: Float32) -> None:
-    """Write the agent of each role, as float32, to agent_of_role [n, W].
+def assign_lanes(
+    rows: Float32, n: int, affinity: int, best: int, choice: int, agent_of_role: int
+) -> None:
+    """Write the agent of each role, as float32, to n rows from `agent_of_role` on.
 
     Args:
-        affinity: [n, n, W], of role (first axis) for agent; larger is preferred.
-        best: [2^n, W] scratch, or any size beyond SUBSET_LIMIT agents.
+        rows: [.., W], the workspace; each other argument but n is the first row of a part of it.
+        n: agents and roles.
+        affinity: n * n rows, of role (outer) for agent (inner); larger is preferred.
+        best: 2^n rows of scratch; none beyond SUBSET_LIMIT agents.
         choice: as `best`.
-        agent_of_role: [n, W]; each lane a permutation, ties as in `assign_roles`.
+        agent_of_role: n rows; each lane a permutation, ties as in `assign_roles`.
     """
-    n = affinity.shape[0]
     if n > SUBSET_LIMIT:
-        solve_lanes(affinity, agent_of_role)
+        solve_lanes(rows, n, affinity, agent_of_role)
         return
     # best[taken]: largest affinity that the roles |taken|, ..., n - 1 can still earn when the
     # agents in the bit set `taken` are gone; choice[taken]: the agent that role |taken| then has.
     everyone = (1 << n) - 1
-    store(best, everyone, 0.0)
+    store(rows, best + everyone, 0.0)
     for taken in range(everyone - 1, -1, -1):
-        role = 0
+        role, lowest = 0, -1
         for agent in range(n):
-            role += (taken >> agent) & 1
-        found = False
-        total = load(best, everyone)
-        agents = total
-        for agent in range(n):
+            if (taken >> agent) & 1:
+                role += 1
+            elif lowest < 0:
+                lowest = agent
+        offers = affinity + role * n
+        total = load(rows, offers + lowest) + load(rows, best + (taken | (1 << lowest)))
+        store(rows, choice + taken, np.float32(lowest))
+        for agent in range(lowest + 1, n):
             if (taken >> agent) & 1 == 0:
-                offer = load(affinity[role], agent) + load(best, taken | (1 << agent))
-                if found:
-                    agents = pick_greater(offer, total, np.float32(agent), agents)
-                    total = pick_greater(offer, total, offer, total)
-                else:
-                    agents = total * np.float32(0.0) + np.float32(agent)
-                    total = offer
-                    found = True
-        store(best, taken, total)
-        store(choice, taken, agents)
+                offer = load(rows, offers + agent) + load(rows, best + (taken | (1 << agent)))
+                agents = load(rows, choice + taken)
+                store(rows, choice + taken, pick_greater(offer, total, np.float32(agent), agents))
+                total = pick_greater(offer, total, offer, total)
+        store(rows, best + taken, total)
     for lane in range(LANES):
         taken = 0
         for role in range(n):
-            agent_of_role[role, lane] = choice[taken, lane]
-            taken |= 1 << int(choice[taken, lane])
+            agent = int(rows[choice + taken, lane])
+            rows[agent_of_role + role, lane] = agent
+            taken |= 1 << agent
 
 
 @compiled
-def solve_lanes(affinity: Float32, agent_of_role: Float32) -> None:
-    """Solve lane by lane with the shortest-path method; shapes as in `assign_lanes`."""
-    n = affinity.shape[0]
+def solve_lanes(rows: Float32, n: int, affinity: int, agent_of_role: int) -> None:
+    """Solve lane by lane with the shortest-path method; arguments as in `assign_lanes`."""
     matrix = np.empty((n, n), dtype=np.float32)
     agents = np.empty(n, dtype=np.int64)
     for lane in range(LANES):
         for role in range(n):
             for agent in range(n):
-                matrix[role, agent] = affinity[role, agent, lane]
+                matrix[role, agent] = rows[affinity + role * n + agent, lane]
         solve_assignment(matrix, agents)
         for role in range(n):
-            agent_of_role[role, lane] = agents[role]
+            rows[agent_of_role + role, lane] = agents[role]
 
 
 @compiled
