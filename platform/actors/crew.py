@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import ray
 
@@ -45,7 +45,7 @@ class RayCrew:
             RequestError: the cluster cannot be reached.
         """
         self._cluster = Cluster(address, workers or _cores())
-        count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        count = workers or max(1, int(_resources().get("CPU", 1)))
         self.evaluator: Evaluator = RayEvaluator(source, options, policy, count)
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> RemoteHost:
@@ -64,7 +64,8 @@ class RayEvaluator:
     def __init__(
         self, source: Any, options: Mapping[str, Any], policy: Policy, workers: int
     ) -> None:
-        self._actors = [RolloutActor.remote(source, options, policy) for _ in range(workers)]
+        start = cast("Any", RolloutActor).remote
+        self._actors = [start(source, options, policy) for _ in range(workers)]
         self._busy_s = 0.0
 
     @property
@@ -124,6 +125,11 @@ def _call_size(chunks: Sequence[Chunk], waiting: int, workers: int) -> int:
     if chunks[0].compiled:
         return -(-waiting // (COMPILED_CALL_SHARE * workers))
     return 1
+
+
+def _resources() -> Mapping[str, float]:
+    resources: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return resources
 
 
 def _cores() -> int:

@@ -4,7 +4,7 @@ It is never restarted by Ray, which would forget what it was told: whoever holds
 sees the loss and rebuilds it (`rolecast.platform.search.keeper`).
 """
 
-from typing import Any
+from typing import Any, cast
 
 import ray
 import torch
@@ -34,7 +34,7 @@ class RemoteHost:
     """The driver's side of an optimiser actor."""
 
     def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
-        self._actor = OptimizerActor.remote(config, dimension, seed)
+        self._actor = cast("Any", OptimizerActor).remote(config, dimension, seed)
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""

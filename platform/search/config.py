@@ -1,4 +1,4 @@
-"""What a user may ask of a search: one frozen value, from which command line and Python are made."""
+"""What a user may ask of a search: one frozen value, also behind the command line."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields

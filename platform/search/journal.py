@@ -40,7 +40,7 @@ def read(path: Path) -> list[Batch]:
 
 def repair(path: Path) -> None:
     """Cut off the beginning of a record that a killed process left, so that others can follow."""
-    records, length = _records(path)
+    length = _records(path)[1]
     if path.is_file() and path.stat().st_size != length:
         write_bytes(path, path.read_bytes()[:length])
 

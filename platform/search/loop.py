@@ -20,7 +20,8 @@ from rolecast.platform.search.crew import Crew
 from rolecast.platform.search.evaluate_batch import BatchResult, cut, join
 from rolecast.platform.search.history import Batch, Kind, standard_errors
 from rolecast.platform.search.keeper import OptimizerKeeper
-from rolecast.platform.search.optimizer_host import Host, Reply, Told, Wanted, one_thread
+from rolecast.platform.search.one_thread import OneThread
+from rolecast.platform.search.optimizer_host import Host, Reply, Told, Wanted
 from rolecast.platform.search.plan import Plan
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.reporting import Reporter
@@ -210,7 +211,7 @@ class Search:
         plan = self._plan
         if result.observations is None:
             raise RunError("the initial design met no observations")
-        with one_thread():
+        with OneThread()():
             structure = knowledge.find_structure(
                 plan.optimizer, plan.policy, candidates, result.observations
             )

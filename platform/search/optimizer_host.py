@@ -5,18 +5,15 @@ for the next batch, always in this order: so a state and the batches after it re
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import torch
-from threadpoolctl import ThreadpoolController
 
 from rolecast.envs.errors import RunError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.protocol import Explains, OptimizerConfig, Paced
+from rolecast.platform.search.one_thread import OneThread
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,18 +81,20 @@ class OptimizerHost:
     """An optimiser in this process, computing with one thread wherever that is."""
 
     def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
-        with one_thread():
+        self._one_thread = OneThread()
+        with self._one_thread():
             self._optimizer = config.build(dimension=dimension, seed=seed)
         self._asked: Float | None = None
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""
-        with one_thread():
+        self._one_thread = OneThread()
+        with self._one_thread():
             self._optimizer.load_state_dict(state)
 
     def exchange(self, told: Told | None, wanted: Wanted | None, *, keep: bool = False) -> Reply:
         """Tell, keep the state if `keep`, and ask."""
-        with one_thread():
+        with self._one_thread():
             return self._exchange(told, wanted, keep=keep)
 
     def close(self) -> None:
@@ -126,15 +125,3 @@ class OptimizerHost:
             ask_s=time.perf_counter() - start,
             tell_s=tell_s,
         )
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit torch and BLAS to one thread: sums are then the same in every process."""
-    threads = torch.get_num_threads()
-    with ThreadpoolController().limit(limits=1):
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(threads)

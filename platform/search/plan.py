@@ -218,5 +218,6 @@ def with_budget(
     total = before + amount if isinstance(change, str) and change.startswith("+") else amount
     if total < used[unit]:
         raise RequestError(f"{unit} is {total}; expected at least {used[unit]}, which are used")
-    other = "evaluations" if unit == "env_steps" else "env_steps"
-    return replace(config, **{unit: total, other: None})
+    if unit == "env_steps":
+        return replace(config, env_steps=total, evaluations=None)
+    return replace(config, env_steps=None, evaluations=total)

@@ -39,7 +39,7 @@ def episode_seeds(root: int, purpose: Purpose, index: int, episodes: int) -> See
     The first E of them are the same however many are asked for.
     """
     sequence = np.random.SeedSequence((_FAMILY, root), spawn_key=(int(purpose), index))
-    return sequence.generate_state(episodes, dtype=np.uint64)
+    return np.asarray(sequence.generate_state(episodes, dtype=np.uint64), dtype=np.uint64)
 
 
 def derived_seed(root: int, purpose: Purpose) -> int:

@@ -1,0 +1,41 @@
+"""What tests share: one real Ray cluster a run, and how histories are compared."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rolecast.platform.search.run_folder import read_history
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[str]:
+    """Connect to a cluster of two CPUs, started on free ports; return its address."""
+    import ray
+
+    context = ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield str(context.address_info["gcs_address"])
+    ray.shutdown()
+
+
+@pytest.fixture
+def same_history() -> Callable[[Path, Path], None]:
+    """Return an assertion: two runs have the same history in all columns but `wall_time_s`."""
+
+    def check(one: Path, other: Path) -> None:
+        left, right = (frame_of(read_history(path)) for path in (one, other))
+        pd.testing.assert_frame_equal(left, right, check_exact=True)
+
+    return check
+
+
+def frame_of(history: pd.DataFrame) -> pd.DataFrame:
+    """Return a history in a form that can be compared exactly."""
+
+    def plain(value: Any) -> Any:
+        return tuple(value.tolist()) if isinstance(value, np.ndarray) else value
+
+    return history.drop(columns="wall_time_s").map(plain)

@@ -1,0 +1,46 @@
+import numpy as np
+
+from rolecast.platform.search.budget import Budget
+from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
+from rolecast.platform.search.history import Batch, Kind
+
+
+def run_of(incumbents: list[float]) -> list[Batch]:
+    return [
+        Batch(
+            index=index,
+            kind=Kind.SEARCH,
+            first=index,
+            spent=0.0,
+            candidates=np.zeros((1, 1)),
+            episode_returns=np.zeros((1, 2)),
+            env_steps=np.array([10 * (index + 1)]),
+            wall_time_s=0.0,
+            incumbent=np.array([incumbent]),
+        )
+        for index, incumbent in enumerate(incumbents)
+    ]
+
+
+BUDGET = Budget(unit="env_steps", total=1000, worst_steps=10, confirm_share=0.02)
+
+
+def test_the_incumbents_of_now_and_of_earlier_are_confirmed() -> None:
+    rivals = contenders(run_of([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), BUDGET)
+    assert rivals.ravel().tolist() == [9, 8, 6]
+
+
+def test_an_incumbent_is_confirmed_once() -> None:
+    assert contenders(run_of([0, 1, 2, 3, 4, 5, 5, 7, 7, 7]), BUDGET).ravel().tolist() == [7, 5]
+    assert contenders(run_of([3.0]), BUDGET).ravel().tolist() == [3.0]
+
+
+def test_every_rival_gets_its_turns() -> None:
+    rows = confirmation_batch(np.array([[1.0], [2.0], [3.0]]), 8)
+    assert rows.ravel().tolist() == [1, 2, 3, 1, 2, 3, 1, 2]
+
+
+def test_the_best_fresh_mean_wins_and_the_later_incumbent_among_equals() -> None:
+    rows = confirmation_batch(np.array([[0.9], [0.2]]), 4)
+    assert winner(rows, np.array([1.0, 5.0, 2.0, 5.0])) == 0.2
+    assert winner(rows, np.array([1.0, 1.0, 2.0, 2.0])) == 0.9
