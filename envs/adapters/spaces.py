@@ -95,8 +95,8 @@ def observation_codec(space: spaces.Space[Any]) -> ObservationCodec:
 def _box(space: spaces.Box) -> ActionCodec:
     low, high = (np.asarray(bound, dtype=np.float64).ravel() for bound in (space.low, space.high))
     bounded = np.isfinite(low) & np.isfinite(high)
-    centre = np.where(bounded, 0.5 * (low + high), 0.0)
-    scale = np.where(bounded, 0.5 * (high - low), 1.0)
+    start, to = np.where(bounded, low, -1.0), np.where(bounded, high, 1.0)
+    centre, scale = 0.5 * (start + to), 0.5 * (to - start)
     shape, dtype = space.shape, np.dtype(space.dtype)
     whole = dtype.kind in "iu"
 

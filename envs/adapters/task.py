@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team
 from rolecast.envs.adapters.spaces import action_codec, observation_codec
+from rolecast.envs.counter_random import episode_keys
 from rolecast.envs.errors import ConfigError, RequestError, RunError
 from rolecast.envs.spec import Float, Seeds, TaskSpec
 
@@ -205,8 +206,10 @@ class AdaptedTask:
 
 
 def folded_seed(seed: int) -> int:
-    """Fold a seed of 64 bits to 31; seeds below 2^31 stay as they are."""
-    return (seed ^ (seed >> 31) ^ (seed >> 62)) % 2**31
+    """Fold a seed of 64 bits to 31; seeds below 2^31 stay as they are, others are mixed."""
+    if seed < 2**31:
+        return seed
+    return int(episode_keys(np.array([seed], dtype=np.uint64))[0][0]) % 2**31
 
 
 def _all_equal(team: TeamEnvironment) -> bool:

@@ -52,8 +52,8 @@ def flee(params: PredatorPreyParameters, positions: Float, points: Float) -> Flo
     prey = positions[:, n : params.movers]
     nearest = np.square(prey[:, :, None] - predators).sum(axis=-1).argmin(axis=-1)
     target = prey[:, :, None] + points
-    offset = target[:, :, :, None] - predators[:, :, None]
-    squared = np.square(offset).sum(axis=-1)
+    squared = np.square(target[..., None, 0] - predators[:, :, None, :, 0])
+    squared += np.square(target[..., None, 1] - predators[:, :, None, :, 1])
     reachable = squared.min(axis=-1) >= (params.predator_size + params.prey_size) ** 2
     score = np.take_along_axis(squared, nearest[:, :, None, None], axis=-1)[..., 0]
     score = np.where(reachable, score, -1.0)

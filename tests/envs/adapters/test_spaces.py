@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rolecast.envs.adapters.spaces import action_codec, observation_codec
+from rolecast.envs.errors import RequestError
+
+SPACES = {
+    "bounded box": (spaces.Box(-2.0, 5.0, (2, 3), np.float32), 6),
+    "half-bounded box": (spaces.Box(0.0, np.inf, (2,), np.float64), 2),
+    "unbounded box": (spaces.Box(-np.inf, np.inf, (4,), np.float32), 4),
+    "integer box": (spaces.Box(0, 255, (3,), np.uint8), 3),
+    "discrete": (spaces.Discrete(5, start=-2), 5),
+    "multi-discrete": (spaces.MultiDiscrete([3, 2, 4]), 9),
+    "multi-binary": (spaces.MultiBinary(4), 4),
+    "tuple": (spaces.Tuple([spaces.Discrete(2), spaces.Box(-1.0, 1.0, (1,))]), 3),
+    "dict": (spaces.Dict({"steer": spaces.Box(0.0, 9.0, (1,)), "gear": spaces.Discrete(3)}), 4),
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 2**32))
+def test_every_action_is_an_element_of_its_space(name: str, seed: int) -> None:
+    space, size = SPACES[name]
+    codec = action_codec(space)
+    assert codec.size == size
+    numbers = np.random.default_rng(seed).uniform(-1.0, 1.0, size).round(1)
+    assert space.contains(codec.decode(numbers))
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "action"),
+    [
+        ("bounded box", [-1, 1, 0, -1, 1, 0.5], [[-2, 5, 1.5], [-2, 5, 3.25]]),
+        ("half-bounded box", [-1, 0.25], [0, 0.25]),
+        ("unbounded box", [-1, 0.25, 0, 1], [-1, 0.25, 0, 1]),
+        ("integer box", [-1, 1, 0.5], [0, 255, 191]),
+        ("discrete", [0.1, 0.9, 0.2, 0.9, -1], -1),
+        ("multi-discrete", [0, 0, 1, 1, 0, 0, 0, 0, 0], [2, 0, 0]),
+        ("multi-binary", [-1, 1, 0, 0.1], [0, 1, 0, 1]),
+    ],
+)
+def test_numbers_become_actions(name: str, numbers: list[float], action: object) -> None:
+    decoded = action_codec(SPACES[name][0]).decode(np.array(numbers, dtype=np.float64))
+    np.testing.assert_array_equal(decoded, action)
+
+
+def test_parts_of_a_composite_space_take_their_numbers_in_turn() -> None:
+    # Gymnasium sorts the keys of a Dict: gear before steer
+    action = action_codec(SPACES["dict"][0]).decode(np.array([0.0, 0.0, 1.0, 1.0]))
+    assert action == {"gear": 2, "steer": np.array([9.0])}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_observations_become_rows_of_numbers(name: str) -> None:
+    space, _ = SPACES[name]
+    codec = observation_codec(space)
+    space.seed(3)
+    numbers = codec.encode(space.sample())
+    assert numbers.shape == (codec.size,)
+    assert numbers.dtype == np.float64
+
+
+def test_a_discrete_observation_is_one_hot() -> None:
+    codec = observation_codec(SPACES["discrete"][0])
+    np.testing.assert_array_equal(codec.encode(0), [0, 0, 1, 0, 0])
+
+
+def test_spaces_without_a_fixed_size_are_refused() -> None:
+    sequence = spaces.Sequence(spaces.Discrete(3))
+    with pytest.raises(RequestError, match="cannot be acted in; expected Box"):
+        action_codec(sequence)
+    with pytest.raises(RequestError, match="cannot be flattened; expected one of fixed size"):
+        observation_codec(sequence)

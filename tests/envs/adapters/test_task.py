@@ -1,0 +1,220 @@
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
+
+from rolecast.envs.adapters.task import folded_seed
+from rolecast.envs.errors import ConfigError, RequestError, RunError
+from rolecast.envs.registry import make_task
+
+SPREAD = "pettingzoo:mpe2.simple_spread_v3?N=3&continuous_actions=true"
+
+
+class Unequal(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+    """A tall agent (3 numbers, 4 choices) and a small one (2 numbers, 1 number) that leaves."""
+
+    metadata = {"name": "unequal"}  # noqa: RUF012 - the interface's own form
+    possible_agents = ["tall", "small"]  # noqa: RUF012 - the interface's own form
+    max_cycles = 6
+
+    def __init__(self, leaves_at: int = 2) -> None:
+        self.leaves_at = leaves_at
+        self.agents: list[str] = []
+        self.taken: list[dict[str, Any]] = []
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(-9.0, 9.0, (3 if agent == "tall" else 2,))
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Discrete(4) if agent == "tall" else spaces.Box(0.0, 8.0, (1,))
+
+    def look(self) -> dict[str, Any]:
+        sizes = {"tall": 3, "small": 2}
+        return {a: np.full(sizes[a], 1.0 + len(self.taken)) for a in self.agents}
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.agents, self.taken = list(self.possible_agents), []
+        return self.look(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        self.taken.append(actions)
+        acted, seen = list(self.agents), self.look()
+        ended = {a: a == "small" and len(self.taken) >= self.leaves_at for a in acted}
+        over = {a: len(self.taken) >= 4 for a in acted}
+        rewards = {a: 1.0 if a == "tall" else 10.0 for a in acted}
+        self.agents = [a for a in acted if not ended[a] and not over[a]]
+        return seen, rewards, ended, over, {a: {} for a in acted}
+
+
+class Faulty(gymnasium.Env[Any, Any]):
+    """Does something wrong in its third step."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (2,))
+    action_space = spaces.Box(-1.0, 1.0, (1,))
+
+    def __init__(self, fault: str) -> None:
+        self.fault, self.steps = fault, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.steps = 0
+        if self.fault == "reset":
+            raise ValueError("no start")
+        return np.zeros(2), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        seen, reward = np.zeros(2), 1.0
+        if self.steps == 3:
+            if self.fault == "raise":
+                raise ZeroDivisionError("first line\nsecond line")
+            seen = {"nan": np.full(2, np.nan), "shape": np.zeros(3)}.get(self.fault, seen)
+            reward = np.nan if self.fault == "reward" else reward
+        return seen, reward, False, False, {}
+
+
+def test_a_gymnasium_environment_gives_its_own_trajectory() -> None:
+    task = make_task("gym:Pendulum-v1")
+    assert (task.spec.agents, task.spec.observation_size, task.spec.action_size) == (1, 3, 1)
+    env = gymnasium.make("Pendulum-v1", disable_env_checker=True)
+    seen = task.reset(np.array([3, 8], dtype=np.uint64))
+    np.testing.assert_array_equal(seen[1, 0], env.reset(seed=8)[0])
+    for number in (-1.0, 0.25, 0.5):
+        seen, reward, done, _ = task.step(np.full((2, 1, 1), number))
+        own, earned, *_ = env.step(np.array([2.0 * number], dtype=np.float32))
+        np.testing.assert_array_equal(seen[1, 0], own)
+        assert reward[1] == earned
+        assert not done.any()
+
+
+def test_a_pettingzoo_environment_pays_the_sum_of_its_agents_or_their_mean() -> None:
+    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (25, 1, 3, 5))
+    paid = {}
+    for option in ("", "&team_reward=sum", "&team_reward=mean"):
+        task = make_task(SPREAD + option)
+        task.reset(np.array([1], dtype=np.uint64))
+        paid[option] = [float(task.step(joint)[1][0]) for joint in actions]
+    assert paid[""] == paid["&team_reward=sum"]
+    np.testing.assert_allclose(paid["&team_reward=mean"], np.array(paid[""]) / 3.0)
+    assert min(paid[""]) < 0.0
+
+
+def test_a_discrete_action_is_the_largest_number() -> None:
+    task = make_task("gym:CartPole-v1")
+    env = gymnasium.make("CartPole-v1", disable_env_checker=True)
+    task.reset(np.array([5], dtype=np.uint64))
+    env.reset(seed=5)
+    seen, *_ = task.step(np.array([[[0.1, 0.2]]]))
+    np.testing.assert_array_equal(seen[0, 0], env.step(1)[0])
+
+
+def test_a_mujoco_environment_is_a_task() -> None:
+    spec = make_task("gym:Hopper-v5").spec
+    assert (spec.agents, spec.observation_size, spec.action_size) == (1, 11, 3)
+    assert spec.horizon == 1000
+
+
+def test_an_episode_that_has_ended_waits_for_the_others() -> None:
+    task = make_task("gym:CartPole-v1?horizon=30")
+    task.reset(np.arange(4, dtype=np.uint64))
+    ends, paid = np.zeros(4), np.zeros(4)
+    for step in range(30):
+        push = np.where(np.arange(4) < 2, 1.0, (-1.0) ** step)  # the first two fall over soon
+        _, reward, done, _ = task.step(np.stack([-push, push], axis=-1)[:, None])
+        paid += reward
+        ends = np.where(done & (ends == 0), step + 1, ends)
+    np.testing.assert_array_equal(paid, ends)  # a point for each step lived through, none after
+    assert ends[:2].max() < 15
+    assert (ends[2:] == 30).all()
+
+
+def test_unequal_agents_are_padded_and_get_an_id() -> None:
+    env = Unequal()
+    task = make_task(lambda: env)
+    spec = task.spec
+    assert (spec.agents, spec.observation_size, spec.action_size, spec.horizon) == (2, 5, 4, 6)
+    seen = task.reset(np.zeros(1, dtype=np.uint64))
+    np.testing.assert_array_equal(seen[0], [[1, 1, 1, 1, 0], [1, 1, 0, 0, 1]])
+    task.step(np.array([[[0.0, 0.0, 0.9, 0.0], [0.5, 1.0, 1.0, 1.0]]]))
+    assert env.taken[0]["tall"] == 2
+    np.testing.assert_array_equal(env.taken[0]["small"], [6.0])
+
+
+def test_an_agent_that_has_left_counts_nothing() -> None:
+    env = Unequal()
+    task = make_task(lambda: env)
+    task.reset(np.zeros(1, dtype=np.uint64))
+    steps = [task.step(np.zeros((1, 2, 4))) for _ in range(5)]
+    assert [float(reward[0]) for _, reward, _, _ in steps] == [11.0, 11.0, 1.0, 1.0, 0.0]
+    assert [bool(done[0]) for _, _, done, _ in steps] == [False, False, False, True, True]
+    np.testing.assert_array_equal(steps[2][0][0, 1], 0.0)
+    assert list(env.taken[2]) == ["tall"]
+    assert len(env.taken) == 4
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("raise", r"raised ZeroDivisionError \(first line\) in step 3 of the episode of seed 9"),
+        ("reset", r"raised ValueError \(no start\) in the reset of the episode of seed 9"),
+        ("nan", "showed NaN or infinity in step 3 of the episode of seed 9"),
+        ("shape", "showed 3 numbers to 'agent' in step 3 of the episode of seed 9; expected 2"),
+    ],
+)
+def test_a_fault_of_the_environment_is_named_with_seed_and_step(fault: str, message: str) -> None:
+    task = make_task(Faulty, fault=fault, horizon=5)
+    with pytest.raises(RunError, match=message) as failed:  # noqa: PT012 - any step may fail
+        task.reset(np.array([9], dtype=np.uint64))
+        for _ in range(3):
+            task.step(np.zeros((1, 1, 1)))
+    assert "\n" not in str(failed.value)
+    assert "Faulty?fault=" in str(failed.value)
+
+
+def test_a_reward_that_is_not_finite_is_passed_on() -> None:
+    task = make_task(Faulty, fault="reward", horizon=5)
+    task.reset(np.array([9], dtype=np.uint64))
+    rewards = [task.step(np.zeros((1, 1, 1)))[1][0] for _ in range(4)]
+    np.testing.assert_array_equal(rewards, [1.0, 1.0, np.nan, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "error", "message"),
+    [
+        (Faulty, {"fault": ""}, RequestError, "how long its episodes are; expected an option"),
+        (Faulty, {"fault": "", "horizon": 0}, ConfigError, "is 0; expected an integer >= 1"),
+        (Unequal, {"team_reward": "max"}, ConfigError, "expected 'sum' or 'mean'"),
+    ],
+)
+def test_wrong_options_are_refused(
+    make: Callable[..., object], options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        make_task(make, **options)
+
+
+def test_environments_are_made_as_they_are_needed() -> None:
+    made: list[Unequal] = []
+
+    def factory() -> Unequal:
+        made.append(Unequal())
+        return made[-1]
+
+    task = make_task(factory)
+    counts = []
+    for batch in (1, 5, 2):
+        task.reset(np.arange(batch, dtype=np.uint64))
+        counts.append(len(made))
+    assert counts == [1, 5, 5]
+
+
+def test_seeds_are_folded_to_what_every_generator_takes() -> None:
+    seeds = [0, 7, 2**31 - 1, 2**31, 2**62, 2**63 + 5, 2**64 - 1]
+    folded = [folded_seed(seed) for seed in seeds]
+    assert folded[:3] == seeds[:3]
+    assert all(0 <= seed < 2**31 for seed in folded)
+    assert len(set(folded)) == len(seeds)

@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.predator_prey.task import PredatorPreyTask
+
+SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)
+
+
+def play(task: PredatorPreyTask, seeds: np.ndarray, actions: np.ndarray) -> list[np.ndarray]:
+    """Observations and rewards of all steps; actions [T, B, n, 2]."""
+    met = [task.reset(seeds)]
+    for joint in actions:
+        observations, reward, _, _ = task.step(joint)
+        met += [observations, reward]
+    return met
+
+
+@pytest.mark.parametrize("n", [3, 6])
+def test_an_episode_depends_on_its_seed_and_actions_alone(n: int) -> None:
+    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (25, 4, n, 2))
+    actions[:, 3] = actions[:, 0]  # the same seed: the same episode
+    together = play(PredatorPreyTask(n), SEEDS, actions)
+    for index in range(4):
+        alone = play(PredatorPreyTask(n), SEEDS[[index]], actions[:, [index]])
+        for one, among in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one[0], among[index])
+    for value in together:
+        np.testing.assert_array_equal(value[0], value[3])
+
+
+def test_episodes_last_25_steps_and_pay_nothing_after() -> None:
+    task = PredatorPreyTask(3)
+    task.reset(SEEDS)
+    done = [task.step(np.ones((4, 3, 2)))[2] for _ in range(25)]
+    assert not np.any(done[:24])
+    assert done[24].all()
+    positions = task.positions
+    _, reward, still_done, metrics = task.step(np.ones((4, 3, 2)))
+    np.testing.assert_array_equal(reward, 0.0)
+    np.testing.assert_array_equal(task.positions, positions)
+    assert still_done.all()
+    assert metrics == {}
+
+
+def test_actions_outside_the_range_are_clipped() -> None:
+    wild, tame = PredatorPreyTask(3), PredatorPreyTask(3)
+    for task, size in ((wild, 7.0), (tame, 1.0)):
+        task.reset(SEEDS)
+        task.step(np.full((4, 3, 2), -size))
+    np.testing.assert_array_equal(wild.positions, tame.positions)
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [(np.zeros((4, 2, 2)), "expected shape"), (np.full((4, 3, 2), np.nan), "expected finite")],
+)
+def test_wrong_actions_are_refused(actions: np.ndarray, message: str) -> None:
+    task = PredatorPreyTask(3)
+    task.reset(SEEDS)
+    with pytest.raises(ConfigError, match=message):
+        task.step(actions)
+
+
+def test_a_step_before_the_reset_is_refused() -> None:
+    with pytest.raises(RequestError, match="before its reset"):
+        PredatorPreyTask(3).step(np.zeros((1, 3, 2)))
+
+
+def test_predators_that_differ_do_so_in_the_task() -> None:
+    equal, unequal = PredatorPreyTask(3), PredatorPreyTask(3, heterogeneous=True)
+    for task in (equal, unequal):
+        task.reset(SEEDS)
+        for _ in range(10):
+            task.step(np.ones((4, 3, 2)))
+    speed = [np.linalg.norm(task.velocities[:, :3], axis=-1).max() for task in (equal, unequal)]
+    assert speed[0] <= 1.0 + 1e-12 < speed[1] <= 1.5 + 1e-12
+
+
+def test_the_picture_shows_every_kind_where_it_is() -> None:
+    task = PredatorPreyTask(3)
+    task.reset(SEEDS)
+    task.positions[0] = [(-1, -1), (-1, 0), (-1, 1), (1, 1), (1, 0), (1, -1)]
+    picture = task.frame(0)
+    assert picture.shape == (320, 320, 3)
+    assert picture.dtype == np.uint8
+    low, high = 53, 266  # pixels of -1 and 1 in [-1.5, 1.5]
+    red, green, grey, white = (
+        picture[high, low],
+        picture[low, high],
+        picture[high, high],
+        picture[160, 160],
+    )
+    assert red[0] > red[1]
+    assert green[1] > green[0]
+    assert len(set(grey)) == 1
+    assert (white == 255).all()

@@ -1,0 +1,92 @@
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from rolecast.envs import check
+from rolecast.envs.check import CheckReport, check_task
+from rolecast.envs.errors import RequestError
+
+
+class Suspect(gymnasium.Env[Any, Any]):
+    """An environment with one habit that breaks the contract."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (1,))
+    action_space = spaces.Box(-1.0, 1.0, (1,))
+    made = 0
+
+    def __init__(self, habit: str) -> None:
+        self.habit = habit
+        Suspect.made += 1
+        self.number = Suspect.made
+        self.steps = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=None if self.habit == "unseeded" else seed)
+        self.steps = 0
+        return np.array([self.np_random.random()]), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        if self.habit == "raises":
+            raise RuntimeError("out of fuel")
+        reward = np.inf if self.habit == "infinite" and self.steps == 4 else float(action[0])
+        shown = float(self.number) if self.habit == "numbered" else float(self.steps)
+        return np.array([shown]), reward, False, False, {}
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The count of steps per second may end at once."""
+    monkeypatch.setattr(check, "MOST_SECONDS", 0.02)
+
+
+def failed(report: CheckReport) -> list[str]:
+    return [found.name for found in report.checks if not found.ok]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "pred_prey_3",
+        "het_pred_prey_6?observation=full",
+        "gym:Pendulum-v1",
+        "gym:CartPole-v1",
+        "gym:Hopper-v5",
+        "pettingzoo:mpe2.simple_spread_v3?N=3&continuous_actions=true",
+    ],
+)
+def test_good_tasks_pass(task: str) -> None:
+    report = check_task(task)
+    assert report.ok, failed(report)
+    assert [found.name for found in report.checks] == [
+        "spaces",
+        "seeding",
+        "rewards",
+        "batch",
+        "speed",
+    ]
+    assert all(found.detail for found in report.checks)
+
+
+@pytest.mark.parametrize(
+    ("habit", "names", "detail"),
+    [
+        ("unseeded", ["seeding", "batch"], "different trajectories"),
+        ("infinite", ["rewards"], "reward of step 4 in the episode of seed 11 is inf"),
+        ("numbered", ["batch"], "alone and beside others"),
+        ("raises", ["run"], "raised RuntimeError (out of fuel) in step 1"),
+    ],
+)
+def test_each_fault_is_found_by_its_check(habit: str, names: list[str], detail: str) -> None:
+    report = check_task(Suspect, habit=habit, horizon=6)
+    assert not report.ok
+    assert failed(report) == names
+    assert detail in next(found.detail for found in report.checks if not found.ok)
+
+
+def test_a_task_that_cannot_be_made_is_a_wrong_request() -> None:
+    with pytest.raises(RequestError, match="does not exist"):
+        check_task("pred_pray_3")
