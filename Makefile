@@ -33,7 +33,7 @@ demo: install
 	$(BIN)/rolecast demo
 
 results: install
-	$(BIN)/rolecast bench main
+	$(BIN)/rolecast bench main --readme README.md
 	$(BIN)/rolecast bench envs
 
 clean:

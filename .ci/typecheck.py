@@ -33,7 +33,7 @@ def main() -> int:
         (Path(scratch) / "tests").symlink_to(ROOT / "tests")
         runs = [["-p", "rolecast", "-p", "tests"], [str(ROOT / file) for file in LOOSE]]
         results = [
-            subprocess.run([*command, *run], cwd=scratch, capture_output=True, text=True, check=False)
+            subprocess.run(command + run, cwd=scratch, capture_output=True, text=True, check=False)
             for run in runs
         ]
     output = "".join(result.stdout + result.stderr for result in results)

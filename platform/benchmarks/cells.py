@@ -79,7 +79,9 @@ CONTESTANTS: Final = (
     Contestant(name="local_gp", optimizer="local_gp"),
     Contestant(name="cmaes separable", optimizer="cmaes", settings={"separable": True}),
     Contestant(name="cmaes full", optimizer="cmaes", settings={"separable": False}),
-    Contestant(name="dss_gp_ucb paper", optimizer="dss_gp_ucb_paper"),
+    Contestant(
+        name="dss_gp_ucb paper", optimizer="dss_gp_ucb", settings={"configuration": "paper"}
+    ),
     Contestant(name="gp_ucb", optimizer="gp_ucb"),
     Contestant(name="random", optimizer="random"),
 )

@@ -46,7 +46,7 @@ def policy_steps(name: str, rounds: int) -> Callable[[], int]:
 
 
 def simple_tag_steps(episodes: int) -> Callable[[], int]:
-    """Return a function that plays episodes of mpe2's simple_tag and says how many steps it made."""
+    """Return a function that plays episodes of mpe2's simple_tag and counts their steps."""
     from mpe2 import simple_tag_v3
 
     env = simple_tag_v3.parallel_env(
@@ -100,7 +100,10 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
     return {
         "unit": "env steps per second of processor time, one core",
         "sides": {
-            name: {"median": round(statistics.median(values)), "repeats": [round(v) for v in values]}
+            name: {
+                "median": round(statistics.median(values)),
+                "repeats": [round(v) for v in values],
+            }
             for name, values in repeats.items()
         },
         "ratio_to_mpe2": {name: round(value / base, 1) for name, value in medians.items()},

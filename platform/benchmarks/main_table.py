@@ -164,4 +164,3 @@ def _one_thread() -> None:
 
     torch.set_num_threads(1)
     threadpool_limits(1)
-

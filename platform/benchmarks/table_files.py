@@ -84,7 +84,9 @@ def write_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> li
     Raises:
         RequestError: the README has no such region.
     """
-    frame = pd.DataFrame([{k: v for k, v in row.items() if not isinstance(v, dict)} for row in rows])
+    frame = pd.DataFrame(
+        [{k: v for k, v in row.items() if not isinstance(v, dict)} for row in rows]
+    )
     write_bytes(folder / "main.csv", frame.to_csv(index=False).encode())
     written = [folder / "main.csv", folder / "main.md"]
     parts = [_preamble(rows)]

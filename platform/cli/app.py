@@ -1,6 +1,7 @@
 """The console entry: names the commands, and turns failures into one sentence and an exit code.
 
-Exit codes: 0 done, 1 the run failed (what it computed is kept), 2 the request was wrong, 130 Ctrl-C.
+Exit codes: 0 done, 1 the run failed (what it had computed is kept), 2 the request was wrong,
+130 Ctrl-C.
 The command files import what computes only when they run, so that help is quick.
 """
 

@@ -13,13 +13,14 @@ Name = Annotated[str | None, typer.Argument(help="Show the settings of this one.
 
 def tasks(*, json: Json = False) -> None:
     """List the tasks that come with rolecast, and how to name your own."""
-    from rolecast.envs.registry import task_ids
+    from rolecast.envs.registry import OWN_FORMS, task_ids
 
-    described = dict(task_ids())
+    described = task_ids()
     if json:
-        print_json({"tasks": described})
+        print_json({"tasks": described, "own": dict(OWN_FORMS)})
         return
-    print_table(("task", "what it is"), described.items())
+    print_table(("task", "what it is"), [*described.items(), *OWN_FORMS.items()])
+    say("\nOther sizes: any multiple of 3. Options after ?, as in pred_prey_6?observation=full")
 
 
 def policies(name: Name = None, *, json: Json = False) -> None:

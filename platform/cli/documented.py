@@ -7,6 +7,7 @@ import ast
 import inspect
 import textwrap
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from itertools import pairwise
 from typing import Any
 
 
@@ -44,7 +45,7 @@ def field_texts(config: type) -> dict[str, str]:
     for part in reversed([each for each in config.__mro__ if is_dataclass(each)]):
         tree = ast.parse(textwrap.dedent(inspect.getsource(part))).body[0]
         body = tree.body if isinstance(tree, ast.ClassDef) else []
-        for line, after in zip(body, body[1:], strict=False):
+        for line, after in pairwise(body):
             match line, after:
                 case (
                     ast.AnnAssign(target=ast.Name(id=name)),

@@ -12,7 +12,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and n
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on one line; NaN and infinity are refused."""
-    typer.echo(json.dumps(value, allow_nan=False, default=list))
+    typer.echo(json.dumps(value, allow_nan=False, default=str))
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -1,26 +1,29 @@
 """`rolecast search`: a new search, its settings made from `SearchConfig`."""
 
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rolecast.platform.cli.documented import settings_of
-from rolecast.platform.cli.output import Json
+from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.search.config import SearchConfig
 
 _SETTINGS = {each.name: each for each in settings_of(SearchConfig)}
 
 
-def _option(name: str, *flags: str, metavar: str | None = None) -> Any:
+def _option(name: str, *, metavar: str | None = None) -> Any:
     """Return the option of one field: its text and its default are the config's."""
     setting = _SETTINGS[name]
-    shown = False if setting.default is None else str(setting.default)
-    return typer.Option(*flags, help=setting.text, show_default=shown, metavar=metavar)
+    default = "" if setting.default is None else f" Default: {setting.default}."
+    return typer.Option(help=setting.text + default, metavar=metavar)
 
 
 def search(
-    task: Annotated[str, typer.Argument(help=_SETTINGS["task"].text)],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=_SETTINGS["task"].text)],
     *,
     policy: Annotated[str | None, _option("policy")] = None,
     optimizer: Annotated[str | None, _option("optimizer")] = None,
@@ -50,27 +53,34 @@ def search(
     Example: rolecast search pred_prey_3 --env-steps 400000 --seed 0 --workers 2 --out runs/hunt
     """
     parts = parse_settings(settings or [])
-    given = {
-        "policy": policy,
-        "optimizer": optimizer,
-        "env_steps": env_steps,
-        "evaluations": evaluations,
-        "episodes": episodes,
-        "batch_size": batch_size,
-        "seed": seed,
-        "workers": workers,
-        "out": out,
-        "address": address,
-        "test_episodes": test_episodes,
-        "confirm_share": confirm_share,
-    }
-    config = SearchConfig(
-        task=task,
-        task_options=parts["task"],
-        policy_options=parts["policy"],
-        optimizer_settings=parts["optimizer"],
-        **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]  # typed by typer
-    )
-    from rolecast.platform.cli.running import run_new
+    from rolecast.platform.search.progress import progress_for
+    from rolecast.platform.search.run import search as run_search
 
-    run_new(config, json=json)
+    result = run_search(
+        task,
+        progress=progress_for(sys.stderr),
+        task_options=parts["task"],
+        policy=policy,
+        policy_options=parts["policy"],
+        optimizer=optimizer,
+        optimizer_settings=parts["optimizer"],
+        env_steps=env_steps,
+        evaluations=evaluations,
+        episodes=episodes,
+        batch_size=batch_size,
+        seed=seed,
+        workers=workers,
+        out=out,
+        address=address,
+        test_episodes=test_episodes,
+        confirm_share=confirm_share,
+    )
+    tell(result.out, result.summary, json=json)
+
+
+def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
+    """Print what a search found: one JSON object, or the commands that come next."""
+    if json:
+        print_json({"out": str(out), **summary})
+    else:
+        say(f"next: rolecast report {out}, rolecast render {out} --out hunt.gif")

@@ -1,0 +1,75 @@
+"""`rolecast bench`: the measurements that the documentation quotes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rolecast.platform.cli.output import Json, print_json, say, warn
+
+app = typer.Typer(help="Make the result tables of docs/results again.", no_args_is_help=True)
+
+Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
+RESULTS = Path("docs/results")
+QUICK_RESULTS = Path("runs/bench")
+
+
+@app.command("main")
+def main_table(
+    *,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")] = 5,
+    quick: Quick = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=VALUE", help="task=, optimizer=, seed= or env_steps=; many."),
+    ] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Searches at once, a core each.")] = 2,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    readme: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="README whose result region is filled.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run every optimiser on every task at every budget; hours, in pieces as you like.
+
+    A finished cell is kept in main.json at once and not computed again; tables and pictures are
+    written anew at the end of each call.
+    """
+    from rolecast.platform.benchmarks.main_table import (
+        all_cells,
+        chosen,
+        quick_cells,
+        run_missing,
+    )
+    from rolecast.platform.benchmarks.table_files import write_table
+
+    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
+    rows = run_missing(cells, folder / "main.json", processes=processes, note=warn)
+    written = write_table(rows, folder, readme=readme)
+    if json:
+        print_json({"cells": len(rows), "written": written})
+    else:
+        say("written: " + ", ".join(map(str, written)))
+
+
+@app.command("envs")
+def envs_speed(
+    *,
+    quick: Quick = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    json: Json = False,
+) -> None:
+    """Measure env-steps/s of predator-prey, policy included, against mpe2's simple_tag."""
+    from rolecast.platform.benchmarks.envs_speed import measure_all
+    from rolecast.platform.search.files import write_json
+
+    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    results = measure_all(quick=quick, note=warn)
+    write_json(folder / "envs.json", results)
+    if json:
+        print_json(results)
+    else:
+        for name, ratio in results["ratio_to_mpe2"].items():
+            say(f"{name}: {ratio:,.0f} times mpe2 simple_tag_v3")
+        say(f"written: {folder / 'envs.json'}")

@@ -1,0 +1,99 @@
+"""`rolecast demo`: from nothing to a team that hunts, in about a minute, with a picture."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from rolecast.envs.errors import RequestError
+from rolecast.platform.cli.output import say
+
+TASK: Final = "pred_prey_3"
+POLICY: Final = "hom"
+OPTIMIZER: Final = "dss_gp_ucb"
+ENV_STEPS: Final = 400_000
+SEED: Final = 0
+
+
+def demo(
+    *,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the demo.")] = Path("demo"),
+    env_steps: Annotated[int, typer.Option(help="Budget of the search.")] = ENV_STEPS,
+    workers: Annotated[int, typer.Option(help="Rollout actors; 0 does without Ray.")] = 2,
+) -> None:
+    """Search a team of three predators, compare it with a scripted chase, and draw the hunt.
+
+    A demo that is there already is used again: a finished search is not repeated, an interrupted
+    one goes on.
+    """
+    say(f"1. Searching {POLICY} for {TASK} by {OPTIMIZER}: {env_steps:,} env steps, seed {SEED}.")
+    _search(out, env_steps, workers)
+
+    from rolecast.platform.rollout.evaluate import evaluate
+
+    say("\n2. Evaluating on 1,000 episodes that the search has not seen.")
+    for name, player in (
+        ("found by the search", out),
+        ("scripted: chase the nearest prey", "chase"),
+        ("random actions", "random"),
+    ):
+        result = evaluate(player, task=TASK)
+        mean, error = result.episode_return_mean, result.episode_return_stderr or 0.0
+        say(f"   {name:34} {mean:7.1f} +- {error:.1f}")
+
+    from rolecast.platform.reports.rendering import render, write_rendering
+    from rolecast.platform.reports.report import write_report
+
+    say("\n3. Drawing.")
+    rendering = render(out)
+    write_rendering(rendering, out / "hunt.gif")
+    write_rendering(rendering, out / "hunt.png")
+    say(f"   {rendering.description}")
+    report = write_report(out)
+    say(f"\nOpen {report} (everything), or {out / 'hunt.gif'} (the hunt), {out / 'hunt.png'}.")
+
+
+def _search(out: Path, env_steps: int, workers: int) -> None:
+    """Search, or take up the demo that is there."""
+    from rolecast.platform.search.progress import progress_for
+    from rolecast.platform.search.run import resume, search
+
+    progress = progress_for(sys.stderr)
+    if not out.exists():
+        search(
+            TASK,
+            policy=POLICY,
+            optimizer=OPTIMIZER,
+            env_steps=env_steps,
+            seed=SEED,
+            workers=workers,
+            out=str(out),
+            progress=progress,
+        )
+        return
+    _require_demo(out, env_steps)
+    finished = (out / "summary.json").is_file()
+    say(f"   {out} is there already; its search {'has ended' if finished else 'goes on'}.")
+    if not finished:
+        resume(out, workers=workers, progress=progress)
+
+
+def _require_demo(out: Path, env_steps: int) -> None:
+    """Refuse a folder that holds anything but a demo of this budget."""
+    from rolecast.platform.search.run_folder import RunFolder
+
+    asked = {
+        "task": TASK,
+        "policy": POLICY,
+        "optimizer": OPTIMIZER,
+        "env_steps": env_steps,
+        "seed": SEED,
+    }
+    found = RunFolder.open(out).read_run().get("search", {})
+    for name, value in asked.items():
+        if found.get(name) != value:
+            raise RequestError(
+                f"{out} holds a run with {name} {found.get(name)!r}; expected {value!r}, or a "
+                "folder that does not exist (--out)"
+            )

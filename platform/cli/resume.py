@@ -1,0 +1,45 @@
+"""`rolecast resume`: continues an interrupted search, or extends a finished one."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rolecast.platform.cli.output import Json
+from rolecast.platform.cli.search import tell
+
+
+def resume(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the run.")],
+    *,
+    env_steps: Annotated[
+        str | None, typer.Option(metavar="N|+N", help="New budget in env steps, or +N for N more.")
+    ] = None,
+    evaluations: Annotated[
+        str | None, typer.Option(metavar="N|+N", help="The same in evaluations.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that run episodes; as the run had, if not given.")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Ray cluster to run in; the run's, if not given.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Continue a search as if it had never stopped, or extend a finished one.
+
+    Example: rolecast resume runs/hunt --env-steps +400000
+    """
+    from rolecast.platform.search.progress import progress_for
+    from rolecast.platform.search.run import resume as resume_search
+
+    result = resume_search(
+        folder,
+        env_steps=env_steps,
+        evaluations=evaluations,
+        workers=workers,
+        address=address,
+        progress=progress_for(sys.stderr),
+    )
+    tell(result.out, result.summary, json=json)

@@ -1,0 +1,97 @@
+"""What a report needs of a run: its settings, its history, and its policy at any moment.
+
+A run that is still going on, or was interrupted, has no artefact yet; its policy is then the
+incumbent of the last whole batch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rolecast.envs.errors import RequestError
+from rolecast.envs.registry import make_task
+from rolecast.envs.spec import BatchedTask, Float
+from rolecast.platform.reports.curves import Curve
+from rolecast.platform.search.config import CALLABLE
+from rolecast.platform.search.history import Batch, Kind
+from rolecast.platform.search.run_folder import RunFolder
+from rolecast.policies.protocol import Policy
+from rolecast.policies.registry import make_policy
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as its folder tells it."""
+
+    folder: RunFolder
+    """Paths."""
+
+    record: Mapping[str, Any]
+    """run.json."""
+
+    batches: list[Batch]
+    """All whole batches, at least one."""
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Run":
+        """Read a folder.
+
+        Raises:
+            RequestError: no run is there, it is damaged, of a newer schema, or has no batch yet.
+        """
+        folder = RunFolder.open(path)
+        batches = folder.read_batches()
+        if not batches:
+            raise RequestError(f"{path} has no evaluation yet; go on with: rolecast resume {path}")
+        return cls(folder, folder.read_run(), batches)
+
+    @cached_property
+    def task_id(self) -> str:
+        """The whole id of the task, options included."""
+        return str(self.record["task"]["id"])
+
+    def task(self, **options: Any) -> BatchedTask:
+        """Make the task again, with further options.
+
+        Raises:
+            RequestError: the task was a Python callable, or cannot be made any more.
+        """
+        if str(self.record["search"]["task"]).startswith(CALLABLE):
+            raise RequestError(
+                f"the task of {self.folder.path} was a Python callable, which a run does not keep"
+            )
+        return make_task(self.task_id, **options)
+
+    def policy(self, task: BatchedTask) -> Policy:
+        """Make the policy again, with the centre that the search had."""
+        described = self.record["policy"]
+        return make_policy(described["name"], task, **described["options"])
+
+    @property
+    def incumbent(self) -> Float:
+        """[D], in the unit cube, after the last batch."""
+        return self.batches[-1].incumbent
+
+    def curve(self, *kinds: Kind) -> Curve:
+        """Return the evaluations of batches of these kinds, in order."""
+        chosen = [batch for batch in self.batches if batch.kind in kinds]
+        if not chosen:
+            none = np.zeros(0)
+            return Curve(
+                env_steps=none.astype(np.int64),
+                returns=none,
+                stderrs=none,
+                batches=none.astype(np.int64),
+            )
+        return Curve(
+            env_steps=np.concatenate([batch.env_steps for batch in chosen]),
+            returns=np.concatenate([batch.means for batch in chosen]),
+            stderrs=np.concatenate(
+                [np.zeros(len(b.means)) if b.stderrs is None else b.stderrs for b in chosen]
+            ),
+            batches=np.repeat([b.index for b in chosen], [len(b.means) for b in chosen]),
+        )

@@ -1,0 +1,145 @@
+"""`rolecast.evaluate`: what a policy earns on episodes that no search has seen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.errors import RequestError
+from rolecast.envs.registry import make_task
+from rolecast.envs.scripted import SCRIPTED, rollout_scripted
+from rolecast.envs.spec import BatchedTask, Float, Seeds
+from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.search.seeds import Purpose, episode_seeds
+from rolecast.policies.artefact import LoadedPolicy, load_policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """What a policy earned."""
+
+    episode_return_mean: float
+    """Mean team return of an episode."""
+
+    episode_return_stderr: float | None
+    """Its standard error; None for a single episode."""
+
+    episodes: int
+    """E."""
+
+    env_steps: int
+    """Steps of all episodes."""
+
+    task: str
+    """Whole id of the task."""
+
+    policy: str
+    """Name of a scripted policy, or the path of a trained one."""
+
+    seed: int
+    """Which set of held-out episodes."""
+
+
+@dataclass(frozen=True)
+class _Player:
+    """Who plays: a name, the task it was made for, and how it runs episodes of a task."""
+
+    name: str
+    task: str | None
+    play: Callable[[BatchedTask, Seeds], tuple[Float, NDArray[np.int64]]]
+
+
+def evaluate(
+    run_or_policy: str | Path | LoadedPolicy,
+    task: str | Callable[..., Any] | None = None,
+    *,
+    episodes: int = HeldOut.episodes,
+    seed: int = HeldOut.seed,
+) -> Evaluation:
+    """Evaluate a trained or a scripted policy on held-out episodes, in this process.
+
+    Args:
+        run_or_policy: folder of a finished run, folder of an artefact, what `load_policy` gave,
+            or the name of a scripted policy: "chase", "random".
+        task: task id or callable, as in `make_task`; None is the task that the policy was
+            searched for.
+        episodes: E.
+        seed: which set of held-out episodes; the same set gives the same result.
+    Raises:
+        RequestError: no such run or policy, a scripted policy without a task, or a policy that
+            does not fit the task.
+        RunError: the task failed.
+    Example:
+        >>> result = evaluate("chase", task="pred_prey_3", episodes=200)
+        >>> result.episodes, result.env_steps
+        (200, 5000)
+        >>> result.episode_return_mean > 100
+        True
+    """
+    held_out = HeldOut(episodes=episodes, seed=seed)
+    seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
+    player = _player(run_or_policy)
+    if task is None and player.task is None:
+        raise RequestError(f"scripted policy {player.name!r} needs a task; expected --task ID")
+    made = make_task(player.task if task is None else task)
+    try:
+        returns, lengths = player.play(made, seeds)
+    finally:
+        made.close()
+    stderr = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
+    return Evaluation(
+        episode_return_mean=float(returns.mean()),
+        episode_return_stderr=stderr,
+        episodes=held_out.episodes,
+        env_steps=int(lengths.sum()),
+        task=made.spec.id,
+        policy=player.name,
+        seed=held_out.seed,
+    )
+
+
+def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
+    """Return the scripted policy of this name, or the trained one of this folder."""
+    if isinstance(run_or_policy, str) and run_or_policy in SCRIPTED:
+        script = run_or_policy
+        return _Player(script, None, lambda task, seeds: rollout_scripted(task, script, seeds))
+    if not isinstance(run_or_policy, LoadedPolicy):
+        trained, name = load_policy(_artefact(Path(run_or_policy))), str(run_or_policy)
+    else:
+        trained, name = run_or_policy, run_or_policy.policy.name
+
+    def play(task: BatchedTask, seeds: Seeds) -> tuple[Float, NDArray[np.int64]]:
+        _require_fit(trained, task)
+        result = rollout(task, trained.policy, trained.weights[None], seeds)
+        return result.returns[0], result.lengths[0]
+
+    return _Player(name, trained.task.id, play)
+
+
+def _artefact(path: Path) -> Path:
+    """Return the folder of the policy: of a run, or the path itself."""
+    if not path.is_dir():
+        scripted = ", ".join(SCRIPTED)
+        raise RequestError(
+            f"{str(path)!r} is no folder; expected that of a run, or a scripted policy: {scripted}"
+        )
+    if not (path / "run.json").is_file():
+        return path
+    if not (path / "policy").is_dir():
+        raise RequestError(f"{path} has no policy yet; finish it by: rolecast resume {path}")
+    return path / "policy"
+
+
+def _require_fit(trained: LoadedPolicy, task: BatchedTask) -> None:
+    """Refuse a task whose sizes are not those that the policy was made for."""
+    made, here = trained.task, task.spec
+    for name in ("agents", "observation_size", "action_size"):
+        if getattr(made, name) != getattr(here, name):
+            raise RequestError(
+                f"{name} of task {here.id!r} is {getattr(here, name)}; expected "
+                f"{getattr(made, name)}, as the policy was searched in {made.id!r}"
+            )
