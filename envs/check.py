@@ -126,8 +126,8 @@ def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
     expected = (SEEDS.size, spec.agents, spec.observation_size)
     shape = first.observations.shape[1:]
     sizes = (
-        f"{spec.agents} agents observe {spec.observation_size} numbers and act with "
-        f"{spec.action_size} for at most {spec.horizon} steps"
+        f"{spec.agents} agent{'s' if spec.agents > 1 else ''}, {spec.observation_size} numbers "
+        f"observed and {spec.action_size} acted with by each, at most {spec.horizon} steps"
     )
     if shape != expected:
         return Check(name="spaces", ok=False, detail=f"observations are {shape}, not {expected}")

@@ -33,9 +33,6 @@ class TaskFamily:
     sizes: tuple[int, ...]
     """Values of N that are listed; others may work too."""
 
-    summary: str
-    """One line, in which {n} stands for N."""
-
 
 FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
     {
@@ -43,13 +40,11 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
             build=PredatorPreyTask,
             options=("observation",),
             sizes=(3, 6, 9, 15),
-            summary="{n} predators hunt faster scripted prey among obstacles",
         ),
         "het_pred_prey": TaskFamily(
             build=partial(PredatorPreyTask, heterogeneous=True),
             options=("observation", "task_seed"),
             sizes=(3, 6, 9, 15),
-            summary="the same with {n} predators that differ in speed and acceleration",
         ),
     }
 )
@@ -71,7 +66,7 @@ def task_ids() -> dict[str, str]:
     Those of other packages are included; a family also has other N than the ones listed.
     """
     listed = {
-        f"{name}_{n}": family.summary.format(n=n)
+        f"{name}_{n}": family.build(n).spec.summary
         for name, family in FAMILIES.items()
         for n in family.sizes
     }

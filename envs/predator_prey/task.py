@@ -68,9 +68,9 @@ class PredatorPreyTask:
         options: dict[str, str | int] = {}
         if observation != "nearest16":
             options["observation"] = observation
-        kind = "equal"
+        kind = ""
         if heterogeneous:
-            kind = "unequal"
+            kind = " of unequal speed and acceleration"
             if task_seed:
                 options["task_seed"] = task_seed
         params = self.params
@@ -80,7 +80,7 @@ class PredatorPreyTask:
             observation_size=size,
             action_size=2,
             horizon=params.horizon,
-            summary=f"{n} {kind} predators hunt {params.prey} faster scripted prey",
+            summary=f"{n} predators{kind} hunt {params.prey} faster scripted prey among obstacles",
             source="FACMAC, Peng et al. 2021" + (" (speeds: ours)" if heterogeneous else ""),
         )
         self.close()
