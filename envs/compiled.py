@@ -1,7 +1,7 @@
 """The one way this project compiles a kernel: numba without Python, cached on disk."""
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numba
 
@@ -13,7 +13,8 @@ FAST_MATH: Final = {"contract", "reassoc", "nsz", "arcp"}
 
 def compiled(function: F) -> F:
     """Compile a function of arrays and scalars; its types stay visible to checkers."""
-    kernel: F = numba.njit(cache=True, fastmath=FAST_MATH, error_model="numpy")(function)
+    decorate: Any = numba.njit(cache=True, fastmath=FAST_MATH, error_model="numpy")
+    kernel: F = decorate(function)
     return kernel
 
 
@@ -22,5 +23,6 @@ def inlined(function: F) -> F:
 
     A call between compiled functions costs tens of nanoseconds where arrays are passed.
     """
-    part: F = numba.njit(fastmath=FAST_MATH, error_model="numpy", forceinline=True)(function)
+    decorate: Any = numba.njit(fastmath=FAST_MATH, error_model="numpy", forceinline=True)
+    part: F = decorate(function)
     return part

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, models, overload, register_model
@@ -21,22 +22,22 @@ VECTOR: Final = ir.VectorType(ir.FloatType(), LANES)
 """What the compiler makes of `Lanes`."""
 
 
-class LanesType(types.Type):  # type: ignore[misc]  # numba is untyped
+class LanesType(types.Type):
     """Numba's type of `Lanes`."""
 
     def __init__(self) -> None:
         super().__init__(name="Lanes")
 
 
-LANES_TYPE: Final = LanesType()
+LANES_TYPE: Final[Any] = LanesType()
 
 
 @register_model(LanesType)
-class LanesModel(models.PrimitiveModel):  # type: ignore[misc]  # numba is untyped
+class LanesModel(models.PrimitiveModel):
     """Keeps `Lanes` in a vector register."""
 
     def __init__(self, manager: Any, frontend_type: Any) -> None:
-        super().__init__(manager, frontend_type, VECTOR)
+        super().__init__(manager, frontend_type, VECTOR)  # type: ignore[no-untyped-call]
 
 
 def _vector(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -109,8 +110,7 @@ def _picker(condition: str) -> Callable[..., Any]:
 def _define_operator(operation: Callable[..., Any], instruction: str) -> None:
     """Give `Lanes` one arithmetic operator, with lanes or a scalar on either side."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def apply(typing: Any, left: Any, right: Any) -> Any:
+    def lane_by_lane(typing: Any, left: Any, right: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             a, b = (
                 _vector(context, builder, kind, value)
@@ -120,7 +120,9 @@ def _define_operator(operation: Callable[..., Any], instruction: str) -> None:
 
         return LANES_TYPE(left, right), emit
 
-    @overload(operation)  # type: ignore[untyped-decorator]
+    apply: Any = intrinsic(lane_by_lane)
+
+    @overload(operation)
     def implementation(left: Any, right: Any) -> Any:
         kinds = (left, right)
         if LANES_TYPE in kinds and all(
@@ -144,32 +146,33 @@ for _operation, _instruction in (
 
 
 if TYPE_CHECKING:
+    Scalar = float | np.float32
 
     class Lanes:
         """W float32 numbers, one a lane; exists only inside compiled kernels."""
 
-        def __add__(self, other: "Lanes | float") -> "Lanes": ...
-        def __radd__(self, other: float) -> "Lanes": ...
-        def __sub__(self, other: "Lanes | float") -> "Lanes": ...
-        def __rsub__(self, other: float) -> "Lanes": ...
-        def __mul__(self, other: "Lanes | float") -> "Lanes": ...
-        def __rmul__(self, other: float) -> "Lanes": ...
-        def __truediv__(self, other: "Lanes | float") -> "Lanes": ...
-        def __rtruediv__(self, other: float) -> "Lanes": ...
+        def __add__(self, other: "Lanes | Scalar") -> "Lanes": ...
+        def __radd__(self, other: Scalar) -> "Lanes": ...
+        def __sub__(self, other: "Lanes | Scalar") -> "Lanes": ...
+        def __rsub__(self, other: Scalar) -> "Lanes": ...
+        def __mul__(self, other: "Lanes | Scalar") -> "Lanes": ...
+        def __rmul__(self, other: Scalar) -> "Lanes": ...
+        def __truediv__(self, other: "Lanes | Scalar") -> "Lanes": ...
+        def __rtruediv__(self, other: Scalar) -> "Lanes": ...
 
     def load(rows: Float32, index: int) -> Lanes:
         """Return row `index` of a C-ordered array [k, W]."""
 
-    def store(rows: Float32, index: int, value: Lanes | float) -> None:
+    def store(rows: Float32, index: int, value: Lanes | Scalar) -> None:
         """Write row `index` of a C-ordered array [k, W]; a scalar goes into every lane."""
 
     def pick_greater(
-        left: Lanes | float, right: Lanes | float, then: Lanes | float, otherwise: Lanes | float
+        left: Lanes | Scalar, right: Lanes | Scalar, then: Lanes | Scalar, otherwise: Lanes | Scalar
     ) -> Lanes:
         """Return, lane by lane, `then` where left > right, else `otherwise`; NaN is not greater."""
 
     def pick_equal(
-        left: Lanes | float, right: Lanes | float, then: Lanes | float, otherwise: Lanes | float
+        left: Lanes | Scalar, right: Lanes | Scalar, then: Lanes | Scalar, otherwise: Lanes | Scalar
     ) -> Lanes:
         """Return, lane by lane, `then` where left == right, else `otherwise`."""
 else:

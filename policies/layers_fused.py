@@ -171,8 +171,10 @@ def dense(w: Float32, q: int, rows: Float32, x: int, count: int, y: int, units: 
         w: [.., W], weights of every lane.
         q: first parameter of the layer: units * count weights, then `units` biases.
         rows: [.., W], holds x and y.
-        x: first of the `count` inputs.
-        y: first of the `units` outputs.
+        x: first input.
+        count: inputs.
+        y: first output.
+        units: outputs.
     Returns:
         The first parameter after the layer.
     """

@@ -3,7 +3,8 @@
 Arguments have one meaning throughout: `w` parameters [.., W] and `q` the first of the net at hand;
 n agents, `size` numbers observed, `da` numbers of an action, `bits` of a role code, hidden layers
 of `width`, `depth` (1 or 2) of them; `rows` [.., W] the workspace, and every other whole number
-the first row of a part of it, n roles or agents one after the other. `scratch` has 2 width + da rows.
+the first row of a part of it, n roles or agents one after the other. `scratch` has 2 width + da
+rows, `zeros` has `width` of them that are 0.
 """
 
 from rolecast.envs.compiled import inlined

@@ -1,0 +1,199 @@
+"""A trained policy on disk: `policy.json` and `weights.safetensors`; data, never code.
+
+All that running the policy needs is in these two files: its name and settings, the task's sizes,
+how observations and actions are processed. Loading needs neither Ray nor the task.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import Float, TaskSpec
+from rolecast.policies.protocol import Policy
+from rolecast.policies.registry import make_policy
+from rolecast.policies.space import ParameterSpace
+
+SCHEMA: Final = 1
+"""Version of the files; rises when an older release could no longer read them rightly."""
+
+POLICY_FILE: Final = "policy.json"
+WEIGHTS_FILE: Final = "weights.safetensors"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedPolicy:
+    """A policy with its weights, ready to act."""
+
+    policy: Policy
+    """The policy, made by the registry from the stored settings."""
+
+    weights: Float
+    """[D], the policy's own weights."""
+
+    task: TaskSpec
+    """Sizes of the task that the policy was trained for."""
+
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """What the run that saved it had to say: returns, seeds, versions."""
+
+    @property
+    def task_id(self) -> str:
+        """Whole id of that task, options included."""
+        return self.task.id
+
+    def act(self, observations: Float) -> Float:
+        """Return actions [n, da] or [B, n, da], in [-1, 1], for observations [n, do] or [B, n, do].
+
+        Raises:
+            ValueError: the observations have another shape.
+        """
+        observations = np.asarray(observations, dtype=np.float64)
+        single = observations.ndim == 2
+        rows = observations[None, None] if single else observations[None]
+        actions = self.policy.act(self.weights[None], rows)[0]
+        return np.asarray(actions[0] if single else actions)
+
+
+def save_policy(
+    directory: str | os.PathLike[str],
+    policy: Policy,
+    weights: Float,
+    task_spec: TaskSpec,
+    extra: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a policy's two files; each appears whole or not at all, and the pair is sealed.
+
+    Args:
+        directory: made if it does not exist; an older policy in it is replaced.
+        policy: from `make_policy`.
+        weights: [D], the policy's own weights (not the unit cube), finite.
+        task_spec: the task that it was trained for.
+        extra: JSON values to keep beside it.
+    Raises:
+        ConfigError: the weights do not fit the policy, or are not finite.
+        OSError: the directory cannot be written.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (policy.space.size,) or not np.isfinite(weights).all():
+        expected = f"{policy.space.size} finite numbers"
+        raise ConfigError("save_policy.weights", f"array of shape {weights.shape}", expected)
+    tensors = {
+        block.name: weights[policy.space.slices[block.name]].reshape(block.shape)
+        for block in policy.space.blocks
+    }
+    sealed = save_tensors(tensors)
+    description = {
+        "schema": SCHEMA,
+        "name": policy.name,
+        "options": dict(policy.options),
+        "task": asdict(task_spec),
+        "observation_processing": {"clip": policy.options.get("observation_clip")},
+        "action_processing": {
+            "gain": policy.options.get("output_gain"),
+            "squash": "tanh",
+            "range": [-1.0, 1.0],
+        },
+        "parameters": policy.space.size,
+        "blocks": [
+            {"name": block.name, "shape": list(block.shape), "columns": list(block.columns)}
+            for block in policy.space.blocks
+        ],
+        "weights_sha256": hashlib.sha256(sealed).hexdigest(),
+        "extra": dict(extra or {}),
+    }
+    text = json.dumps(description, indent=2, allow_nan=False) + "\n"
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / WEIGHTS_FILE, sealed)
+    _write(folder / POLICY_FILE, text.encode())
+
+
+def load_policy(directory: str | os.PathLike[str]) -> LoadedPolicy:
+    """Read a policy from a run folder, or from the `policy` folder in it.
+
+    Raises:
+        RequestError: there is no policy, it is damaged, or a newer release wrote it.
+    """
+    folder = Path(directory)
+    if not (folder / POLICY_FILE).is_file() and (folder / "policy" / POLICY_FILE).is_file():
+        folder = folder / "policy"
+    stored = _description(folder)
+    try:
+        task = TaskSpec(**stored["task"])
+        options, digest, name = dict(stored["options"]), stored["weights_sha256"], stored["name"]
+    except (KeyError, TypeError) as error:
+        raise _damaged(folder / POLICY_FILE, f"a field is missing or wrong ({error})") from error
+    policy = make_policy(name, task, **options)
+    return LoadedPolicy(
+        policy=policy,
+        weights=_weights(folder / WEIGHTS_FILE, digest, policy.space),
+        task=task,
+        extra=stored.get("extra", {}),
+    )
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    """Return the content of `policy.json`; RequestError unless this release can read it."""
+    path = folder / POLICY_FILE
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RequestError(f"{folder} holds no policy: {path} cannot be read") from error
+    except ValueError as error:
+        raise _damaged(path, "it is not JSON") from error
+    schema = stored.get("schema") if isinstance(stored, dict) else None
+    if type(schema) is not int:
+        raise _damaged(path, "it names no schema")
+    if schema > SCHEMA:
+        raise RequestError(
+            f"{path} has schema {schema}, written by a newer release; this one reads up to {SCHEMA}"
+        )
+    return dict(stored)
+
+
+def _weights(path: Path, digest: str, space: ParameterSpace) -> Float:
+    """Return the weights [D] of a file that must have this digest and hold these blocks."""
+    try:
+        sealed = path.read_bytes()
+    except OSError as error:
+        raise _damaged(path, "it cannot be read") from error
+    if hashlib.sha256(sealed).hexdigest() != digest:
+        raise _damaged(path, f"its content is not what {POLICY_FILE} was written for")
+    try:
+        tensors = load_tensors(sealed)
+    except SafetensorError as error:
+        raise _damaged(path, "it is not in the safetensors format") from error
+    shapes = {block.name: block.shape for block in space.blocks}
+    if {name: tensor.shape for name, tensor in tensors.items()} != shapes:
+        raise _damaged(path, "its blocks are not those of the policy")
+    parts = [tensors[block.name].ravel() for block in space.blocks]
+    return np.concatenate(parts).astype(np.float64)
+
+
+def _damaged(path: Path, reason: str) -> RequestError:
+    return RequestError(f"{path} is damaged: {reason}")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Put a file in place whole: written beside it, flushed to disk, then renamed."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
