@@ -12,7 +12,7 @@ from rolecast.platform.actors.cluster import Cluster
 from rolecast.platform.actors.optimizer_actor import RemoteHost, answer
 from rolecast.platform.actors.rollout_actor import CALL_RETRIES, RolloutActor
 from rolecast.platform.optimizers.protocol import OptimizerConfig
-from rolecast.platform.search.evaluate_batch import Chunk, ChunkResult, Evaluator
+from rolecast.platform.search.evaluate_batch import Chunk, ChunkResult
 from rolecast.policies.protocol import Policy
 
 COMPILED_CALL_SHARE: Final = 2
@@ -46,7 +46,7 @@ class RayCrew:
         """
         self._cluster = Cluster(address, workers or _cores())
         count = workers or max(1, int(_resources().get("CPU", 1)))
-        self.evaluator: Evaluator = RayEvaluator(source, options, policy, count)
+        self.evaluator = RayEvaluator(source, options, policy, count)
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> RemoteHost:
         """Return a new optimiser, in a process of its own."""
@@ -98,6 +98,11 @@ class RayEvaluator:
                 busy[actor] += result.seconds
         self._busy_s += max(busy.values())
         return [results[index] for index in range(len(chunks))]
+
+    def pids(self) -> list[int]:
+        """Return the process ids of the actors, once everything in them is built."""
+        pids: list[int] = answer([actor.pid.remote() for actor in self._actors])
+        return pids
 
     def close(self) -> None:
         """End the actors."""

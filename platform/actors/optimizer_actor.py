@@ -4,6 +4,7 @@ It is never restarted by Ray, which would forget what it was told: whoever holds
 sees the loss and rebuilds it (`rolecast.platform.search.keeper`).
 """
 
+import os
 from typing import Any, cast
 
 import ray
@@ -21,6 +22,10 @@ class OptimizerActor:
         torch.set_num_threads(1)
         self._host = OptimizerHost(config, dimension=dimension, seed=seed)
 
+    def pid(self) -> int:
+        """Return the process id."""
+        return os.getpid()
+
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""
         self._host.restore(state)
@@ -35,6 +40,11 @@ class RemoteHost:
 
     def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
         self._actor = cast("Any", OptimizerActor).remote(config, dimension, seed)
+
+    def pid(self) -> int:
+        """Return the process id of the actor."""
+        pid: int = answer(self._actor.pid.remote())
+        return pid
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""

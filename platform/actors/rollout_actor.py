@@ -4,6 +4,7 @@ What it computes is given by weights and seeds, so it may die at any moment: Ray
 and repeats its call, and nobody can tell from the returns.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -27,9 +28,9 @@ class RolloutActor:
         self._task = make_task(source, **options)
         self._policy = policy
 
-    def ready(self) -> bool:
-        """Answer once everything is built."""
-        return True
+    def pid(self) -> int:
+        """Return the process id, once everything is built."""
+        return os.getpid()
 
     def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Compute chunks, one after the other."""

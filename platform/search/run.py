@@ -194,7 +194,7 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
         "workers": config.workers,
     }
     weights = plan.policy.space.weights(search.incumbent)
-    save_policy(folder.policy_folder, plan.policy, weights, plan.task.spec)
+    save_policy(folder.policy_folder, plan.policy, weights, plan.task.spec, summary)
     write_json(folder.summary_file, summary)
     return result_of(folder, search.incumbent, summary)
 
