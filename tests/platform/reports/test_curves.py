@@ -33,7 +33,9 @@ def test_the_line_is_the_mean_of_each_batch_at_the_steps_it_ended(
 
 
 def test_yardsticks_are_lines_with_their_value() -> None:
-    drawing = learning_curve(curve(4, 2), yardsticks=[Yardstick(name="chase", mean=135.4, stderr=1)])
+    drawing = learning_curve(
+        curve(4, 2), yardsticks=[Yardstick(name="chase", mean=135.4, stderr=1)]
+    )
     assert [text.get_text() for text in drawing.axes[0].texts] == ["chase 135.4"]
 
 
