@@ -1,0 +1,169 @@
+"""The commands do what they say: one JSON object, the same as Python, the same for one seed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+import rolecast
+from rolecast.platform.search.run_folder import read_history
+
+Command = Callable[..., CompletedProcess[str]]
+SMALL = ("--evaluations", "30", "--episodes", "2", "--batch-size", "5", "--workers", "0")
+
+
+def only_json(ended: CompletedProcess[str]) -> dict[str, object]:
+    """Return the one JSON object that is all of stdout."""
+    assert ended.returncode == 0, ended.stderr
+    (line,) = ended.stdout.splitlines()
+    value = json.loads(line)
+    assert isinstance(value, dict)
+    return value
+
+
+def test_evaluate_prints_what_python_returns(rolecast_command: Command, small_run: Path) -> None:
+    told = only_json(rolecast_command("evaluate", small_run, "--episodes", "50", "--json"))
+    assert told == asdict(rolecast.evaluate(str(small_run), episodes=50))
+    assert {"episode_return_mean", "episode_return_stderr", "episodes"} <= told.keys()
+
+
+def test_a_scripted_policy_is_evaluated_by_name(rolecast_command: Command) -> None:
+    words = ("--policy", "chase", "--task", "pred_prey_3", "--episodes", "100", "--json")
+    told = only_json(rolecast_command("evaluate", *words))
+    assert told["policy"] == "chase"
+    assert told["env_steps"] == 2500
+
+
+def test_a_search_prints_one_object_with_its_folder(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    words = ("--set", "window=60", "--set", "policy.size=sm", "--set", "task.observation=full")
+    told = only_json(
+        rolecast_command("search", "pred_prey_3", *SMALL, *words, "--out", out, "--json")
+    )
+    assert told["out"] == str(out)
+    assert told["policy_evaluations"] == 30
+    record = json.loads((out / "run.json").read_text())
+    assert record["search"]["optimizer_settings"] == {"window": 60}
+    assert record["policy"]["options"]["size"] == "sm"
+    assert record["task"]["id"] == "pred_prey_3?observation=full"
+
+
+def test_the_command_line_and_python_find_the_same(
+    rolecast_command: Command,
+    tmp_path: Path,
+    same_history: Callable[[Path, Path], None],
+) -> None:
+    typed, called = tmp_path / "typed", tmp_path / "called"
+    assert rolecast_command("search", "pred_prey_3", *SMALL, "--out", typed).returncode == 0
+    rolecast.search(
+        "pred_prey_3", evaluations=30, episodes=2, batch_size=5, workers=0, out=str(called)
+    )
+    same_history(typed, called)
+
+
+def test_resume_extends_a_finished_search(rolecast_command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = ("--optimizer", "random", "--out", out)
+    assert rolecast_command("search", "pred_prey_3", *SMALL, *words).returncode == 0
+    told = only_json(rolecast_command("resume", out, "--evaluations", "+20", "--json"))
+    assert told["policy_evaluations"] == 50
+
+
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        (["tasks"], {"tasks", "own"}),
+        (["policies"], {"policies"}),
+        (["policies", "hom"], {"name", "settings"}),
+        (["optimizers"], {"optimizers"}),
+        (["optimizers", "dss_gp_ucb"], {"name", "settings"}),
+        (["check-task", "pred_prey_3"], {"id", "checks", "ok"}),
+    ],
+    ids=str,
+)
+def test_every_listing_has_a_json_form(
+    rolecast_command: Command, words: list[str], keys: set[str]
+) -> None:
+    assert only_json(rolecast_command(*words, "--json")).keys() == keys
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["tasks"], "pettingzoo:MODULE"),
+        (["policies"], "hom"),
+        (["optimizers"], "cmaes"),
+        (["policies", "hom"], "policy.role_assignment"),
+        (["--version"], rolecast.__version__),
+        (["--help"], "rolecast demo"),
+        (["search", "--help"], "Default: hom."),
+    ],
+    ids=str,
+)
+def test_listings_name_what_there_is(
+    rolecast_command: Command, words: list[str], text: str
+) -> None:
+    ended = rolecast_command(*words)
+    assert ended.returncode == 0
+    assert text in ended.stdout
+
+
+def test_render_writes_a_moving_and_a_still_picture(
+    rolecast_command: Command, small_run: Path, tmp_path: Path
+) -> None:
+    for name, begin in (("hunt.gif", b"GIF8"), ("hunt.png", b"\x89PNG")):
+        told = only_json(rolecast_command("render", small_run, "--out", tmp_path / name, "--json"))
+        assert "of 101 from below" in str(told["description"])
+        assert (tmp_path / name).read_bytes().startswith(begin)
+
+
+def test_a_demo_is_found_again_and_not_searched_again(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "demo"
+    words = ("demo", "--out", out, "--env-steps", "20000", "--workers", "0")
+    first = rolecast_command(*words)
+    assert first.returncode == 0, first.stderr
+    assert f"Open {out / 'report.html'}" in first.stdout
+    assert all((out / name).is_file() for name in ("hunt.gif", "hunt.png", "report.html"))
+    before = (out / "history.parquet").read_bytes()
+    again = rolecast_command(*words)
+    assert again.returncode == 0
+    assert "its search has ended" in again.stdout
+    assert (out / "history.parquet").read_bytes() == before
+    other = rolecast_command("demo", "--out", out, "--env-steps", "30000", "--workers", "0")
+    assert other.returncode == 2
+    assert "env_steps 20000; expected 30000" in other.stderr
+
+
+def test_ctrl_c_ends_with_130_and_the_way_to_resume(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "rolecast.platform.cli.app", "search", "pred_prey_3"]
+    command += ["--optimizer", "random", "--env-steps", "400000000", "--workers", "0"]
+    process = subprocess.Popen(
+        [*command, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (out / "checkpoint" / "journal.bin").is_file():
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert f"go on with: rolecast resume {out}" in stderr
+    assert "Traceback" not in stderr
+    assert len(read_history(out)) > 0
