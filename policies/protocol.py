@@ -1,12 +1,16 @@
 """What a policy is: a function of weights and observations, without state of its own."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rolecast.envs.spec import Float, Float32
 from rolecast.policies.space import ParameterSpace
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor  # seconds to load, and only Hessians need it
 
 
 class LanePolicy(Protocol):
@@ -28,7 +32,8 @@ class Policy(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Settings, JSON values, from which the registry builds this policy again."""
+        """Settings, JSON values, from which the registry builds this policy again: all defaults
+        resolved, the seed included, so `make_policy(name, task, **options)` does it."""
 
     @property
     def space(self) -> ParameterSpace:
@@ -40,7 +45,7 @@ class Policy(Protocol):
         The readable float64 reference of the compiled face.
         """
 
-    def relaxed_act(self, weights: Tensor, observations: Tensor) -> Tensor:
+    def relaxed_act(self, weights: "Tensor", observations: "Tensor") -> "Tensor":
         """Return actions [S, n, da], twice differentiable in weights [D], for [S, n, do]."""
 
     def lanes(self) -> LanePolicy:

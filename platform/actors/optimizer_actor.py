@@ -8,7 +8,6 @@ import os
 from typing import Any, cast
 
 import ray
-import torch
 
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted
@@ -19,7 +18,7 @@ class OptimizerActor:
     """Holds an optimiser; computes nothing itself."""
 
     def __init__(self, config: OptimizerConfig, dimension: int, seed: int) -> None:
-        torch.set_num_threads(1)
+        os.environ["OMP_NUM_THREADS"] = "1"
         self._host = OptimizerHost(config, dimension=dimension, seed=seed)
 
     def pid(self) -> int:

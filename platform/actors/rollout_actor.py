@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import ray
-import torch
 
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.evaluate_batch import Chunk, ChunkResult, evaluate_chunk
@@ -24,7 +23,7 @@ class RolloutActor:
     """Keeps a task and a policy in one process; computes nothing itself."""
 
     def __init__(self, source: Any, options: Mapping[str, Any], policy: Policy) -> None:
-        torch.set_num_threads(1)
+        os.environ["OMP_NUM_THREADS"] = "1"  # for what the task loads; workers share the cores
         self._task = make_task(source, **options)
         self._policy = policy
 

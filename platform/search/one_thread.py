@@ -4,7 +4,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
 from threadpoolctl import ThreadpoolController
 
 
@@ -22,6 +21,8 @@ class OneThread:
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Compute with one thread inside."""
+        import torch  # seconds to load, and a driver whose optimiser is elsewhere needs none
+
         if self._controller is None or self._modules != len(sys.modules):
             self._controller = ThreadpoolController()
             self._modules = len(sys.modules)
