@@ -32,8 +32,10 @@ class Policy(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Settings, JSON values, from which the registry builds this policy again: all defaults
-        resolved, the seed included, so `make_policy(name, task, **options)` does it."""
+        """Settings, JSON values; `make_policy(name, task, **options)` builds this policy again.
+
+        All defaults are resolved in them, and the seed is one.
+        """
 
     @property
     def space(self) -> ParameterSpace:

@@ -83,6 +83,12 @@ def solve_assignment(affinity: Float32, agents: NDArray[np.int64]) -> None:
     via = np.empty(n, dtype=np.int64)
     holder = np.full(n, -1, dtype=np.int64)
     agents[:] = -1
+    # Start from the potentials of columns, then rows: affinities that are nearly a role's part plus
+    # an agent's part, as small nets give, then need no long paths.
+    for column in range(n):
+        v[column] = -affinity[:, column].max()
+    for role in range(n):
+        u[role] = -(affinity[role] + v).max()
     for role in range(n):
         cost[:] = np.inf
         closed[:] = False
