@@ -36,7 +36,9 @@ def test_a_wheel_installs_exactly_one_top_level_name(wheel_names: list[str]) -> 
 
 def test_a_wheel_holds_every_module(wheel_names: list[str]) -> None:
     rooms = {
-        f"rolecast/{file.relative_to(ROOT)}" for room in ROOMS for file in (ROOT / room).rglob("*.py")
+        f"rolecast/{file.relative_to(ROOT)}"
+        for room in ROOMS
+        for file in (ROOT / room).rglob("*.py")
     }
     face = {f"rolecast/{name}" for name in ("__init__.py", "py.typed")}
     assert rooms | face == {name for name in wheel_names if ".dist-info/" not in name}
@@ -71,5 +73,7 @@ def test_help_loads_neither_ray_nor_torch(command: list[str]) -> None:
         "heavy = sorted({'ray', 'torch', 'pandas', 'matplotlib'} & set(sys.modules))\n"
         "raise SystemExit(f'loaded {heavy}' if heavy else code)\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr

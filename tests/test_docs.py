@@ -1,0 +1,95 @@
+"""What the documentation shows runs: Python examples, command lines, docstring examples.
+
+Budgets on command lines are cut, so that a page takes seconds; Python examples run as printed.
+Lines that need a cluster or install things have tests of their own.
+"""
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from rolecast.platform.cli.app import main
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("platform", "policies", "envs", "baselines", "tune_configs")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SMALL = {"--env-steps": "20000", "--evaluations": "12", "--episodes": "40"}
+"""Values that replace the printed ones."""
+
+ELSEWHERE = ("--address", "my_package.", "ray job submit", "make ", "source ", "tensorboard")
+"""Lines with these words need a cluster, the reader's own package, or an installation."""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for name, text in BLOCK.findall(page.read_text()) if name == language]
+
+
+def commands(page: Path) -> list[str]:
+    """Return the lines of all shell blocks that begin with rolecast."""
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    return [line for line in lines if line.startswith("rolecast ")]
+
+
+def small(line: str) -> list[str]:
+    """Return the words of a command after the program's name, budgets cut."""
+    words = shlex.split(line, comments=True)[1:]
+    for index, word in enumerate(words[:-1]):
+        if word in SMALL and words[0] != "resume":
+            words[index + 1] = SMALL[word]
+        if word == "--env-steps" and words[0] == "resume":
+            words[index + 1] = "+2000"
+    return words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_python_examples_run_as_printed(page: Path, tmp_path: Path) -> None:
+    for code in blocks(page, "python"):
+        result = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_command_lines_run_in_their_order(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in commands(page):
+        if not any(word in line for word in ELSEWHERE):
+            code = main(small(line))
+            assert code == 0, f"{line}\n{capsys.readouterr().err}"
+
+
+def test_the_readme_example_is_short() -> None:
+    (example,) = blocks(ROOT / "README.md", "python")
+    assert len(example.splitlines()) <= 15
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_to_files_of_the_repository_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\((?!http)([^)#]+)", page.read_text())
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def modules_with_examples() -> list[str]:
+    return [
+        "rolecast." + ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for room in ROOMS
+        for file in sorted((ROOT / room).rglob("*.py"))
+        if ">>> " in file.read_text()
+    ]
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_docstring_examples_run(name: str) -> None:
+    result = doctest.testmod(import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0
