@@ -16,7 +16,9 @@ def ray_cluster() -> Iterator[str]:
     """Connect to a cluster of two CPUs, started on free ports; return its address."""
     import ray
 
-    context = ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    context: Any = ray.init(
+        address="local", num_cpus=2, include_dashboard=False, log_to_driver=False
+    )
     yield str(context.address_info["gcs_address"])
     ray.shutdown()
 

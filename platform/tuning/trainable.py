@@ -23,7 +23,7 @@ REPORTS: Final = 20
 """Reports of one search."""
 
 
-class SearchTrainable(tune.Trainable):  # type: ignore[misc]  # Tune's classes have no types
+class SearchTrainable(tune.Trainable):
     """One search. Its config holds the fields of `SearchConfig`, except `out` and `address`.
 
     `workers` rollout actors live in the trial's placement group; with 0, the default here, the
@@ -67,8 +67,8 @@ class SearchTrainable(tune.Trainable):  # type: ignore[misc]  # Tune's classes h
             ignore=shutil.ignore_patterns(".lock", "tensorboard"),
         )
 
-    def load_checkpoint(self, checkpoint: str) -> None:
-        """Continue from a copy of the run folder."""
+    def load_checkpoint(self, checkpoint: Any) -> None:
+        """Continue from the copy of a run folder in the folder `checkpoint`."""
         self.cleanup()
         shutil.rmtree(self._path, ignore_errors=True)
         shutil.copytree(Path(checkpoint) / "run", self._path)

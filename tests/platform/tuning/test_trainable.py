@@ -68,12 +68,12 @@ def test_a_trial_goes_on_from_its_checkpoint(
     tmp_path: Path, same_history: Callable[[Path, Path], None]
 ) -> None:
     config = {"task": "pred_prey_3", "seed": 4, **SETTINGS}
-    first = SearchTrainable(config=config)
+    first: Any = SearchTrainable(config=config)
     for _ in range(7):
         metrics = first.train()
     first.save(str(tmp_path / "saved"))
     first.stop()
-    second = SearchTrainable(config=config)
+    second: Any = SearchTrainable(config=config)
     second.restore(str(tmp_path / "saved"))
     while not metrics["done"]:
         metrics = second.train()

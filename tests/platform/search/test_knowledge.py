@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+from rolecast.envs.spec import TaskSpec
+from rolecast.platform.optimizers.registry import optimizer_config
+from rolecast.platform.search.knowledge import informed_config
+from rolecast.policies.registry import make_policy
+
+SPEC = TaskSpec(id="mine", agents=3, observation_size=16, action_size=2, horizon=25)
+
+
+def test_a_policy_tells_which_weights_read_the_same_input() -> None:
+    policy = make_policy("hom", SPEC)
+    config = informed_config(optimizer_config("local_gp"), policy)
+    assert config.groups == tuple(policy.space.input_groups.tolist())  # type: ignore[attr-defined]
+
+
+def test_groups_that_a_user_gives_are_kept() -> None:
+    given = optimizer_config("local_gp", groups=(0, 1, 1))
+    assert informed_config(given, make_policy("mlp", SPEC)) is given
+
+
+@pytest.mark.parametrize("name", ["random", "cmaes"])
+def test_an_optimizer_that_can_use_nothing_is_left_alone(name: str) -> None:
+    config = optimizer_config(name)
+    assert informed_config(config, make_policy("mlp", SPEC)) is config
+    assert np.isfinite(make_policy("mlp", SPEC).space.centre).all()
