@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rolecast.envs.spec import TaskSpec
@@ -17,6 +17,7 @@ def space(request: pytest.FixtureRequest) -> ParameterSpace:
     return make_policy(request.param, TEAM).space
 
 
+@settings(deadline=None)  # first calls compile, or load a library
 @given(seed=st.integers(0, 2**32 - 1))
 def test_cube_and_weights_are_each_others_inverse(space: ParameterSpace, seed: int) -> None:
     cube = np.random.default_rng(seed).random((4, space.size))
