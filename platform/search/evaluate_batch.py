@@ -17,8 +17,8 @@ from rolecast.envs.spec import BatchedTask, Float, Seeds
 from rolecast.platform.rollout.rollout import Rollout, rollout
 from rolecast.policies.protocol import Policy
 
-COMPILED_LANES: Final = 96
-"""Episodes in a chunk of a compiled task: six blocks, about a millisecond."""
+COMPILED_LANES: Final = 64
+"""Episodes in a chunk of a compiled task: four blocks, milliseconds."""
 
 BATCHED_LANES: Final = 4
 """Episodes at most in a chunk of any other task, all of one candidate."""

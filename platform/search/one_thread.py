@@ -1,17 +1,23 @@
 """Limits torch and BLAS to one thread: sums are then the same in every process."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from threadpoolctl import ThreadpoolController
+
+VARIABLE: Final = "OMP_NUM_THREADS"
+"""Read by a library when it is loaded."""
 
 
 class OneThread:
     """A limit that can be entered again and again; called, it is a context manager.
 
     Looking for the thread pools of a process takes milliseconds, so they are looked for again only
-    when modules were imported, which may have brought another pool.
+    when modules were imported, which may have brought another pool. Torch takes seconds to load,
+    and few optimisers need it: one that loads it inside finds the limit in the environment.
     """
 
     def __init__(self) -> None:
@@ -21,15 +27,21 @@ class OneThread:
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Compute with one thread inside."""
-        import torch  # seconds to load, and a driver whose optimiser is elsewhere needs none
-
         if self._controller is None or self._modules != len(sys.modules):
             self._controller = ThreadpoolController()
             self._modules = len(sys.modules)
-        threads = torch.get_num_threads()
+        torch, before = sys.modules.get("torch"), os.environ.get(VARIABLE)
+        threads = torch.get_num_threads() if torch else 1
         with self._controller.limit(limits=1):
-            torch.set_num_threads(1)
+            os.environ[VARIABLE] = "1"
+            if torch:
+                torch.set_num_threads(1)
             try:
                 yield
             finally:
-                torch.set_num_threads(threads)
+                if torch:
+                    torch.set_num_threads(threads)
+                if before is None:
+                    del os.environ[VARIABLE]
+                else:
+                    os.environ[VARIABLE] = before
