@@ -2,7 +2,7 @@
 
 In the repository root `mypy -p rolecast` would see one file: the folders are only mapped under
 `rolecast`. So they are linked into one package elsewhere, the tests beside it, and the files that
-mypy read are counted.
+mypy says it found are compared with those that there are.
 """
 
 import re
@@ -16,30 +16,43 @@ ROOMS = ("platform", "policies", "envs", "baselines", "tune_configs")
 LOOSE = ("setup.py", ".ci/typecheck.py")
 """Scripts outside any package."""
 
+FOUND = re.compile(r"BuildSource\(path='([^']+\.py)'")
+
 
 def main() -> int:
-    """Check all; return mypy's exit status, or 1 when it read fewer files than there are."""
+    """Check all; return mypy's exit status, or 1 when it left files out."""
     folders = (*ROOMS, "rolecast", "tests")
-    expected = len(LOOSE) + sum(1 for name in folders for _ in (ROOT / name).rglob("*.py"))
-    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
-    command += ["--cache-dir", str(ROOT / ".mypy_cache")]
+    expected = {file.resolve() for name in folders for file in (ROOT / name).rglob("*.py")}
+    expected |= {ROOT / name for name in LOOSE}
     with tempfile.TemporaryDirectory() as scratch:
-        package = Path(scratch) / "rolecast"
-        package.mkdir()
-        for file in (ROOT / "rolecast").iterdir():
-            (package / file.name).symlink_to(file)
-        for room in ROOMS:
-            (package / room).symlink_to(ROOT / room)
-        (Path(scratch) / "tests").symlink_to(ROOT / "tests")
-        runs = [["-p", "rolecast", "-p", "tests"], [str(ROOT / file) for file in LOOSE]]
-        results = [
-            subprocess.run(command + run, cwd=scratch, capture_output=True, text=True, check=False)
-            for run in runs
-        ]
-    output = "".join(result.stdout + result.stderr for result in results)
-    read = sum(int(count) for count in re.findall(r"(?:in|checked) (\d+) source file", output))
-    sys.stdout.write(f"{output}mypy --strict read {read} of {expected} files\n")
-    return max(result.returncode for result in results) or int(read != expected)
+        link_packages(Path(scratch))
+        runs = [["-p", "rolecast", "-p", "tests"], [str(ROOT / name) for name in LOOSE]]
+        results = [mypy(Path(scratch), run) for run in runs]
+        logs = "".join(result.stderr for result in results)
+        read = {Path(path).resolve() for path in FOUND.findall(logs)}
+    for line in "".join(result.stdout for result in results).splitlines():
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.writelines(f"mypy did not read {file}\n" for file in sorted(expected - read))
+    sys.stdout.write(f"mypy --strict read {len(read & expected)} of {len(expected)} files\n")
+    return max(result.returncode for result in results) or int(not expected <= read)
+
+
+def link_packages(scratch: Path) -> None:
+    """Lay out `rolecast` as a wheel would install it, by links, and the tests beside it."""
+    package = scratch / "rolecast"
+    package.mkdir()
+    for file in (ROOT / "rolecast").iterdir():
+        (package / file.name).symlink_to(file)
+    for room in ROOMS:
+        (package / room).symlink_to(ROOT / room)
+    (scratch / "tests").symlink_to(ROOT / "tests")
+
+
+def mypy(folder: Path, targets: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run mypy in a folder; its log, on stderr, names the files that it found."""
+    command = [sys.executable, "-m", "mypy", "--verbose", "--cache-dir", str(ROOT / ".mypy_cache")]
+    command += ["--config-file", str(ROOT / "pyproject.toml"), *targets]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,13 @@ import pandas as pd
 
 from rolecast.envs.errors import RequestError
 from rolecast.platform.benchmarks.cells import ARENAS, CONTESTANTS
-from rolecast.platform.reports.curves import Yardstick, comparison, thousands
+from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
-from rolecast.platform.rollout.evaluate import evaluate
+from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
 from rolecast.platform.search.files import write_bytes
 
 BEGIN: Final = "<!-- results: begin (written by `rolecast bench main`) -->"
 END: Final = "<!-- results: end -->"
-SCRIPTED: Final = ("chase", "random")
 
 Row = Mapping[str, Any]
 Seeds = Mapping[str, Mapping[int, Sequence[float]]]
@@ -59,19 +58,6 @@ def _cell(returns: Sequence[float], *, each_seed: bool) -> str:
     return f"{median} [{' '.join(f'{value:.0f}' for value in returns)}]" if each_seed else median
 
 
-def yardsticks_of(task: str, episodes: int = 1000) -> list[Yardstick]:
-    """Evaluate the scripted policies in a task, on the seeds of the table's held-out episodes."""
-    results = [(name, evaluate(name, task=task, episodes=episodes)) for name in SCRIPTED]
-    return [
-        Yardstick(
-            name=f"scripted {name}",
-            mean=result.episode_return_mean,
-            stderr=result.episode_return_stderr,
-        )
-        for name, result in results
-    ]
-
-
 def write_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
     """Write main.csv, main.md and one picture an arena; fill the README's region.
 
@@ -94,13 +80,13 @@ def write_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> li
         seeds = seeds_of(rows, arena.name)
         if not seeds:
             continue
-        yardsticks = yardsticks_of(arena.task) if arena.scripted else []
+        yardsticks = scripted_yardsticks(arena.task) if arena.scripted else []
         picture = folder / ("main.png" if arena is ARENAS[0] else f"main_{_slug(arena.name)}.png")
         title = f"{arena.name}, {arena.policy}: held-out return of the policy found"
         write_bytes(picture, png(comparison(seeds, yardsticks=yardsticks, title=title)))
         written.append(picture)
         parts.append(f"## {arena.name}, {arena.policy}\n\n{markdown(seeds, each_seed=True)}")
-        parts += [f"{each.name}: {each.mean:.1f} +- {each.stderr:.1f}\n" for each in yardsticks]
+        parts += [f"{each.name}: {each.text}\n" for each in yardsticks]
         if readme is not None and arena is ARENAS[0]:
             _fill(readme, _readme_region(seeds, yardsticks))
             written.append(readme)

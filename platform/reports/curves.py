@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rolecast.envs.spec import Float
 from rolecast.platform.reports.style import BLUE, CYCLE, GREY, INK, VERMILION, figure
+from rolecast.platform.reports.yardsticks import Yardstick
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,15 +29,6 @@ class Curve:
 
     batches: NDArray[np.int64]
     """[N], batch that the evaluation belongs to."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Yardstick:
-    """A return to compare with: a scripted policy or a held-out evaluation."""
-
-    name: str
-    mean: float
-    stderr: float
 
 
 def thousands(value: float, _position: int | None = None) -> str:

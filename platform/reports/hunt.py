@@ -79,8 +79,9 @@ def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
     drawing.text(0.02, 0.965, title, color=INK, size=9, weight="bold")
     caption = f"step {step} of {len(hunt.rewards)}    reward {earned:+.0f}    return {total:.0f}"
     drawing.text(0.02, 0.935, caption, color=GREY, size=9, family="monospace")
-    canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+    canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib's canvases have no types
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]  # as above
+    return Image.fromarray(pixels[..., :3])
 
 
 def _draw_trails(axes: Axes, paths: Float, colour: str) -> None:

@@ -18,6 +18,7 @@ from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.spec import BatchedTask, Float, Seeds
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.hunt import Hunt, gif, hunt_frames
+from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.search.files import write_bytes
 from rolecast.platform.search.seeds import Purpose, episode_seeds
 from rolecast.policies.protocol import Policy
@@ -65,7 +66,7 @@ class Rendering:
         return buffer.getvalue()
 
 
-def render(path: str | Path, *, seed: int = 1) -> Rendering:
+def render(path: str | Path, *, seed: int = HeldOut.seed) -> Rendering:
     """Draw a held-out episode of a run's incumbent.
 
     Args:

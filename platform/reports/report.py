@@ -7,14 +7,15 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.envs.errors import RequestError
-from rolecast.envs.scripted import SCRIPTED, rollout_scripted
-from rolecast.envs.spec import BatchedTask, Seeds
-from rolecast.platform.reports.curves import Curve, Yardstick, learning_curve
+from rolecast.envs.spec import BatchedTask
+from rolecast.platform.reports.curves import Curve, learning_curve
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import page, paragraph, section, table
 from rolecast.platform.reports.rendering import render
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import inline_image, png
+from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
+from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.files import write_bytes
 from rolecast.platform.search.history import Kind
@@ -26,10 +27,6 @@ MARKS: Final = 12
 
 MARK_EPISODES: Final = 256
 """Episodes of each."""
-
-YARDSTICK_EPISODES: Final = 1000
-REPORT_SEED: Final = 1
-"""Set of held-out episodes, as `evaluate` takes by default."""
 
 
 def write_report(path: str | Path) -> Path:
@@ -47,7 +44,7 @@ def write_report(path: str | Path) -> Path:
     task = run.task()
     try:
         policy = run.policy(task)
-        yardsticks = scripted_yardsticks(task)
+        yardsticks = scripted_yardsticks(run.task_id) if hasattr(task, "lanes") else []
         sections = [
             _results(run, yardsticks),
             _curve(run, task, policy, yardsticks),
@@ -65,23 +62,6 @@ def write_report(path: str | Path) -> Path:
     target = run.folder.path / "report.html"
     _write(target, page(title, lead, sections).encode())
     return target
-
-
-def scripted_yardsticks(task: BatchedTask) -> list[Yardstick]:
-    """Evaluate the scripted policies on held-out episodes, where the task is compiled.
-
-    Of a user's own environment there is none: its episodes are the user's time.
-    """
-    if not hasattr(task, "lanes"):
-        return []
-    seeds = episode_seeds(0, Purpose.HELD_OUT, REPORT_SEED, YARDSTICK_EPISODES)
-    return [_yardstick(task, name, seeds) for name in sorted(SCRIPTED)]
-
-
-def _yardstick(task: BatchedTask, name: str, seeds: Seeds) -> Yardstick:
-    returns, _ = rollout_scripted(task, name, seeds)
-    error = float(returns.std(ddof=1) / np.sqrt(len(returns)))
-    return Yardstick(name=f"scripted {name}", mean=float(returns.mean()), stderr=error)
 
 
 def _results(run: Run, yardsticks: Sequence[Yardstick]) -> str:
@@ -125,7 +105,7 @@ def _marks(run: Run, task: BatchedTask, policy: Policy) -> Curve:
     chosen = np.unique(np.linspace(0, len(run.batches) - 1, MARKS).round().astype(int))
     batches = [run.batches[index] for index in chosen]
     cubes = np.stack([batch.incumbent for batch in batches])
-    seeds = episode_seeds(0, Purpose.HELD_OUT, REPORT_SEED, MARK_EPISODES)
+    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, MARK_EPISODES)
     returns = rollout(task, policy, policy.space.weights(cubes), seeds).returns
     return Curve(
         env_steps=np.array([batch.env_steps[-1] for batch in batches]),
@@ -164,7 +144,7 @@ def _structure(run: Run, policy: Policy) -> str:
 def _episode(run: Run) -> str:
     """Show a typical episode, or say why it cannot be shown."""
     try:
-        rendering = render(run.folder.path, seed=REPORT_SEED)
+        rendering = render(run.folder.path, seed=HeldOut.seed)
     except RequestError as reason:
         return section("An episode", paragraph(f"Not shown: {reason}."))
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")

@@ -83,9 +83,10 @@ def evaluate(
     held_out = HeldOut(episodes=episodes, seed=seed)
     seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
     player = _player(run_or_policy)
-    if task is None and player.task is None:
+    wanted = player.task if task is None else task
+    if wanted is None:
         raise RequestError(f"scripted policy {player.name!r} needs a task; expected --task ID")
-    made = make_task(player.task if task is None else task)
+    made = make_task(wanted)
     try:
         returns, lengths = player.play(made, seeds)
     finally:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rolecast.platform.reports.curves import Curve, Yardstick, comparison, learning_curve, thousands
+from rolecast.platform.reports.curves import Curve, comparison, learning_curve, thousands
 from rolecast.platform.reports.style import inline_image, png
+from rolecast.platform.reports.yardsticks import Yardstick
 
 
 def curve(evaluations: int, batch: int) -> Curve:
@@ -26,7 +27,8 @@ def test_the_line_is_the_mean_of_each_batch_at_the_steps_it_ended(
 ) -> None:
     seen = curve(evaluations, batch)
     (line,) = learning_curve(seen).axes[0].lines
-    for steps, mean, index in zip(*line.get_data(), np.unique(seen.batches), strict=True):
+    points = np.array(line.get_data()).T
+    for (steps, mean), index in zip(points, np.unique(seen.batches), strict=True):
         mine = seen.batches == index
         assert steps == seen.env_steps[mine].max()
         assert mean == pytest.approx(seen.returns[mine].mean())

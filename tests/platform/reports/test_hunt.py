@@ -3,7 +3,7 @@
 import io
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageSequence
 
 from rolecast.platform.reports.hunt import FRAME_MS, LAST_FRAME_MS, Hunt, gif, hunt_frames
 
@@ -30,9 +30,6 @@ def test_frames_of_different_steps_differ() -> None:
 
 def test_the_gif_plays_every_frame_and_holds_the_last() -> None:
     picture = Image.open(io.BytesIO(gif(hunt_frames(short_hunt(3), "a hunt"))))
-    durations = []
-    for index in range(picture.n_frames):
-        picture.seek(index)
-        durations.append(picture.info["duration"])
+    durations = [frame.info["duration"] for frame in ImageSequence.Iterator(picture)]
     assert durations == [FRAME_MS] * 3 + [LAST_FRAME_MS]
     assert picture.info["loop"] == 0
