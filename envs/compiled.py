@@ -1,9 +1,17 @@
-"""The one way this project compiles a kernel: numba without Python, cached on disk."""
+"""The one way this project compiles a kernel: numba without Python, cached on disk.
+
+A cached kernel is good for as long as its own file, the files of all parts that it calls and the
+constants that it reads are what they were; numba itself would look at the first alone.
+"""
 
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from types import FunctionType
 from typing import Any, Final, TypeVar
 
 import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -14,8 +22,11 @@ FAST_MATH: Final = {"contract", "reassoc", "nsz", "arcp"}
 def compiled(function: F) -> F:
     """Compile a function of arrays and scalars; its types stay visible to checkers."""
     decorate: Any = numba.njit(cache=True, fastmath=FAST_MATH, error_model="numpy")
-    kernel: F = decorate(function)
-    return kernel
+    kernel: Any = decorate(function)
+    cache = kernel._cache._cache_file  # noqa: SLF001 - numba offers no way to add to the stamp
+    cache._source_stamp = (cache._source_stamp, _fingerprint(kernel.py_func))  # noqa: SLF001
+    typed: F = kernel
+    return typed
 
 
 def inlined(function: F) -> F:
@@ -26,3 +37,24 @@ def inlined(function: F) -> F:
     decorate: Any = numba.njit(fastmath=FAST_MATH, error_model="numpy", forceinline=True)
     part: F = decorate(function)
     return part
+
+
+def _fingerprint(function: FunctionType) -> str:
+    """Return a digest of all that goes into a kernel: files of its parts, values of constants."""
+    digest = sha256()
+    waiting, met = [function], set[FunctionType]()
+    while waiting:
+        part = waiting.pop()
+        if part in met:
+            continue
+        met.add(part)
+        digest.update(Path(part.__code__.co_filename).read_bytes())
+        for name in sorted(part.__code__.co_names):
+            value = part.__globals__.get(name)
+            # A compiled function, or an intrinsic of `lane_vectors`.
+            body = getattr(value, "py_func", getattr(value, "_defn", None))
+            if isinstance(body, FunctionType):
+                waiting.append(body)
+            elif isinstance(value, int | float | str | tuple | np.generic):
+                digest.update(f"{name}={value!r}".encode())
+    return digest.hexdigest()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rolecast.envs.spec import LANES, Float, TaskSpec
+from rolecast.envs.spec import LANES, Float, Float32, TaskSpec
 from rolecast.policies.protocol import Policy
 
 MakeSpec = Callable[..., TaskSpec]
@@ -49,12 +49,12 @@ def through_lanes() -> ThroughLanes:
     def act(policy: Policy, weights: Float, observations: Float, action_size: int) -> Float:
         blocks, agents = len(weights) // LANES, observations.shape[1]
 
-        def lanes(rows: Float) -> Float:
+        def lanes(rows: Float) -> Float32:
             folded = rows.astype(np.float32).reshape(blocks, LANES, *rows.shape[1:])
             return np.ascontiguousarray(np.moveaxis(folded, 1, -1))
 
         actions = np.full((blocks, agents, action_size, LANES), np.nan, dtype=np.float32)
         policy.lanes().act(lanes(weights), lanes(observations), actions)
-        return np.moveaxis(actions, -1, 1).reshape(-1, agents, action_size)
+        return np.moveaxis(actions, -1, 1).reshape(-1, agents, action_size).astype(np.float64)
 
     return act

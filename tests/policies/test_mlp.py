@@ -1,16 +1,22 @@
 """The shared MLP: its equation, and its three faces."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.spec import LANES
+from rolecast.envs.spec import LANES, Float, TaskSpec
 from rolecast.policies.registry import make_policy
+
+MakeSpec = Callable[..., TaskSpec]
+Draw = Callable[..., tuple[Float, Float]]
+ThroughLanes = Callable[..., Float]
 
 TEAMS = [(1, (10, 10), 27, 8), (3, (14, 14), 16, 2), (2, (5,), 3, 1), (4, (3, 6, 2), 7, 3)]
 
 
-def test_the_action_is_what_the_equation_says(spec, draw) -> None:  # type: ignore[no-untyped-def]
+def test_the_action_is_what_the_equation_says(spec: MakeSpec, draw: Draw) -> None:
     task = spec(2, observation_size=3, action_size=2)
     policy = make_policy("mlp", task, hidden=[4, 5], output_gain=1.7)
     (weights,), (observations,) = draw(policy, task, 1)
@@ -24,8 +30,14 @@ def test_the_action_is_what_the_equation_says(spec, draw) -> None:  # type: igno
 
 
 @pytest.mark.parametrize(("agents", "hidden", "size", "actions"), TEAMS)
-def test_the_compiled_face_is_the_reference(  # type: ignore[no-untyped-def]
-    agents: int, hidden: tuple[int, ...], size: int, actions: int, spec, draw, through_lanes
+def test_the_compiled_face_is_the_reference(
+    agents: int,
+    hidden: tuple[int, ...],
+    size: int,
+    actions: int,
+    spec: MakeSpec,
+    draw: Draw,
+    through_lanes: ThroughLanes,
 ) -> None:
     task = spec(agents, observation_size=size, action_size=actions)
     policy = make_policy("mlp", task, hidden=hidden)
@@ -36,8 +48,8 @@ def test_the_compiled_face_is_the_reference(  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize(("agents", "hidden", "size", "actions"), TEAMS)
-def test_the_torch_face_is_the_reference(  # type: ignore[no-untyped-def]
-    agents: int, hidden: tuple[int, ...], size: int, actions: int, spec, draw
+def test_the_torch_face_is_the_reference(
+    agents: int, hidden: tuple[int, ...], size: int, actions: int, spec: MakeSpec, draw: Draw
 ) -> None:
     task = spec(agents, observation_size=size, action_size=actions)
     policy = make_policy("mlp", task, hidden=hidden)
@@ -47,7 +59,7 @@ def test_the_torch_face_is_the_reference(  # type: ignore[no-untyped-def]
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
 
 
-def test_renaming_agents_permutes_actions(spec, draw) -> None:  # type: ignore[no-untyped-def]
+def test_renaming_agents_permutes_actions(spec: MakeSpec, draw: Draw) -> None:
     task = spec(5)
     policy = make_policy("mlp", task)
     weights, observations = draw(policy, task, 8)

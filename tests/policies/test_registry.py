@@ -1,8 +1,10 @@
 """Policies by name, and the parameter counts of the paper."""
 
 import csv
+import doctest
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import rolecast
 from rolecast.envs.errors import RequestError
 from rolecast.envs.spec import TaskSpec
+from rolecast.policies import registry
 from rolecast.policies.registry import POLICIES, make_policy, policy_names
 
 with (Path(__file__).parent / "policy_sizes.csv").open(newline="") as _file:
@@ -63,8 +66,9 @@ def test_hom_has_as_many_parameters_as_table_3_says(row: dict[str, str]) -> None
     ids=lambda row: f"{row['method']}-{row['column']}",
 )
 def test_mlp_has_as_many_parameters_as_tables_2_and_3_say(row: dict[str, str]) -> None:
-    for options in ({}, {"parameterisation": "table3"}):
-        assert make_policy("mlp", of_mlp(row), **options).space.size == int(row["paper_size"])
+    for preset in ("centred", "table3"):
+        size = make_policy("mlp", of_mlp(row), parameterisation=preset).space.size
+        assert size == int(row["paper_size"])
 
 
 @pytest.mark.parametrize(
@@ -131,7 +135,7 @@ def test_a_wrong_seed_is_refused(task: TaskSpec, seed: object) -> None:
     ],
 )
 def test_a_wrong_option_is_refused_by_name(
-    task: TaskSpec, name: str, option: str, value: object
+    task: TaskSpec, name: str, option: str, value: Any
 ) -> None:
     with pytest.raises(RequestError, match=rf"\.{option} is "):
         make_policy(name, task, **{option: value})
@@ -170,3 +174,7 @@ def test_another_package_offers_a_policy_by_entry_point(task: TaskSpec) -> None:
 def test_another_packages_policy_that_fails_to_load_raises(task: TaskSpec) -> None:
     with pytest.raises(AttributeError, match="Missing"):
         make_policy("broken", task)
+
+
+def test_the_example_in_the_documentation_runs() -> None:
+    assert doctest.testmod(registry) == (0, 3)

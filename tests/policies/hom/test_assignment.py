@@ -1,5 +1,6 @@
 """Algorithm 1: SciPy's solver is the oracle, ties go to the lowest index."""
 
+from collections.abc import Callable
 from itertools import permutations
 
 import numpy as np
@@ -12,6 +13,8 @@ from rolecast.envs.compiled import compiled
 from rolecast.envs.spec import LANES, Float, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT, Index, assign_roles
 from rolecast.policies.hom.assignment_fused import assign_lanes
+
+Assign = Callable[[Float], Index]
 
 TEAMS = [1, 2, 3, 5, 8, SUBSET_LIMIT, SUBSET_LIMIT + 1, 15]
 
@@ -36,13 +39,13 @@ FACES = {"reference": assign_roles, "compiled": compiled_face}
 
 
 @pytest.fixture(params=FACES)
-def assign(request: pytest.FixtureRequest):  # type: ignore[no-untyped-def]
+def assign(request: pytest.FixtureRequest) -> Assign:
     return FACES[request.param]
 
 
 @pytest.mark.parametrize("n", TEAMS)
 @pytest.mark.parametrize("spread", [1.0, 0.01], ids=["random", "nearly additive"])
-def test_the_assignment_is_scipys(n: int, spread: float, assign) -> None:  # type: ignore[no-untyped-def]
+def test_the_assignment_is_scipys(n: int, spread: float, assign: Assign) -> None:
     rng = np.random.default_rng(n)
     affinity = rng.normal(size=(LANES, n, 1)) + rng.normal(size=(LANES, 1, n))
     affinity += spread * rng.normal(size=(LANES, n, n))
@@ -53,7 +56,7 @@ def test_the_assignment_is_scipys(n: int, spread: float, assign) -> None:  # typ
 
 @pytest.mark.parametrize("n", TEAMS)
 @pytest.mark.parametrize("value", [0.0, 0.3])
-def test_a_constant_matrix_gives_the_identity(n: int, value: float, assign) -> None:  # type: ignore[no-untyped-def]
+def test_a_constant_matrix_gives_the_identity(n: int, value: float, assign: Assign) -> None:
     np.testing.assert_array_equal(assign(np.full((1, n, n), value)), [np.arange(n)])
 
 

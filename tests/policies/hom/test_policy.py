@@ -1,6 +1,6 @@
 """The HOM policy: the paper's equations written out in loops, renaming, and the compiled face."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from rolecast.envs.spec import LANES, Float, TaskSpec
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.network import forward, unpack
 from rolecast.policies.registry import make_policy
+
+ThroughLanes = Callable[..., Float]
 
 SWITCHES: list[dict[str, Any]] = [
     {"role_assignment": True},
@@ -118,8 +120,8 @@ def lead_of_the_best(policy: HomPolicy, weights: Float, observations: Float) -> 
 
 @pytest.mark.parametrize("n", range(1, 10))
 @pytest.mark.parametrize("options", SWITCHES, ids=str)
-def test_the_compiled_face_is_the_reference(  # type: ignore[no-untyped-def]
-    n: int, options: dict[str, Any], through_lanes
+def test_the_compiled_face_is_the_reference(
+    n: int, options: dict[str, Any], through_lanes: ThroughLanes
 ) -> None:
     """Wherever the best assignment leads by more than float32 can blur: by 1e-5.
 
@@ -135,7 +137,9 @@ def test_the_compiled_face_is_the_reference(  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize(("n", "do", "da"), [(3, 16, 2), (12, 8, 4), (4, 2, 1)])
-def test_the_compiled_face_takes_any_sizes(n: int, do: int, da: int, through_lanes) -> None:  # type: ignore[no-untyped-def]
+def test_the_compiled_face_takes_any_sizes(
+    n: int, do: int, da: int, through_lanes: ThroughLanes
+) -> None:
     policy = team(n, do, da, output_gain=1.0)
     weights, observations = teams(policy, 2 * LANES)
     expected = policy.act(weights, observations[:, None])[:, 0]

@@ -1,5 +1,7 @@
 """The relaxation: its limits, its derivatives, its soft assignment."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,7 @@ from rolecast.policies.hom.relaxation import relaxed_actions, soft_assignment
 from rolecast.policies.registry import make_policy
 
 
-def team(roles: bool, n: int = 3, do: int = 4, **options: object) -> HomPolicy:
+def team(roles: bool, n: int = 3, do: int = 4, **options: Any) -> HomPolicy:
     task = TaskSpec(id="team", agents=n, observation_size=do, action_size=2, horizon=25)
     policy = make_policy("hom", task, role_assignment=roles, **options)
     assert isinstance(policy, HomPolicy)
