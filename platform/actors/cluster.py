@@ -29,8 +29,10 @@ class Cluster:
         Raises:
             RequestError: nothing answers at the address.
         """
-        self._own = not ray.is_initialized()
-        if not self._own:
+        self._connected_here = not ray.is_initialized()
+        self.own = False
+        """Whether the cluster was started here, and ends with this connection."""
+        if not self._connected_here:
             return
         address = address or os.environ.get("RAY_ADDRESS") or None
         if address is None:
@@ -42,6 +44,7 @@ class Cluster:
                 logging_level=logging.ERROR,
                 _system_config={"max_direct_call_object_size": INLINE_BYTES},
             )
+            self.own = True
             return
         _probe(address)
         try:
@@ -51,7 +54,7 @@ class Cluster:
 
     def close(self) -> None:
         """Disconnect, and end the cluster if it was started here."""
-        if self._own and ray.is_initialized():
+        if self._connected_here and ray.is_initialized():
             ray.shutdown()
 
 

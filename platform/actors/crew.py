@@ -54,7 +54,8 @@ class RayCrew:
 
     def close(self) -> None:
         """End the actors, and the cluster if it was started here."""
-        self.evaluator.close()
+        if not self._cluster.own:  # a cluster that ends takes its actors along, without a word
+            self.evaluator.close()
         self._cluster.close()
 
 

@@ -43,7 +43,7 @@ class Figures:
     """Its standard error."""
 
     env_steps_per_s: float
-    """Since the start of this process' part of the search."""
+    """Since the first batch of this process' part of the search."""
 
     ask_s: float
     """Seconds in `ask` of the last batch."""

@@ -23,8 +23,8 @@ class Reporter:
         self._scores = Scoreboard()
         for batch in batches:
             self._scores.add(batch)
-        self._before = batches[-1].spent_after if batches else Spent()
-        self._start = time.monotonic()
+        self._since = time.monotonic(), batches[-1].spent_after if batches else Spent()
+        self._batches_seen = 0
 
     def batch(
         self, batch: Batch, reply: Reply, task_metrics: Mapping[str, float]
@@ -52,8 +52,13 @@ class Reporter:
     def _figures(self, batch: Batch, reply: Reply) -> Figures:
         spent = batch.spent_after
         share = self._budget.share(spent)
-        done = share - self._budget.share(self._before)
-        running = max(time.monotonic() - self._start, 1e-9)
+        now = time.monotonic()
+        begun, before = self._since
+        done = share - self._budget.share(before)
+        running = max(now - begun, 1e-9)
+        if self._batches_seen == 0:  # it started processes and loaded kernels, as no later one will
+            self._since = now, spent
+        self._batches_seen += 1
         incumbent = self._scores.observed(batch.incumbent) or _believed(reply.beliefs)
         return Figures(
             batch=batch.index + 1,
@@ -64,7 +69,7 @@ class Reporter:
             best_stderr=self._scores.best[1],
             incumbent_return=incumbent[0],
             incumbent_stderr=incumbent[1],
-            env_steps_per_s=(spent.env_steps - self._before.env_steps) / running,
+            env_steps_per_s=(spent.env_steps - before.env_steps) / running,
             ask_s=reply.ask_s,
             tell_s=reply.tell_s,
             wall_time_s=batch.wall_time_s,
