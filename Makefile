@@ -15,10 +15,11 @@ help:
 install: .venv/installed
 
 # The stamp is newer than what the environment was made from, so a second call does nothing.
+# Python compiles a module when it is first imported: compiling all of them here takes a minute.
 .venv/installed: pyproject.toml setup.py constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else "rolecast needs Python 3.11 or newer and $(PYTHON) is " + v + "; name another by make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 lint: install
