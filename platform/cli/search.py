@@ -79,8 +79,11 @@ def search(
 
 
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
-    """Print what a search found: one JSON object, or the commands that come next."""
+    """Write the report of a finished search; print one JSON object, or what comes next."""
+    from rolecast.platform.reports.report import write_report
+
+    report = write_report(out)
     if json:
-        print_json({"out": str(out), **summary})
+        print_json({"out": str(out), "report": str(report), **summary})
     else:
-        say(f"next: rolecast report {out}, rolecast render {out} --out hunt.gif")
+        say(f"open {report}; next: rolecast evaluate {out}, rolecast render {out} --out hunt.gif")

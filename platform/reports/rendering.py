@@ -176,7 +176,7 @@ def _render_other(
 
     def watch() -> None:
         if next(states) % every == 0:
-            frames.append(Image.fromarray(frame()))
+            frames.append(Image.fromarray(_drawn(frame, task.spec.id)))
 
     again = float(_play(task, policy, weights, seeds[chosen : chosen + 1], watch).sum())
     if not np.isclose(again, returns[chosen]):
@@ -185,3 +185,17 @@ def _render_other(
             "before; expected the same for the same seed (see rolecast check-task)"
         )
     return Rendering(frames=frames, description=f"{name}: {which}")
+
+
+def _drawn(frame: Callable[[], NDArray[np.uint8]], task_id: str) -> NDArray[np.uint8]:
+    """Return an environment's picture; whatever its drawing raises is told as one sentence."""
+    try:
+        return frame()
+    except RequestError:
+        raise
+    except Exception as error:
+        what = (str(error).strip().splitlines() or ["no message"])[0]
+        raise RequestError(
+            f"task {task_id!r} cannot be drawn on this machine: {type(error).__name__} ({what}); "
+            "MuJoCo without a screen needs MUJOCO_GL=egl or osmesa"
+        ) from error

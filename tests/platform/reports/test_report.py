@@ -119,3 +119,48 @@ def test_an_ending_that_cannot_be_written_is_named(
 ) -> None:
     with pytest.raises(RequestError, match=r"expected .gif or .png"):
         write_rendering(render(small_run), tmp_path / name)
+
+
+GYM_ENV = """
+import gymnasium
+import numpy as np
+
+class Blind(gymnasium.Env):
+    metadata = {"render_modes": ["rgb_array"]}
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+    action_space = gymnasium.spaces.Box(-1, 1, (1,))
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(2, np.float32), 1.0, False, False, {}
+
+    def render(self):
+        raise OSError("no screen")
+"""
+
+
+def test_a_task_that_cannot_be_drawn_here_still_has_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "blind_environment.py").write_text(GYM_ENV)
+    monkeypatch.syspath_prepend(tmp_path)
+    out = tmp_path / "run"
+    rolecast.search(
+        "python:blind_environment:Blind?horizon=3",
+        policy="mlp",
+        optimizer="random",
+        evaluations=2,
+        episodes=1,
+        batch_size=2,
+        workers=0,
+        test_episodes=1,
+        out=str(out),
+    )
+    text = write_report(out).read_text()
+    assert "cannot be drawn on this machine: OSError (no screen)" in text
