@@ -52,26 +52,36 @@ class CliqueSum:
         self, cliques: Sequence[Sequence[int]], lengthscales: Float, weights: Float
     ) -> None:
         """Take M cliques (dimensions each), lengthscales [M] and weights [M] of sum 1."""
-        self._starts, self._members = flatten_cliques(cliques)
+        self._starts, members = flatten_cliques(cliques)
+        self._used, self._members = np.unique(members, return_inverse=True)
         self._inverse = 1.0 / np.square(lengthscales)
         self._weights = np.asarray(weights, dtype=np.float64)
 
     def matrix(self, A: Float, B: Float) -> Float:
         """Return [N, M]."""
         return clique_sum(
-            np.ascontiguousarray(A),
-            np.ascontiguousarray(B.T),
+            A[:, self._used],
+            np.ascontiguousarray(B[:, self._used].T),
+            self._starts,
+            self._members,
+            self._inverse,
+            self._weights,
+            A is B,
+        )
+
+    def gradient(self, point: Float, others: Float, coefficients: Float) -> Float:
+        """Return [D]."""
+        gradient = np.zeros(len(point))
+        gradient[self._used] = clique_sum_gradient(
+            point[self._used],
+            others[:, self._used],
+            coefficients,
             self._starts,
             self._members,
             self._inverse,
             self._weights,
         )
-
-    def gradient(self, point: Float, others: Float, coefficients: Float) -> Float:
-        """Return [D]."""
-        return clique_sum_gradient(
-            point, others, coefficients, self._starts, self._members, self._inverse, self._weights
-        )
+        return gradient
 
 
 @dataclass(frozen=True)

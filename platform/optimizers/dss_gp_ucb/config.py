@@ -21,14 +21,18 @@ class LocalGpConfig:
     radius `radius` round a centre which climbs its posterior mean.
     """
 
-    radius: float = 0.225
+    radius: float = 0.15
     """Root mean square distance of a candidate from the centre at first; the cube has side 1."""
 
-    final_radius: float = 0.075
+    final_radius: float = 0.035
     """The same at the end of the budget; it shrinks geometrically in between."""
 
-    step: float = 0.25
+    step: float = 0.4
     """Longest move of the centre in one batch, as a share of the radius."""
+
+    averaged: float = 0.1
+    """Share of all batches so far, the latest ones, whose centres are averaged into the incumbent:
+    the centre itself walks at random about a summit."""
 
     window: int = 480
     """Latest evaluations that the process sees."""
@@ -67,7 +71,7 @@ class LocalGpConfig:
         for name in ("radius", "step"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"{type(self).__name__}.{name}", getattr(self, name), "above 0")
-        for name in ("relevance_power", "relevance_cloud", "stderr_weight"):
+        for name in ("averaged", "relevance_power", "relevance_cloud", "stderr_weight"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{type(self).__name__}.{name}", getattr(self, name), "in [0, 1]")
         for name in ("window", "relevance_start", "relevance_end", "evaluations"):

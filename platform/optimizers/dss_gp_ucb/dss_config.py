@@ -1,14 +1,20 @@
 """Settings of DSS-GP-UCB: what structure, found how, and whether the search is local or literal."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
 from rolecast.platform.optimizers.gp_ucb import check_global_settings
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
+
+if TYPE_CHECKING:
+    from rolecast.policies.protocol import Policy
 
 CONFIGURATIONS: Final = ("local", "paper")
 STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
@@ -32,13 +38,13 @@ class DssGpUcbConfig(LocalGpConfig):
     structure_score: str = "rms"
     """How Hessians are averaged: "rms", or the paper's "signed"."""
 
-    balance: bool = True
+    balance: bool = False
     """Divide scores by what their dimensions reach, so that the cap leaves fewer alone."""
 
     edge_cap: int = 1500
     """Most edges, strongest first (the paper's limit)."""
 
-    clique_cap: int = 2000
+    clique_cap: int = 128
     """Most maximal cliques, largest first."""
 
     clique_size: int = 16
@@ -46,9 +52,6 @@ class DssGpUcbConfig(LocalGpConfig):
 
     structure_policies: int = 16
     """T0, policies whose Hessians are averaged; they are the first evaluations of the search."""
-
-    structure_states: int = 512
-    """States, met by these policies, over which Hessians are averaged."""
 
     beta: float = 0.2
     """Factor of beta_t = beta d log(2 t), d the largest clique; configuration "paper"."""
@@ -76,10 +79,6 @@ class DssGpUcbConfig(LocalGpConfig):
                 raise ConfigError(
                     f"{owner}.{field}", getattr(self, field), f"an integer >= {least.get(field, 1)}"
                 )
-        if self.structure_states < self.structure_policies:
-            raise ConfigError(
-                f"{owner}.structure_states", self.structure_states, "at least structure_policies"
-            )
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser.
@@ -111,6 +110,38 @@ class DssGpUcbConfig(LocalGpConfig):
     def surrogate_cliques(self) -> Sequence[Sequence[int]] | None:
         """Return the cliques of the surrogate's second term; None for none."""
         return self.cliques
+
+    def initial_design(self, *, dimension: int, seed: int) -> Float | None:
+        """Return the T0 policies [T0, D] from which structure is found; None where it is not.
+
+        They are drawn as the search itself begins: from the first cloud, or uniformly.
+        """
+        if self.structure == "none" or self.cliques is not None:
+            return None
+        rng = np.random.default_rng(seed)
+        shape = (self.structure_policies, dimension)
+        if self.configuration == "paper":
+            return rng.random(shape)
+        cloud = self.radius / np.sqrt(dimension) * rng.standard_normal(shape)
+        return np.clip(0.5 + cloud, 0.0, 1.0)
+
+    def find_structure(
+        self, policy: "Policy", candidates: Float, observations: Float
+    ) -> dict[str, Any]:
+        """Find edges and cliques as `structure` says, as JSON values.
+
+        Args:
+            policy: whose parameters are searched.
+            candidates: [T0, D], from `initial_design`.
+            observations: [S, n, do], states that they met.
+        """
+        from rolecast.platform.optimizers.dss_gp_ucb.discovery import discover
+
+        return discover(self, policy, candidates, observations)
+
+    def with_structure(self, structure: Mapping[str, Any]) -> "DssGpUcbConfig":
+        """Return these settings with the cliques that were found."""
+        return replace(self, cliques=tuple(tuple(clique) for clique in structure["cliques"]))
 
     def _checked_cliques(self, dimension: int) -> Sequence[Sequence[int]] | None:
         if self.cliques is None:

@@ -37,6 +37,9 @@ SHARE_INTERVAL: Final = 4
 ASCENT_STEPS: Final = 8
 """Gradient steps of one move of the centre."""
 
+UNASKED: Final = 64
+"""Evaluations from which the centre moves where none was asked for; two batches else."""
+
 RELEVANCE_WINDOW: Final = 2400
 """Latest evaluations that the relevance is fitted to."""
 
@@ -52,9 +55,9 @@ class LocalSearch:
         self._data = Observations(dimension)
         self._rng = np.random.default_rng(seed)
         self._groups = _groups(config, dimension)
-        self._cliques = config.surrogate_cliques()
+        self._cliques = _interacting(config.surrogate_cliques())
         self._centre = np.full(dimension, 0.5)
-        self._best = self._centre.copy()
+        self._path = np.empty((0, dimension))
         self._variances = np.ones(int(self._groups.max()) + 1)
         self._relevance = np.ones(dimension)
         self._noise, self._share = 3, 0
@@ -85,14 +88,20 @@ class LocalSearch:
         """Take in evaluations, refit, move the centre."""
         self._data.add(candidates, returns, stderrs)
         self._tells += 1
-        if len(self._data) >= 2 * self._first_batch:
+        if len(self._data) >= (2 * self._first_batch or UNASKED):
             self._learn()
 
     def best(self) -> Float:
-        """Return the centre or the evaluated point of highest posterior mean."""
+        """Return the average of the latest centres: of highest posterior mean, less their walk.
+
+        Evaluated points are no candidates: each carries its own luck, the centre that of all.
+        """
         if not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
-        return self._best.copy()
+        if not len(self._path):
+            return self._centre.copy()
+        latest = max(1, round(self._config.averaged * self._tells))
+        return np.asarray(self._path[-latest:].mean(0))
 
     def explain(self) -> dict[str, float]:
         """Return cloud radius, noise share and structured share."""
@@ -107,7 +116,7 @@ class LocalSearch:
             "data": self._data.state_dict(),
             "rng": generator_state(self._rng),
             "centre": self._centre.copy(),
-            "best": self._best.copy(),
+            "path": self._path.copy(),
             "variances": self._variances.copy(),
             "relevance": self._relevance.copy(),
             "choices": [self._noise, self._share, self._first_batch, self._tells],
@@ -118,7 +127,7 @@ class LocalSearch:
         """Continue from a state."""
         self._data.load_state_dict(state["data"])
         self._rng = restored_generator(state["rng"])
-        for name in ("centre", "best", "variances", "relevance"):
+        for name in ("centre", "path", "variances", "relevance"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
         self._noise, self._share, self._first_batch, self._tells = map(int, state["choices"])
         self._spent = None if state["spent"] is None else float(state["spent"])
@@ -135,7 +144,8 @@ class LocalSearch:
         move = climb(posterior, self._centre * stretch, limit) * stretch
         length = float(np.linalg.norm(move))
         self._centre = np.clip(self._centre + move * min(1.0, limit / max(length, 1e-300)), 0, 1)
-        self._best = self._centre.copy()
+        kept = round(self._config.averaged * self._tells) + 1
+        self._path = np.concatenate([self._path[-kept:], self._centre[None]])
 
     def _update_relevance(self) -> None:
         config, count = self._config, len(self._data)
@@ -222,6 +232,12 @@ def _noise_shape(deviations: Float, weight: float) -> Float:
     typical = float(np.median(deviations[known]))
     ratio = np.where(known, deviations, typical) / typical
     return np.asarray(np.clip(ratio**2, 0.05, 20.0) ** weight)
+
+
+def _interacting(cliques: Sequence[Sequence[int]] | None) -> Sequence[Sequence[int]] | None:
+    """Return the cliques of two dimensions or more; the common term covers the others."""
+    kept = [clique for clique in cliques or () if len(clique) > 1]
+    return kept or None
 
 
 def _groups(config: LocalGpConfig, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:

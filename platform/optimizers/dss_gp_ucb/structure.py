@@ -43,9 +43,9 @@ class Structure:
         """Return counts for the log and the report."""
         sizes = [len(clique) for clique in self.cliques]
         return {
-            "edges": len(self.edges),
+            "edge_count": len(self.edges),
             "edge_share": len(self.edges) / max(dimension * (dimension - 1) / 2, 1),
-            "cliques": len(self.cliques),
+            "clique_count": len(self.cliques),
             "largest_clique": max(sizes),
             "isolated": sizes.count(1),
             "cliques_left_out": self.left_out,

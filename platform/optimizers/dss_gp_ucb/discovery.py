@@ -1,0 +1,65 @@
+"""Structure by name: found by the policy's Hessian, or a control that replaces it."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.dss_gp_ucb.structure import (
+    Structure,
+    balanced,
+    find_structure,
+    hessian_scores,
+    random_scores,
+)
+
+if TYPE_CHECKING:
+    from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
+    from rolecast.policies.protocol import Policy
+
+
+def discover(
+    config: "DssGpUcbConfig", policy: "Policy", candidates: Float, observations: Float
+) -> dict[str, Any]:
+    """Return the structure that a config asks for, as JSON values for structure.json.
+
+    Args:
+        config: names the structure and its caps.
+        policy: whose parameters are searched.
+        candidates: [T0, D] of the unit cube; their first entries also seed what is random.
+        observations: [S, n, do], states that they met.
+    Returns:
+        `edges` [[a, b], ...] strongest first, `strengths`, `cliques`, `blocks` (net to [start,
+        stop]), and the counts of `Structure.summary`.
+    """
+    dimension = policy.space.size
+    seed = int(candidates[0, 0] * 2**53) % 2**63
+    blocks = {name: [part.start, part.stop] for name, part in policy.space.nets.items()}
+    if config.structure in ("blocks", "full"):
+        spans = list(blocks.values()) if config.structure == "blocks" else [[0, dimension]]
+        cliques = tuple(tuple(range(start, stop)) for start, stop in spans)
+        none = np.zeros((0, 2), dtype=np.int64)
+        found = Structure(edges=none, strengths=np.zeros(0), cliques=cliques, left_out=0)
+    else:
+        if config.structure == "random":
+            scores = random_scores(dimension, seed)
+        else:
+            weights = policy.space.weights(candidates)
+            scores = hessian_scores(
+                policy, weights, observations, score=config.structure_score, seed=seed
+            )
+            scores = balanced(scores) if config.balance else scores
+        found = find_structure(
+            scores,
+            edge_cap=config.edge_cap,
+            clique_cap=config.clique_cap,
+            clique_size=config.clique_size,
+        )
+    return {
+        "source": config.structure,
+        "edges": found.edges.tolist(),
+        "strengths": found.strengths.tolist(),
+        "cliques": [list(clique) for clique in found.cliques],
+        "blocks": blocks,
+        **found.summary(dimension),
+    }
