@@ -34,7 +34,8 @@ def draw(key_1: UInt32, key_2: UInt32, counter: UInt32 | np.uint32) -> UInt32:
     """Return 32 random bits for each key pair at a counter.
 
     Args:
-        key_1, key_2: any one shape that broadcasts with counter.
+        key_1: first key, of any shape that broadcasts with counter.
+        key_2: second key, likewise.
         counter: index of the draw within its episode.
     """
     with np.errstate(over="ignore"):

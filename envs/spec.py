@@ -12,7 +12,7 @@ Float32 = NDArray[np.float32]
 Seeds = NDArray[np.uint64]
 
 LANES: Final = 16
-"""W, episodes side by side in one block of a compiled kernel; a constant, so that loops vectorise."""
+"""W, episodes side by side in one block of a compiled kernel; constant, so that loops vectorise."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ _HOMES: Final = {
     "rollout": "rolecast.platform.rollout.rollout",
     "search": "rolecast.platform.search.run",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0604 - the names come from one table
+__all__ = sorted(_HOMES)
 
 # In a source tree (a checkout, or the copy that `ray job submit --working-dir .` makes) the
 # mapped folders lie beside this one; an installed package has them inside it.

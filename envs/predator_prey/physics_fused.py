@@ -116,7 +116,7 @@ def flee(
     points: int,
     n: int,
     prey: int,
-    touch: float,
+    touch: np.float32,
     scratch: Float32,
     forces: Float32,
 ) -> None:
@@ -197,7 +197,12 @@ def flee(
 
 @compiled
 def push_apart(
-    positions: Float32, sizes: Float32, force: float, margin: float, forces: Float32, movable: int
+    positions: Float32,
+    sizes: Float32,
+    force: np.float32,
+    margin: np.float32,
+    forces: Float32,
+    movable: int,
 ) -> None:
     """Add the contact forces between all entities of one block to `forces` [movable, 2, W]."""
     for a in range(movable):
@@ -295,7 +300,7 @@ def advance(
 
 
 @compiled
-def see(here: Float32, observer: int, other: int, view: float, x: Float32, y: Float32) -> None:
+def see(here: Float32, observer: int, other: int, view: np.float32, x: Float32, y: Float32) -> None:
     """Write the place of one entity relative to another into rows x, y [W]; 0 out of sight."""
     ax, ay, bx, by = here[observer, 0], here[observer, 1], here[other, 0], here[other, 1]
     for lane in range(LANES):
@@ -308,7 +313,7 @@ def see(here: Float32, observer: int, other: int, view: float, x: Float32, y: Fl
 
 @compiled
 def observe_full(
-    positions: Float32, velocities: Float32, view: float, prey: int, observations: Float32
+    positions: Float32, velocities: Float32, view: np.float32, prey: int, observations: Float32
 ) -> None:
     """Write the "full" observations [K, n, do, W] of all blocks."""
     blocks, n = observations.shape[0], observations.shape[1]
@@ -371,7 +376,7 @@ def two_nearest(
 
 @compiled
 def observe_nearest(
-    positions: Float32, velocities: Float32, view: float, prey: int, observations: Float32
+    positions: Float32, velocities: Float32, view: np.float32, prey: int, observations: Float32
 ) -> None:
     """Write the "nearest16" observations [K, n, 16, W] of all blocks."""
     blocks, n = observations.shape[0], observations.shape[1]

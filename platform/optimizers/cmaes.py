@@ -102,7 +102,7 @@ class Cmaes:
         """Return the mean of the search distribution, which no single lucky draw decides."""
         if self._strategy is None:
             raise RequestError("best() needs at least one evaluation; none was told yet")
-        return np.clip(self._strategy.mean, 0.0, 1.0)
+        return np.asarray(np.clip(self._strategy.mean, 0.0, 1.0))
 
     def state_dict(self) -> dict[str, Any]:
         """Return data, counts and the library's state, which is numbers and arrays."""

@@ -57,7 +57,7 @@ class RandomSearch:
         returns, noise = self._data.returns, np.nan_to_num(self._data.stderrs) ** 2
         prior = max(float(returns.var() - noise.mean()), 1e-3 * float(returns.var()))
         shrunk = (returns - returns.mean()) * prior / np.maximum(prior + noise, 1e-300)
-        return self._data.candidates[int(np.argmax(shrunk))].copy()
+        return np.array(self._data.candidates[int(np.argmax(shrunk))])
 
     def state_dict(self) -> dict[str, Any]:
         """Return data and generator."""

@@ -133,9 +133,7 @@ def _recorded(chunks: list[_Chunk], record: int) -> Float:
 def _to_lanes(rows: Float, blocks: int) -> Float32:
     """Lay rows [L, ...] out as [K, ..., W]; lanes past L repeat the last row."""
     padded = rows[np.minimum(np.arange(blocks * LANES), len(rows) - 1)].astype(np.float32)
-    return np.ascontiguousarray(
-        np.moveaxis(padded.reshape(blocks, LANES, *rows.shape[1:]), 1, -1)
-    )
+    return np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, LANES, *rows.shape[1:]), 1, -1))
 
 
 def _from_lanes(lanes: Float32, length: int) -> Float:

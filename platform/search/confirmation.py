@@ -1,4 +1,4 @@
-"""The end of a search: its last incumbents meet fresh episodes, and the best of them is kept.
+"""The end of a search: its last incumbents meet fresh episodes, and a clearly better one is kept.
 
 A search that picks among noisy values flatters what it picks. So a part of the budget is kept for
 re-evaluating the incumbent of now, and those of 90 % and 75 % of the search where they differ.
@@ -12,6 +12,9 @@ import numpy as np
 from rolecast.envs.spec import Float
 from rolecast.platform.search.budget import Budget
 from rolecast.platform.search.history import Batch
+
+CLEARLY: Final = 2.0
+"""Standard errors by which an earlier incumbent must lead to replace that of now."""
 
 EARLIER: Final = (0.9, 0.75)
 """Shares of the search at which the incumbent of then is looked at again."""
@@ -38,15 +41,28 @@ def confirmation_batch(rivals: Float, evaluations: int) -> Float:
     return np.asarray(rivals[np.arange(evaluations) % len(rivals)])
 
 
-def winner(candidates: Float, means: Float) -> Float:
-    """Return the candidate [D] with the best mean over its rows; the earlier row among equals.
+def winner(candidates: Float, episode_returns: Float) -> Float:
+    """Return the candidate [D] that is kept: the first, unless another is clearly better.
+
+    Clearly: by more than twice the standard error of the difference. The best of several noisy
+    means would often be an earlier, worse incumbent that was lucky.
 
     Args:
-        candidates: [q, D], from `confirmation_batch`.
-        means: [q], fresh mean returns.
+        candidates: [q, D], from `confirmation_batch`; the incumbent of now is the first row.
+        episode_returns: [q, E], fresh returns.
     """
-    rows, first, member = np.unique(candidates, axis=0, return_index=True, return_inverse=True)
+    _, firsts, member = np.unique(candidates, axis=0, return_index=True, return_inverse=True)
     member = member.ravel()
-    totals = np.bincount(member, weights=means) / np.bincount(member)
-    order = np.lexsort((first, -totals))
-    return np.asarray(rows[order[0]])
+    best, best_lead = candidates[0], 0.0
+    own = episode_returns[member == member[0]].ravel()
+    for rival, first in enumerate(firsts):
+        if rival == member[0]:
+            continue
+        other = episode_returns[member == rival].ravel()
+        if min(len(own), len(other)) < 2:
+            continue
+        error = np.sqrt(own.var(ddof=1) / len(own) + other.var(ddof=1) / len(other))
+        lead = float(other.mean() - own.mean())
+        if lead > max(CLEARLY * error, best_lead):
+            best, best_lead = candidates[first], lead
+    return np.asarray(best)

@@ -228,7 +228,7 @@ class Search:
     def _batch(self, pending: _Pending, result: BatchResult, reply: Reply) -> Batch:
         best = reply.best
         if pending.kind is Kind.CONFIRM:
-            best = winner(pending.candidates, result.returns.mean(axis=1))
+            best = winner(pending.candidates, result.returns)
         if best is None:
             raise RunError("the optimiser named no incumbent after it was told a batch")
         return Batch(

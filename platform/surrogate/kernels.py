@@ -39,7 +39,7 @@ class Matern:
         """Return [D]."""
         squared = squared_distances(point[None], others)[0] / self.lengthscale**2
         factors = 2.0 / self.lengthscale**2 * matern52_slope(squared) * coefficients
-        return factors.sum() * point - factors @ others
+        return np.asarray(factors.sum() * point - factors @ others)
 
 
 class CliqueSum:

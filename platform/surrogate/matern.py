@@ -16,16 +16,16 @@ ROOT_5: Final = 5.0**0.5
 def matern52(squared: Float) -> Float:
     """Return k for squared distances over the squared lengthscale, any shape; k(0) = 1."""
     root = ROOT_5 * np.sqrt(squared)
-    return (1.0 + root + root * root / 3.0) * np.exp(-root)
+    return np.asarray((1.0 + root + root * root / 3.0) * np.exp(-root))
 
 
 def matern52_slope(squared: Float) -> Float:
     """Return dk / d(squared), finite at 0."""
     root = ROOT_5 * np.sqrt(squared)
-    return -5.0 / 6.0 * (1.0 + root) * np.exp(-root)
+    return np.asarray(-5.0 / 6.0 * (1.0 + root) * np.exp(-root))
 
 
 def squared_distances(A: Float, B: Float) -> Float:
     """Return [N, M], squared Euclidean distances between rows of A [N, D] and B [M, D]."""
     squared = np.square(A).sum(1)[:, None] + np.square(B).sum(1) - 2.0 * (A @ B.T)
-    return np.maximum(squared, 0.0)
+    return np.asarray(np.maximum(squared, 0.0))

@@ -123,7 +123,7 @@ class DssGpUcbConfig(LocalGpConfig):
         if self.configuration == "paper":
             return rng.random(shape)
         cloud = self.radius / np.sqrt(dimension) * rng.standard_normal(shape)
-        return np.clip(0.5 + cloud, 0.0, 1.0)
+        return np.asarray(np.clip(0.5 + cloud, 0.0, 1.0))
 
     def find_structure(
         self, policy: "Policy", candidates: Float, observations: Float

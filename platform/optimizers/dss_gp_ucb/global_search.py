@@ -70,7 +70,7 @@ class GlobalSearch:
         order = np.argsort(-(means + root_beta * deviations), kind="stable")
         starts = order[:REFINED]
         pool[starts] = [self._refine(posterior, pool[start], root_beta) for start in starts]
-        return pool[self._greedy(posterior, pool, root_beta, require_batch(q))]
+        return np.asarray(pool[self._greedy(posterior, pool, root_beta, require_batch(q))])
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations."""
@@ -83,7 +83,7 @@ class GlobalSearch:
             raise RequestError("best() needs at least one evaluation; none was told yet")
         posterior = self._model()
         means = posterior.mean(posterior.points)
-        return posterior.points[int(np.argmax(means))].copy()
+        return np.array(posterior.points[int(np.argmax(means))])
 
     def state_dict(self) -> dict[str, Any]:
         """Return data and generator."""
@@ -140,7 +140,7 @@ class GlobalSearch:
             if self._cliques is None:
                 changed = self._rng.choice(dimension, min(20, dimension), replace=False)
             else:
-                changed = np.asarray(self._cliques[self._rng.integers(len(self._cliques))])
+                changed = np.asarray(self._cliques[int(self._rng.integers(len(self._cliques)))])
             point[changed] = self._rng.random(len(changed))
         return points
 

@@ -69,7 +69,7 @@ class LocalSearch:
         """Root mean square distance of the cloud from its centre, now."""
         spent = len(self._data) / self._config.evaluations if self._spent is None else self._spent
         ratio = self._config.final_radius / self._config.radius
-        return self._config.radius * ratio ** min(spent, 1.0)
+        return self._config.radius * float(ratio ** min(spent, 1.0))
 
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""

@@ -40,7 +40,14 @@ def test_every_rival_gets_its_turns() -> None:
     assert rows.ravel().tolist() == [1, 2, 3, 1, 2, 3, 1, 2]
 
 
-def test_the_best_fresh_mean_wins_and_the_later_incumbent_among_equals() -> None:
+def test_an_earlier_incumbent_is_kept_only_where_it_leads_clearly() -> None:
     rows = confirmation_batch(np.array([[0.9], [0.2]]), 4)
-    assert winner(rows, np.array([1.0, 5.0, 2.0, 5.0])) == 0.2
-    assert winner(rows, np.array([1.0, 1.0, 2.0, 2.0])) == 0.9
+    level = np.array([[0.0, 2.0], [1.0, 3.0]] * 2)
+    assert winner(rows, level) == 0.9
+    assert winner(rows, level + np.array([[0.0], [9.0]] * 2)) == 0.2
+    assert winner(rows, level - np.array([[0.0], [9.0]] * 2)) == 0.9
+
+
+def test_one_episode_each_decides_nothing() -> None:
+    rows = confirmation_batch(np.array([[0.9], [0.2]]), 2)
+    assert winner(rows, np.array([[1.0], [100.0]])) == 0.9
