@@ -53,7 +53,7 @@ class MlpConfig(PolicySettings):
             hidden=hidden,
             outputs=task.action_size,
         )
-        settings = self.resolve(default_gain=1.0 if task.agents == 1 else 10.0)
+        settings = self.resolve(1.0 if task.agents == 1 else 10.0, "orthogonal")
         options = {
             "hidden": list(hidden),
             "observation_clip": float(self.observation_clip),

@@ -5,6 +5,7 @@ et al. (2023).
 """
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,19 +101,21 @@ class Cmaes:
 
     def best(self) -> Float:
         """Return the mean of the search distribution, which no single lucky draw decides."""
-        if self._strategy is None:
+        if self._strategy is None or not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
         return np.asarray(np.clip(self._strategy.mean, 0.0, 1.0))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return data, counts and the library's state, which is numbers and arrays."""
+        """Return data, seed, counts and the library's state, which is numbers and arrays."""
         strategy = None
         if self._strategy is not None:
-            saved = self._strategy.__getstate__()
-            strategy = {name: value for name, value in saved.items() if value is not None}
+            # Not the library's own `__getstate__`: it rounds the covariance to a symmetric one.
+            saved = vars(self._strategy).items()
+            strategy = {name: _plain(value) for name, value in saved if name != "_rng"}
         return {
             "data": self._data.state_dict(),
             "counts": [self._used, self._asks],
+            "seed": self._seed,
             "strategy": strategy,
         }
 
@@ -120,8 +123,14 @@ class Cmaes:
         """Continue from a state."""
         self._data.load_state_dict(state["data"])
         self._used, self._asks = map(int, state["counts"])
+        self._seed = int(state["seed"])
         self._strategy = None
         if state["strategy"] is not None:
             self._strategy = self._start(4)
-            unset = dict.fromkeys(self._strategy.__getstate__())
-            self._strategy.__setstate__({**unset, **state["strategy"]})
+            for name, value in state["strategy"].items():
+                setattr(self._strategy, name, _plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """Return a copy of an array, for the library changes its own in place; of a scalar, Python's."""
+    return value.item() if isinstance(value, np.generic) else copy(value)

@@ -84,7 +84,7 @@ def require_batch(q: int) -> int:
     Raises:
         ConfigError: it is not an integer >= 1.
     """
-    if q < 1:
+    if not isinstance(q, int | np.integer) or q < 1:
         raise ConfigError("ask.q", q, "an integer >= 1")
     return q
 

@@ -68,7 +68,7 @@ class HomConfig(PolicySettings):
             roles = not task.id.startswith(
                 without if self.parameterisation == "table3" else without[:1]
             )
-        settings = self.resolve(default_gain=10.0)
+        settings = self.resolve(10.0, "identity")
         model = HomModel(
             agents=task.agents,
             observation_size=task.observation_size,

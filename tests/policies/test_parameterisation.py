@@ -26,8 +26,8 @@ def half_ranges(**options: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("net", ["edge", "message", "update"])
-def test_the_default_centre_is_orthogonal_behind_the_first_layer(net: str) -> None:
-    blocks = centres()
+def test_an_orthogonal_centre_is_orthogonal_behind_the_first_layer(net: str) -> None:
+    blocks = centres(centre="orthogonal")
     np.testing.assert_array_equal(blocks[f"{net}.0.weight"], 0.0)
     hidden, output = blocks[f"{net}.1.weight"], blocks[f"{net}.2.weight"]
     np.testing.assert_allclose(hidden @ hidden.T, np.eye(4), atol=1e-12)
@@ -37,13 +37,15 @@ def test_the_default_centre_is_orthogonal_behind_the_first_layer(net: str) -> No
 
 
 def test_the_seed_decides_the_centre() -> None:
-    first, again, other = (make_policy("hom", TEAM, seed=seed).space.centre for seed in (5, 5, 6))
+    first, again, other = (
+        make_policy("hom", TEAM, centre="orthogonal", seed=seed).space.centre for seed in (5, 5, 6)
+    )
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0.1
 
 
 def test_the_identity_centre_copies_hidden_units_and_shares_them_among_outputs() -> None:
-    blocks = centres(centre="identity")
+    blocks = centres()
     np.testing.assert_array_equal(blocks["update.1.weight"], np.eye(4))
     np.testing.assert_array_equal(blocks["update.2.weight"], [[1, 0, 1, 0], [0, 1, 0, 1]])
     np.testing.assert_array_equal(blocks["edge.2.weight"], [[1, 1, 1, 1]])

@@ -21,13 +21,13 @@ class LocalGpConfig:
     radius `radius` round a centre which climbs its posterior mean.
     """
 
-    radius: float = 0.15
+    radius: float = 0.2
     """Root mean square distance of a candidate from the centre at first; the cube has side 1."""
 
-    final_radius: float = 0.035
+    final_radius: float = 0.04
     """The same at the end of the budget; it shrinks geometrically in between."""
 
-    step: float = 0.4
+    step: float = 0.3
     """Longest move of the centre in one batch, as a share of the radius."""
 
     averaged: float = 0.1

@@ -56,10 +56,10 @@ class DssGpUcbConfig(LocalGpConfig):
     beta: float = 0.2
     """Factor of beta_t = beta d log(2 t), d the largest clique; configuration "paper"."""
 
-    max_points: int = 500
+    max_points: int = 256
     """Most evaluations in the process; configuration "paper"."""
 
-    pool: int = 2048
+    pool: int = 512
     """Sobol points among which a batch is chosen; configuration "paper"."""
 
     def __post_init__(self) -> None:

@@ -54,27 +54,42 @@ class GlobalSearch:
         self._rng = np.random.default_rng(seed)
         self._cliques, self._levelling = cliques, levelling
         self._beta, self._max_points, self._pool = beta, max_points, pool
+        self._pending = np.empty((0, dimension))
         self._posterior: Posterior | None = None
         self._noise = NOISES[-2]
 
     def ask(self, q: int) -> Float:
         """Return q points [q, D]: uniform before any evaluation, of greatest UCB after."""
-        dimension = self._data.dimension
-        if not len(self._data):
-            return self._rng.random((require_batch(q), dimension))
-        posterior = self._model()
-        sobol = qmc.Sobol(dimension, seed=self._rng).random(self._pool)
-        pool = np.concatenate([sobol, self._perturbed(self._pool // 4)])
-        root_beta = self._root_beta()
+        shape = (require_batch(q), self._data.dimension)
+        asked = self._of_greatest_bound(q) if len(self._data) else self._rng.random(shape)
+        self._pending = np.concatenate([self._pending, asked])
+        return asked
+
+    def _of_greatest_bound(self, q: int) -> Float:
+        """Return q points [q, D] of a pool, chosen in view of the pending ones."""
+        posterior, root_beta = self._model(), self._root_beta()
+        # Sobol's generator is spawned, which no state of ours would show; its seed is drawn.
+        sobol = qmc.Sobol(self._data.dimension, seed=int(self._rng.integers(2**63)))
+        size = max(self._pool, 1 << (q - 1).bit_length())
+        pool = np.concatenate([sobol.random(size), self._perturbed(self._pool // 4)])
         means, deviations = posterior.mean_and_deviation(pool)
         order = np.argsort(-(means + root_beta * deviations), kind="stable")
-        starts = order[:REFINED]
-        pool[starts] = [self._refine(posterior, pool[start], root_beta) for start in starts]
-        return np.asarray(pool[self._greedy(posterior, pool, root_beta, require_batch(q))])
+        for start in order[:REFINED]:
+            refined = self._refine(posterior, pool[start], root_beta)
+            # Two climbs can end in one corner of the cube, or where an earlier one did.
+            known = (self._data.candidates, self._pending, pool)
+            if not any((points == refined).all(1).any() for points in known):
+                pool[start] = refined
+        pool = np.concatenate([self._pending, pool])
+        chosen = self._greedy(posterior, pool, root_beta, len(self._pending), q)
+        return np.asarray(pool[chosen])
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations."""
         self._data.add(candidates, returns, stderrs)
+        told = {row.tobytes() for row in np.asarray(candidates, dtype=np.float64)}
+        waiting = [row.tobytes() not in told for row in self._pending]
+        self._pending = self._pending[np.array(waiting, dtype=bool)]
         self._posterior = None
 
     def best(self) -> Float:
@@ -86,13 +101,18 @@ class GlobalSearch:
         return np.array(posterior.points[int(np.argmax(means))])
 
     def state_dict(self) -> dict[str, Any]:
-        """Return data and generator."""
-        return {"data": self._data.state_dict(), "rng": generator_state(self._rng)}
+        """Return data, generator and pending points."""
+        return {
+            "data": self._data.state_dict(),
+            "rng": generator_state(self._rng),
+            "pending": self._pending.copy(),
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         self._data.load_state_dict(state["data"])
         self._rng = restored_generator(state["rng"])
+        self._pending = np.array(state["pending"], dtype=np.float64)
         self._posterior = None
 
     def _root_beta(self) -> float:
@@ -167,22 +187,27 @@ class GlobalSearch:
         )
         return np.clip(found.x, 0.0, 1.0)
 
-    def _greedy(self, posterior: Posterior, pool: Float, root_beta: float, q: int) -> list[int]:
-        """Choose q of the pool one by one, each told its own mean (hallucinated) at once."""
+    def _greedy(
+        self, posterior: Posterior, pool: Float, root_beta: float, pending: int, q: int
+    ) -> list[int]:
+        """Choose q of the pool one by one, each told its own mean (hallucinated) at once.
+
+        The first `pending` points of the pool are told theirs before, and are not chosen again.
+        """
         cross = posterior.kernel.matrix(pool, posterior.points)
         means = cross @ posterior.fit.weights
         half = solve_triangular(posterior.fit.factor, cross.T, lower=True, check_finite=False)
         variances = np.maximum(1.0 - np.square(half).sum(0), 1e-12)
         updates = np.zeros((0, len(pool)))
         chosen: list[int] = []
-        for _ in range(min(q, len(pool))):
+        for place in range(pending + q):
             bound = means + root_beta * np.sqrt(posterior.fit.scale * variances)
             bound[chosen] = -np.inf
-            pick = int(np.argmax(bound))
+            pick = place if place < pending else int(np.argmax(bound))
             chosen.append(pick)
             row = posterior.kernel.matrix(pool[pick : pick + 1], pool)[0]
             row = row - half[:, pick] @ half - updates[:, pick] @ updates
             update = row / np.sqrt(variances[pick] + self._noise)
             updates = np.concatenate([updates, update[None]])
             variances = np.maximum(variances - np.square(update), 1e-12)
-        return chosen
+        return chosen[pending:]
