@@ -82,7 +82,9 @@ class LocalSearch:
         shape = self._relevance ** (0.5 * self._config.relevance_cloud)
         shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
         noise = self._rng.standard_normal((require_batch(q), dimension))
-        return np.clip(self._centre + shape * noise, 0.0, 1.0)
+        # Points beyond a face are mirrored at it: clipped ones could fall on one another.
+        folded = np.mod(self._centre + shape * noise, 2.0)
+        return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded))
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations, refit, move the centre."""
