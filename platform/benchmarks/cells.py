@@ -37,6 +37,9 @@ class Arena:
     budgets: tuple[int, ...] = MARKS
     """Env steps, one search each."""
 
+    test_episodes: int = 1000
+    """Fresh episodes of the held-out evaluation; episodes of MuJoCo take forty times the steps."""
+
     scripted: bool = True
     """Whether the scripted policies `chase` and `random` play this task."""
 
@@ -66,10 +69,20 @@ ARENAS: Final = (
     Arena(name="het_pred_prey_3", task="het_pred_prey_3", policy="hom"),
     Arena(name="pred_prey_6", task="pred_prey_6", policy="hom"),
     Arena(
-        name="Swimmer-v5", task="gym:Swimmer-v5", policy="mlp", budgets=MUJOCO_MARKS, scripted=False
+        name="Swimmer-v5",
+        task="gym:Swimmer-v5",
+        policy="mlp",
+        budgets=MUJOCO_MARKS,
+        test_episodes=20,
+        scripted=False,
     ),
     Arena(
-        name="Hopper-v5", task="gym:Hopper-v5", policy="mlp", budgets=MUJOCO_MARKS, scripted=False
+        name="Hopper-v5",
+        task="gym:Hopper-v5",
+        policy="mlp",
+        budgets=MUJOCO_MARKS,
+        test_episodes=20,
+        scripted=False,
     ),
 )
 """The first is the main one: README quotes it."""

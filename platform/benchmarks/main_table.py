@@ -25,7 +25,13 @@ Row = dict[str, Any]
 def all_cells(seeds: int) -> list[Cell]:
     """Return the cells of the whole table: the main arena first, cheap contestants first."""
     return [
-        Cell(arena=arena, contestant=contestant, env_steps=budget, seed=seed)
+        Cell(
+            arena=arena,
+            contestant=contestant,
+            env_steps=budget,
+            seed=seed,
+            test_episodes=arena.test_episodes,
+        )
         for arena in ARENAS
         for contestant in CONTESTANTS
         for budget in arena.budgets
