@@ -79,13 +79,14 @@ class Cmaes:
 
     def ask(self, q: int) -> Float:
         """Return q draws [q, D] from the search distribution."""
+        count = require_batch(q)
         if self._strategy is None:
-            self._strategy = self._start(require_batch(q))
+            self._strategy = self._start(count)
         # The library's generator is no part of its state, so each batch has a seed of its own.
         entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
         self._strategy.reseed_rng(int(entropy[0]))
         self._asks += 1
-        return np.stack([self._strategy.ask() for _ in range(require_batch(q))])
+        return np.stack([self._strategy.ask() for _ in range(count)])
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations; each full population of them makes a generation."""
