@@ -1,0 +1,83 @@
+"""Every optimiser of the registry, with the settings that change its behaviour, small and quick."""
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import pytest
+
+from rolecast.platform.optimizers.protocol import Optimizer
+from rolecast.platform.optimizers.registry import OPTIMIZERS, make_optimizer
+
+CLIQUES: Final = ((0, 1, 2), (2, 3), (4, 5))
+LOCAL: Final[dict[str, Any]] = {
+    "radius": 0.4,
+    "final_radius": 0.1,
+    "step": 0.5,
+    "evaluations": 200,
+    "relevance_start": 20,
+    "relevance_end": 400,
+}
+"""A local search of a short budget, whose every part soon has its say."""
+
+SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
+    "dss_gp_ucb": [
+        {**LOCAL, "cliques": CLIQUES},
+        {"configuration": "paper", "cliques": CLIQUES, "pool": 32, "max_points": 60},
+    ],
+    "local_gp": [{**LOCAL, "levelling": "rank", "groups": (0, 0, 1, 1, 2, 2)}],
+    "gp_ucb": [{"pool": 32, "max_points": 60}],
+    "cmaes": [
+        {"separable": True},
+        {"separable": False},
+        {"separable": False, "lr_adapt": True, "population": 7},
+    ],
+}
+"""Settings to test by; an optimiser that is not named here is tested as it is."""
+
+CASES: Final = [
+    (name, settings) for name in OPTIMIZERS for settings in SETTINGS.get(name, [{}])
+]
+DIMENSION: Final = 6
+"""D of all cases."""
+
+
+class Make(Protocol):
+    """Builds the optimiser of a case."""
+
+    def __call__(self, seed: int = 0) -> Optimizer: ...
+
+
+def _id(case: tuple[str, dict[str, Any]]) -> str:
+    name, settings = case
+    chosen = [key for key in ("configuration", "separable", "lr_adapt") if key in settings]
+    return "-".join([name, *(f"{key}={settings[key]}" for key in chosen)])
+
+
+@pytest.fixture(params=CASES, ids=_id)
+def make(request: pytest.FixtureRequest) -> Make:
+    """Return a function from a seed to the optimiser of one case, in 6 dimensions."""
+    name, settings = request.param
+
+    def build(seed: int = 0) -> Optimizer:
+        return make_optimizer(name, dimension=DIMENSION, seed=seed, **settings)
+
+    return build
+
+
+@pytest.fixture
+def same_state() -> Callable[[Any, Any], None]:
+    """Return an assertion: two states are equal to the last bit."""
+    import numpy as np
+
+    def check(one: Any, other: Any) -> None:
+        assert type(one) is type(other)
+        if isinstance(one, dict):
+            assert one.keys() == other.keys()
+            for key in one:
+                check(one[key], other[key])
+        elif isinstance(one, np.ndarray):
+            np.testing.assert_array_equal(one, other)
+        else:
+            assert one == other
+
+    return check
