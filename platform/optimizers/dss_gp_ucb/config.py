@@ -25,7 +25,7 @@ class LocalGpConfig:
     """Root mean square distance of a candidate from the centre at first; the cube has side 1."""
 
     final_radius: float = 0.04
-    """The same at the end of the budget; it shrinks geometrically in between."""
+    """The same at the end of a schedule; it shrinks geometrically in between."""
 
     step: float = 0.3
     """Longest move of the centre in one batch, as a share of the radius."""
@@ -60,8 +60,9 @@ class LocalGpConfig:
     relevance_end: int = 3200
     """Evaluations at which it has faded out, linearly."""
 
-    evaluations: int = 1000
-    """Length of the schedule where nobody says how much of a budget is spent."""
+    evaluations: int = 4000
+    """Least length of the schedule. A larger budget stretches it; a smaller one narrows the cloud
+    less far, for a cloud that narrows before the centre has climbed stands still."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.final_radius <= self.radius:

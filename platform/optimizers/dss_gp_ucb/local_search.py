@@ -31,6 +31,9 @@ NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SHARES: Final = (0.0, 0.25, 0.5, 0.75, 0.9)
 """Shares of the structured term that evidence chooses among."""
 
+PLAINER: Final = 2.0
+"""Log evidence by which structure must beat the common term alone: prior odds of about 7 to 1."""
+
 SHARE_INTERVAL: Final = 4
 """Batches between two choices of the share."""
 
@@ -67,9 +70,11 @@ class LocalSearch:
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        spent = len(self._data) / self._config.evaluations if self._spent is None else self._spent
+        count = len(self._data)
+        budget = count / self._spent if self._spent else 0.0
+        passed = count / max(budget, self._config.evaluations)
         ratio = self._config.final_radius / self._config.radius
-        return self._config.radius * float(ratio ** min(spent, 1.0))
+        return self._config.radius * float(ratio ** min(passed, 1.0))
 
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""
@@ -182,7 +187,9 @@ class LocalSearch:
             mixed = covariance + SHARES[share] * (by_clique - covariance)
             noises = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
             fits[share] = _best_noise(mixed, targets, noise, noises)
-        self._share = max(fits, key=lambda share: fits[share][0].log_evidence)
+        self._share = max(
+            fits, key=lambda share: fits[share][0].log_evidence - (PLAINER if share else 0.0)
+        )
         best, self._noise = fits[self._share]
         return Posterior(Mixture(common, structured, SHARES[self._share]), points, best)
 
