@@ -1,8 +1,9 @@
 """The compiled predator-prey task: blocks of W episodes side by side, float32.
 
-`physics.py` and `prey.py` are the readable float64 reference, and these kernels follow them line by
-line: same order of operations, same counters of random draws. Arrays are [K, entity, 2, W]: every
-inner loop runs over the W lanes of one row, so that it becomes vector instructions.
+`physics.py`, `prey.py` and `observation.py` are the readable float64 reference; the kernels here,
+in `prey_fused.py` and in `observation_fused.py` follow them line by line: same order of operations,
+same counters of random draws. Arrays are [K, entity, 2, W]: every inner loop runs over the W lanes
+of one row, so that it becomes vector instructions.
 """
 
 import math
@@ -12,24 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.counter_random import MIX_1, MIX_2, WEYL, draw, episode_keys, symmetric_uniform
+from rolecast.envs.counter_random import draw, episode_keys, symmetric_uniform
 from rolecast.envs.predator_prey.observation import observation_size
+from rolecast.envs.predator_prey.observation_fused import observe_full, observe_nearest
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER
+from rolecast.envs.predator_prey.prey_fused import SCRATCH, flee
 from rolecast.envs.spec import LANES, Float32, Seeds
 
 f32 = np.float32
-u32 = np.uint32
 
 CONTACT_REACH: Final = 20.0
 """Margins beyond touch at which the contact force is below 1e-8 of its scale, and left out."""
-
-
-# Rows of the scratch array of `flee`.
-HERE_X, HERE_Y, NEAR_X, NEAR_Y, BEST, REACH, AWAY, TARGET_X, TARGET_Y, FORCE_X, FORCE_Y = (
-    row * LANES for row in range(11)
-)
-SCRATCH: Final = 11 * LANES
 
 
 class PredatorPreyLanes:
@@ -105,94 +100,6 @@ class PredatorPreyEpisodes:
         )
         self._step += 1
         self._observe()
-
-
-@compiled
-def flee(
-    here: Float32,
-    first: NDArray[np.uint32],
-    second: NDArray[np.uint32],
-    counter: int,
-    points: int,
-    n: int,
-    prey: int,
-    touch: np.float32,
-    scratch: Float32,
-    forces: Float32,
-) -> None:
-    """Write forces [2, W] of one prey of one block: `prey.flee` for W episodes at once.
-
-    `here` [m, 2, W]. All that the long loop touches lies in one flat array at constant offsets
-    (`scratch`, rows of W), or the compiler could not rule out that rows overlap.
-    """
-    for lane in range(LANES):
-        scratch[HERE_X + lane] = here[prey, 0, lane]
-        scratch[HERE_Y + lane] = here[prey, 1, lane]
-        scratch[BEST + lane] = f32(1e30)
-        scratch[FORCE_X + lane] = f32(0.0)
-        scratch[FORCE_Y + lane] = f32(0.0)
-    for predator in range(n):
-        there_x, there_y = here[predator, 0], here[predator, 1]
-        for lane in range(LANES):
-            x = there_x[lane]
-            y = there_y[lane]
-            dx = scratch[HERE_X + lane] - x
-            dy = scratch[HERE_Y + lane] - y
-            squared = dx * dx + dy * dy
-            nearer = squared < scratch[BEST + lane]
-            scratch[BEST + lane] = squared if nearer else scratch[BEST + lane]
-            scratch[NEAR_X + lane] = x if nearer else scratch[NEAR_X + lane]
-            scratch[NEAR_Y + lane] = y if nearer else scratch[NEAR_Y + lane]
-    for lane in range(LANES):
-        scratch[BEST + lane] = f32(-0.5)
-    for point in range(points):
-        offset = u32(u32(counter + point) * WEYL)
-        for lane in range(LANES):
-            bits = u32(first[lane] + offset)
-            bits = u32(bits ^ u32(bits >> u32(16)))
-            bits = u32(bits * MIX_1)
-            bits = u32(bits ^ u32(bits >> u32(15)))
-            bits = u32(bits + second[lane])
-            bits = u32(bits * MIX_2)
-            bits = u32(bits ^ u32(bits >> u32(16)))
-            radius = f32(math.sqrt(f32(u32(bits >> u32(16))) * f32(1.0 / 65536.0)))
-            # Half the angle, shifted to [-pi/2, pi/2), where short polynomials do; then doubled.
-            turn = (f32(u32(bits & u32(65535))) - f32(32768.0)) * f32(math.pi / 65536.0)
-            square = turn * turn
-            sine = f32(-1.0 / 5040.0) + square * f32(1.0 / 362880.0)
-            sine = f32(-1.0 / 6.0) + square * (f32(1.0 / 120.0) + square * sine)
-            sine = turn * (f32(1.0) + square * sine)
-            cosine = f32(1.0 / 40320.0) - square * f32(1.0 / 3628800.0)
-            cosine = f32(1.0 / 24.0) + square * (f32(-1.0 / 720.0) + square * cosine)
-            cosine = f32(1.0) + square * (f32(-0.5) + square * cosine)
-            x = scratch[HERE_X + lane] - radius * (cosine * cosine - sine * sine)
-            y = scratch[HERE_Y + lane] - radius * f32(2.0) * sine * cosine
-            dx = x - scratch[NEAR_X + lane]
-            dy = y - scratch[NEAR_Y + lane]
-            scratch[TARGET_X + lane] = x
-            scratch[TARGET_Y + lane] = y
-            scratch[AWAY + lane] = dx * dx + dy * dy
-            scratch[REACH + lane] = f32(1e30)
-        for predator in range(n):
-            there_x, there_y = here[predator, 0], here[predator, 1]
-            for lane in range(LANES):
-                dx = scratch[TARGET_X + lane] - there_x[lane]
-                dy = scratch[TARGET_Y + lane] - there_y[lane]
-                squared = dx * dx + dy * dy
-                closest = scratch[REACH + lane]
-                scratch[REACH + lane] = squared if squared < closest else closest
-        for lane in range(LANES):
-            best = scratch[BEST + lane]
-            away = scratch[AWAY + lane] if scratch[REACH + lane] >= touch else f32(-1.0)
-            better = away > best
-            scratch[BEST + lane] = away if better else best
-            x = scratch[TARGET_X + lane] - scratch[HERE_X + lane]
-            y = scratch[TARGET_Y + lane] - scratch[HERE_Y + lane]
-            scratch[FORCE_X + lane] = x if better else scratch[FORCE_X + lane]
-            scratch[FORCE_Y + lane] = y if better else scratch[FORCE_Y + lane]
-    for lane in range(LANES):
-        forces[0, lane] = scratch[FORCE_X + lane]
-        forces[1, lane] = scratch[FORCE_Y + lane]
 
 
 @compiled
@@ -297,116 +204,3 @@ def advance(
                     dx = ax[lane] - bx[lane]
                     dy = ay[lane] - by[lane]
                     paid[lane] += reward if dx * dx + dy * dy < touch_capture else f32(0.0)
-
-
-@compiled
-def see(here: Float32, observer: int, other: int, view: np.float32, x: Float32, y: Float32) -> None:
-    """Write the place of one entity relative to another into rows x, y [W]; 0 out of sight."""
-    ax, ay, bx, by = here[observer, 0], here[observer, 1], here[other, 0], here[other, 1]
-    for lane in range(LANES):
-        dx = bx[lane] - ax[lane]
-        dy = by[lane] - ay[lane]
-        seen = f32(1.0) if dx * dx + dy * dy <= view else f32(0.0)
-        x[lane] = dx * seen
-        y[lane] = dy * seen
-
-
-@compiled
-def observe_full(
-    positions: Float32, velocities: Float32, view: np.float32, prey: int, observations: Float32
-) -> None:
-    """Write the "full" observations [K, n, do, W] of all blocks."""
-    blocks, n = observations.shape[0], observations.shape[1]
-    movable, entities = n + prey, positions.shape[1]
-    for block in range(blocks):
-        here, speed = positions[block], velocities[block]
-        for a in range(n):
-            rows = observations[block, a]
-            rows[0], rows[1], rows[2], rows[3] = speed[a, 0], speed[a, 1], here[a, 0], here[a, 1]
-            row = 4
-            for landmark in range(movable, entities):
-                see(here, a, landmark, view, rows[row], rows[row + 1])
-                row += 2
-            for other in range(movable):
-                if other != a:
-                    see(here, a, other, view, rows[row], rows[row + 1])
-                    row += 2
-            for other in range(n, movable):
-                x, y = rows[row], rows[row + 1]
-                ax, ay, bx, by = here[a, 0], here[a, 1], here[other, 0], here[other, 1]
-                for lane in range(LANES):
-                    dx = bx[lane] - ax[lane]
-                    dy = by[lane] - ay[lane]
-                    seen = f32(1.0) if dx * dx + dy * dy <= view else f32(0.0)
-                    x[lane] = speed[other, 0, lane] * seen
-                    y[lane] = speed[other, 1, lane] * seen
-                row += 2
-
-
-@compiled
-def two_nearest(
-    here: Float32,
-    observer: int,
-    start: int,
-    stop: int,
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
-) -> None:
-    """Write, per lane, the two entities of start..stop nearest to an observer, by rising index.
-
-    Where fewer than two exist, `high` is the observer itself, which is seen at distance 0.
-    """
-    for lane in range(LANES):
-        best, second = f32(1e30), f32(1e30)
-        first_index, second_index = observer, observer
-        for other in range(start, stop):
-            if other != observer:
-                dx = here[other, 0, lane] - here[observer, 0, lane]
-                dy = here[other, 1, lane] - here[observer, 1, lane]
-                squared = dx * dx + dy * dy
-                if squared < best:
-                    second, second_index = best, first_index
-                    best, first_index = squared, other
-                elif squared < second:
-                    second, second_index = squared, other
-        both = second < f32(1e30)
-        low[lane] = min(first_index, second_index) if both else first_index
-        high[lane] = max(first_index, second_index) if both else observer
-
-
-@compiled
-def observe_nearest(
-    positions: Float32, velocities: Float32, view: np.float32, prey: int, observations: Float32
-) -> None:
-    """Write the "nearest16" observations [K, n, 16, W] of all blocks."""
-    blocks, n = observations.shape[0], observations.shape[1]
-    movable, entities = n + prey, positions.shape[1]
-    chosen = np.empty((5, LANES), dtype=np.int32)
-    for block in range(blocks):
-        here, speed = positions[block], velocities[block]
-        for a in range(n):
-            rows = observations[block, a]
-            rows[0], rows[1], rows[2], rows[3] = speed[a, 0], speed[a, 1], here[a, 0], here[a, 1]
-            two_nearest(here, a, movable, entities, chosen[0], chosen[1])
-            two_nearest(here, a, 0, n, chosen[2], chosen[3])
-            for lane in range(LANES):
-                best, index = f32(1e30), n
-                for other in range(n, movable):
-                    dx = here[other, 0, lane] - here[a, 0, lane]
-                    dy = here[other, 1, lane] - here[a, 1, lane]
-                    squared = dx * dx + dy * dy
-                    if squared < best:
-                        best, index = squared, other
-                chosen[4, lane] = index
-            for slot in range(5):
-                x, y = rows[4 + 2 * slot], rows[5 + 2 * slot]
-                for lane in range(LANES):
-                    other = chosen[slot, lane]
-                    dx = here[other, 0, lane] - here[a, 0, lane]
-                    dy = here[other, 1, lane] - here[a, 1, lane]
-                    seen = f32(1.0) if dx * dx + dy * dy <= view else f32(0.0)
-                    x[lane] = dx * seen
-                    y[lane] = dy * seen
-                    if slot == 4:
-                        rows[14, lane] = speed[other, 0, lane] * seen
-                        rows[15, lane] = speed[other, 1, lane] * seen
