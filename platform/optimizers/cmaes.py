@@ -38,8 +38,9 @@ class CmaesConfig:
     def __post_init__(self) -> None:
         if not self.radius > 0.0:
             raise ConfigError("CmaesConfig.radius", self.radius, "above 0")
-        if self.population is not None and self.population < 4:
-            raise ConfigError("CmaesConfig.population", self.population, "an integer >= 4, or none")
+        population = self.population
+        if population is not None and (type(population) is not int or population < 4):
+            raise ConfigError("CmaesConfig.population", population, "an integer >= 4, or none")
         if self.lr_adapt and self.separable:
             raise ConfigError("CmaesConfig.lr_adapt", True, "false where separable is true")
 
@@ -133,5 +134,5 @@ class Cmaes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy of an array, for the library changes its own in place; of a scalar, Python's."""
+    """Return a copy of an array (the library changes its own in place), or a scalar of Python."""
     return value.item() if isinstance(value, np.generic) else copy(value)

@@ -54,7 +54,7 @@ def check_global_settings(owner: str, beta: float, max_points: int, pool: int) -
     """Raise ConfigError where a setting of a global search is out of range."""
     if not beta > 0.0:
         raise ConfigError(f"{owner}.beta", beta, "above 0")
-    if max_points < 4:
+    if type(max_points) is not int or max_points < 4:
         raise ConfigError(f"{owner}.max_points", max_points, "an integer >= 4")
-    if pool < 2 or pool & (pool - 1):
+    if type(pool) is not int or pool < 2 or pool & (pool - 1):
         raise ConfigError(f"{owner}.pool", pool, "a power of 2, at least 2")

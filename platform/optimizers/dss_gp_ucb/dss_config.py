@@ -75,10 +75,10 @@ class DssGpUcbConfig(LocalGpConfig):
                 raise unknown_name(f"{owner}.{field}", getattr(self, field), known)
         least = {"structure_policies": 2, "clique_size": 2}
         for field in ("edge_cap", "clique_cap", "clique_size", "structure_policies"):
-            if getattr(self, field) < least.get(field, 1):
-                raise ConfigError(
-                    f"{owner}.{field}", getattr(self, field), f"an integer >= {least.get(field, 1)}"
-                )
+            value = getattr(self, field)
+            if type(value) is not int or value < least.get(field, 1):
+                expected = f"an integer >= {least.get(field, 1)}"
+                raise ConfigError(f"{owner}.{field}", value, expected)
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser.
@@ -147,9 +147,11 @@ class DssGpUcbConfig(LocalGpConfig):
         if self.cliques is None:
             return None
         field = f"{type(self).__name__}.cliques"
-        if not self.cliques:
+        if not isinstance(self.cliques, tuple | list) or not self.cliques:
             raise ConfigError(field, self.cliques, "at least one clique, or none at all")
         for clique in self.cliques:
+            if not isinstance(clique, tuple | list) or not all(type(one) is int for one in clique):
+                raise ConfigError(field, clique, "cliques that are tuples of integers")
             if not clique or len(set(clique)) != len(clique):
                 raise ConfigError(field, clique, "cliques of at least one dimension, each once")
             if min(clique) < 0 or max(clique) >= dimension:
