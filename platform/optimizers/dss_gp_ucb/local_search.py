@@ -31,8 +31,9 @@ NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SHARES: Final = (0.0, 0.25, 0.5, 0.75, 0.9)
 """Shares of the structured term that evidence chooses among."""
 
-PLAINER: Final = 2.0
-"""Log evidence by which structure must beat the common term alone: prior odds of about 7 to 1."""
+PLAINER: Final = 5.0
+"""Log evidence by which structure must beat the common term alone: prior odds of 150 to 1. Where
+returns are mostly noise, evidence differs by one or two between any two shares, by chance."""
 
 SHARE_INTERVAL: Final = 4
 """Batches between two choices of the share."""
@@ -180,12 +181,13 @@ class LocalSearch:
         by_clique = structured.matrix(points, points)
         if self._tells % SHARE_INTERVAL == 1:
             shares: Sequence[int] = range(len(SHARES))
+            noises = range(len(NOISES))
         else:
             shares = [self._share]
+            noises = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
         fits: dict[int, tuple[Fit, int]] = {}
         for share in shares:
             mixed = covariance + SHARES[share] * (by_clique - covariance)
-            noises = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
             fits[share] = _best_noise(mixed, targets, noise, noises)
         self._share = max(
             fits, key=lambda share: fits[share][0].log_evidence - (PLAINER if share else 0.0)
