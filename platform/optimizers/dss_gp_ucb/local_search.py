@@ -173,27 +173,24 @@ class LocalSearch:
         """Choose noise and structured share by evidence, near the last choice; condition."""
         common = Matern(self.radius)
         covariance = common.matrix(points, points)
+        near = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
         structured = self._structured()
-        if structured is None:
-            noises = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
-            best, self._noise = _best_noise(covariance, targets, noise, noises)
+        choosing = self._tells % SHARE_INTERVAL == 1
+        if structured is None or not (choosing or self._share):
+            best, self._noise = _best_noise(covariance, targets, noise, near)
             return Posterior(common, points, best)
-        by_clique = structured.matrix(points, points)
-        if self._tells % SHARE_INTERVAL == 1:
-            shares: Sequence[int] = range(len(SHARES))
-            noises = range(len(NOISES))
-        else:
-            shares = [self._share]
-            noises = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
-        fits: dict[int, tuple[Fit, int]] = {}
-        for share in shares:
-            mixed = covariance + SHARES[share] * (by_clique - covariance)
-            fits[share] = _best_noise(mixed, targets, noise, noises)
+        difference = structured.matrix(points, points) - covariance
+        shares, noises = (range(len(SHARES)), range(len(NOISES))) if choosing else (None, near)
+        fits = {
+            share: _best_noise(covariance + SHARES[share] * difference, targets, noise, noises)
+            for share in shares or [self._share]
+        }
         self._share = max(
             fits, key=lambda share: fits[share][0].log_evidence - (PLAINER if share else 0.0)
         )
         best, self._noise = fits[self._share]
-        return Posterior(Mixture(common, structured, SHARES[self._share]), points, best)
+        mixed = Mixture(common, structured, SHARES[self._share]) if self._share else common
+        return Posterior(mixed, points, best)
 
     def _structured(self) -> Kernel | None:
         """Return the sum over cliques, at the scale of the cloud now."""
