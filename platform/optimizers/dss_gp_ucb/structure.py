@@ -98,8 +98,9 @@ def balanced(scores: Float) -> Float:
 
     So the edges under a cap are not all in one net, and fewer dimensions stay alone.
     """
-    reach = np.sqrt(np.square(scores).mean(0)) + 1e-300
-    return np.asarray(scores / np.sqrt(np.outer(reach, reach)))
+    # A dimension that interacts with none reaches 0; its scores are 0 and stay so.
+    root = np.sqrt(np.sqrt(np.square(scores).mean(0)) + 1e-300)
+    return np.asarray(scores / root[:, None] / root)
 
 
 def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size: int) -> Structure:
