@@ -1,12 +1,14 @@
 """Every optimiser of the registry, with the settings that change its behaviour, small and quick."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
 
+import numpy as np
 import pytest
 
 from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.platform.optimizers.registry import OPTIMIZERS, make_optimizer
+from rolecast.platform.search.one_thread import OneThread
 
 CLIQUES: Final = ((0, 1, 2), (2, 3), (4, 5))
 LOCAL: Final[dict[str, Any]] = {
@@ -34,9 +36,7 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
 }
 """Settings to test by; an optimiser that is not named here is tested as it is."""
 
-CASES: Final = [
-    (name, settings) for name in OPTIMIZERS for settings in SETTINGS.get(name, [{}])
-]
+CASES: Final = [(name, settings) for name in OPTIMIZERS for settings in SETTINGS.get(name, [{}])]
 DIMENSION: Final = 6
 """D of all cases."""
 
@@ -47,13 +47,24 @@ class Make(Protocol):
     def __call__(self, seed: int = 0) -> Optimizer: ...
 
 
-def _id(case: tuple[str, dict[str, Any]]) -> str:
+ONE_THREAD: Final = OneThread()
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Compute as a search does: with more threads small matrices take longer, not less long."""
+    with ONE_THREAD():
+        yield
+
+
+def case_id(case: tuple[str, dict[str, Any]]) -> str:
+    """Name a case."""
     name, settings = case
     chosen = [key for key in ("configuration", "separable", "lr_adapt") if key in settings]
     return "-".join([name, *(f"{key}={settings[key]}" for key in chosen)])
 
 
-@pytest.fixture(params=CASES, ids=_id)
+@pytest.fixture(params=CASES, ids=case_id)
 def make(request: pytest.FixtureRequest) -> Make:
     """Return a function from a seed to the optimiser of one case, in 6 dimensions."""
     name, settings = request.param
@@ -67,7 +78,6 @@ def make(request: pytest.FixtureRequest) -> Make:
 @pytest.fixture
 def same_state() -> Callable[[Any, Any], None]:
     """Return an assertion: two states are equal to the last bit."""
-    import numpy as np
 
     def check(one: Any, other: Any) -> None:
         assert type(one) is type(other)

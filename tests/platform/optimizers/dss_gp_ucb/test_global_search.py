@@ -1,0 +1,134 @@
+"""The literal search: greatest upper bound under the posterior of the sum kernel, in batches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
+from rolecast.platform.surrogate.gp import Posterior, fit
+from rolecast.platform.surrogate.kernels import Matern
+
+
+def search(
+    dimension: int, cliques: Sequence[Sequence[int]] | None = None, **settings: Any
+) -> GlobalSearch:
+    plain = {"levelling": "none", "beta": 0.2, "max_points": 60, "pool": 64, "seed": 0}
+    return GlobalSearch(dimension=dimension, cliques=cliques, **(plain | settings))
+
+
+def wave(points: Float) -> Float:
+    return np.sin(5.0 * points[:, 0]) + np.cos(4.0 * points[:, 1])
+
+
+@pytest.mark.parametrize("cliques", [None, ((0, 1), (1, 2), (2, 3)), ((0,), (1,), (2,), (3,))])
+def test_it_finds_the_summit_of_a_smooth_function(
+    cliques: Sequence[Sequence[int]] | None,
+) -> None:
+    optimizer = search(4, cliques)
+    for _ in range(10):
+        asked = optimizer.ask(6)
+        optimizer.tell(asked, wave(asked), np.zeros(6))
+    assert wave(optimizer.best()[None])[0] > 1.97  # of 2
+
+
+@pytest.mark.parametrize(("cliques", "width"), [(None, 1), (((0, 1, 2), (3,)), 3)])
+def test_beta_grows_as_the_logarithm_of_time_and_with_the_largest_clique(
+    cliques: Sequence[Sequence[int]] | None, width: int
+) -> None:
+    optimizer = search(4, cliques, beta=0.3)
+    optimizer.tell(np.random.default_rng(0).random((20, 4)), np.arange(20.0))
+    assert optimizer._root_beta() == pytest.approx(np.sqrt(0.3 * width * np.log(40.0)))
+
+
+def test_each_of_a_batch_has_the_greatest_bound_given_those_before_it() -> None:
+    """Against refitting with each choice told its own mean, which moves deviations alone."""
+    rng = np.random.default_rng(0)
+    points, pool = rng.random((12, 3)), rng.random((40, 3))
+    targets, kernel, noise = wave(points) - wave(points).mean(), Matern(0.6), 0.05
+    known = fit(kernel.matrix(points, points), targets, np.full(12, noise))
+    optimizer = search(3)
+    optimizer._noise = noise
+    picks = optimizer._greedy(Posterior(kernel, points, known), pool, 1.5, 0, 8)
+
+    means = Posterior(kernel, points, known).mean(pool)
+    expected: list[int] = []
+    for _ in range(8):
+        seen = np.concatenate([points, pool[expected]])
+        told = fit(
+            kernel.matrix(seen, seen),
+            np.concatenate([targets, means[expected]]),
+            np.full(len(seen), noise),
+        )
+        half = np.linalg.solve(np.tril(told.factor), kernel.matrix(seen, pool))
+        variance = known.scale * (1.0 - np.square(half).sum(0))
+        bound = means + 1.5 * np.sqrt(variance)
+        bound[expected] = -np.inf
+        expected.append(int(np.argmax(bound)))
+    assert picks == expected
+
+
+def test_pending_candidates_push_the_next_ones_away() -> None:
+    """The second ask chooses among other points; near pending ones it sees little to learn."""
+    rng = np.random.default_rng(0)
+    points, pool = rng.random((12, 2)), rng.random((60, 2))
+    known = fit(Matern(0.3).matrix(points, points), np.zeros(12), np.full(12, 0.01))
+    posterior = Posterior(Matern(0.3), points, known)
+    optimizer = search(2)
+    optimizer._noise = 0.01
+    picks = optimizer._greedy(posterior, pool, 2.0, 0, 10)
+    order = [*picks[:4], *(index for index in range(60) if index not in picks[:4])]
+    later = optimizer._greedy(posterior, pool[order], 2.0, 4, 6)
+    assert [order[pick] for pick in later] == picks[4:]
+
+
+def test_told_candidates_are_pending_no_more() -> None:
+    optimizer = search(3)
+    asked = optimizer.ask(5)
+    optimizer.tell(asked[[3, 0]], np.zeros(2))
+    np.testing.assert_array_equal(optimizer.state_dict()["pending"], asked[[1, 2, 4]])
+    optimizer.tell(np.full((1, 3), 0.5), np.zeros(1))
+    assert len(optimizer.state_dict()["pending"]) == 3
+
+
+def test_a_batch_may_be_larger_than_the_pool() -> None:
+    optimizer = search(2, pool=2)
+    optimizer.tell(np.full((1, 2), 0.5), np.zeros(1))
+    assert len(np.unique(optimizer.ask(37), axis=0)) == 37
+
+
+def test_of_too_many_evaluations_it_keeps_half_the_best_and_half_the_latest() -> None:
+    optimizer, rng = search(2, max_points=10), np.random.default_rng(0)
+    points = rng.random((50, 2))
+    returns = np.zeros(50)
+    returns[[3, 8, 20, 31, 40]] = 5.0
+    optimizer.tell(points, returns)
+    kept = optimizer._model().points
+    np.testing.assert_array_equal(kept, points[[3, 8, 20, 31, 40, 45, 46, 47, 48, 49]])
+
+
+def test_the_incumbent_is_not_the_luckiest_draw() -> None:
+    """One return of 3 with a standard error of 3 beside a plateau of 1 measured well."""
+    rng = np.random.default_rng(0)
+    low, plateau = 0.2 * rng.random((20, 2)), 0.7 + 0.2 * rng.random((20, 2))
+    points = np.concatenate([low, plateau])
+    returns = np.concatenate([np.zeros(20), np.ones(20)]) + 0.01 * rng.normal(size=40)
+    errors = np.full(40, 0.01)
+    returns[4], errors[4] = 3.0, 3.0
+    optimizer = search(2)
+    optimizer.tell(points, returns, errors)
+    assert optimizer.best().min() >= 0.7
+
+
+def test_the_bound_is_climbed() -> None:
+    optimizer = search(3)
+    points = np.random.default_rng(0).random((30, 3))
+    optimizer.tell(points, wave(points), np.zeros(30))
+    posterior, start = optimizer._model(), np.array([0.9, 0.9, 0.5])
+    refined = optimizer._refine(posterior, start, 0.5)
+    assert ((refined >= 0.0) & (refined <= 1.0)).all()
+    means, deviations = posterior.mean_and_deviation(np.stack([start, refined]))
+    bound = means + 0.5 * deviations
+    assert bound[1] > bound[0] + 0.5 * means.std()

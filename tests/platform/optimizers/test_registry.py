@@ -1,0 +1,75 @@
+"""Optimisers are found by name, and what does not exist is answered with what does."""
+
+import dataclasses
+
+import pytest
+
+from rolecast.envs.errors import RequestError
+from rolecast.platform.optimizers.registry import (
+    OPTIMIZERS,
+    make_optimizer,
+    optimizer_config,
+    optimizer_names,
+)
+
+
+def test_all_names_are_listed() -> None:
+    assert set(optimizer_names()) >= set(OPTIMIZERS)
+    assert optimizer_names() == sorted(optimizer_names())
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_settings_are_frozen_and_by_keyword(name: str) -> None:
+    config = optimizer_config(name)
+    assert dataclasses.is_dataclass(config)
+    for field in dataclasses.fields(config):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(config, field.name, None)
+    with pytest.raises(TypeError):
+        OPTIMIZERS[name](1)  # type: ignore[call-arg]  # what is tested
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(
+        RequestError, match="optimizer 'cmase' does not exist; did you mean 'cmaes'"
+    ):
+        make_optimizer("cmase", dimension=3)
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name != "random"])
+def test_an_unknown_setting_is_answered_with_the_nearest(name: str) -> None:
+    field = dataclasses.fields(OPTIMIZERS[name])[0].name  # type: ignore[arg-type]  # by contract
+    with pytest.raises(RequestError, match=f"does not exist; did you mean '{field}'"):
+        make_optimizer(name, dimension=3, **{f"{field}x": 1})
+
+
+BAD = [
+    ("gp_ucb", {"beta": 0.0}, "GpUcbConfig.beta is 0.0; expected above 0"),
+    ("gp_ucb", {"beta": float("nan")}, "GpUcbConfig.beta is nan; expected above 0"),
+    ("gp_ucb", {"max_points": 3}, "GpUcbConfig.max_points is 3; expected an integer >= 4"),
+    ("gp_ucb", {"pool": 100}, "GpUcbConfig.pool is 100; expected a power of 2, at least 2"),
+    ("gp_ucb", {"levelling": "ranks"}, "levelling 'ranks' does not exist; did you mean 'rank'"),
+    ("cmaes", {"radius": 0.0}, "CmaesConfig.radius is 0.0; expected above 0"),
+    ("cmaes", {"population": 3}, "CmaesConfig.population is 3; expected an integer >= 4, or none"),
+    ("cmaes", {"lr_adapt": True}, "CmaesConfig.lr_adapt is True; expected false where separable"),
+    ("local_gp", {"final_radius": 9.0}, "LocalGpConfig.final_radius is 9.0; expected .*<= radius"),
+    ("local_gp", {"step": 0.0}, "LocalGpConfig.step is 0.0; expected above 0"),
+    ("local_gp", {"averaged": 1.1}, r"LocalGpConfig.averaged is 1.1; expected in \[0, 1\]"),
+    ("local_gp", {"window": 2.5}, "LocalGpConfig.window is 2.5; expected an integer >= 1"),
+    ("local_gp", {"groups": (0, 1)}, "LocalGpConfig.groups is '2 groups'; expected one for each"),
+    ("dss_gp_ucb", {"configuration": "papr"}, "configuration 'papr' does not exist; .*'paper'"),
+    ("dss_gp_ucb", {"structure": "block"}, "structure 'block' does not exist; .*'blocks'"),
+    ("dss_gp_ucb", {"structure_score": "sign"}, "score 'sign' does not exist; .*'signed'"),
+    ("dss_gp_ucb", {"edge_cap": 0}, "DssGpUcbConfig.edge_cap is 0; expected an integer >= 1"),
+    ("dss_gp_ucb", {"clique_size": 1}, "DssGpUcbConfig.clique_size is 1; expected an integer >= 2"),
+    ("dss_gp_ucb", {"pool": 3}, "DssGpUcbConfig.pool is 3; expected a power of 2"),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "message"), BAD, ids=lambda part: str(part)[:40])
+def test_a_wrong_setting_is_one_sentence(
+    name: str, settings: dict[str, object], message: str
+) -> None:
+    with pytest.raises(RequestError, match=message) as caught:
+        make_optimizer(name, dimension=3, **settings)
+    assert "\n" not in str(caught.value)
