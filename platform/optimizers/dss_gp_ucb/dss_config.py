@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rolecast.policies.protocol import Policy
 
 CONFIGURATIONS: Final = ("local", "paper")
+DESIGN: Final = 1
+"""Keeps the draws of the initial design apart from those of the search."""
+
 STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
 
 
@@ -118,7 +121,7 @@ class DssGpUcbConfig(LocalGpConfig):
         """
         if self.structure == "none" or self.cliques is not None:
             return None
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng((seed, DESIGN))
         shape = (self.structure_policies, dimension)
         if self.configuration == "paper":
             return rng.random(shape)

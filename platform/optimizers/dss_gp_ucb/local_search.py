@@ -20,7 +20,7 @@ from rolecast.platform.optimizers.observations import (
     require_batch,
     restored_generator,
 )
-from rolecast.platform.surrogate.gp import Fit, Posterior, fit
+from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
 from rolecast.platform.surrogate.levelling import level
 from rolecast.platform.surrogate.relevance import group_variances, relevance
@@ -28,12 +28,15 @@ from rolecast.platform.surrogate.relevance import group_variances, relevance
 NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Noise variances that evidence chooses among, as shares of the output variance."""
 
-SHARES: Final = (0.0, 0.25, 0.5, 0.75, 0.9)
+LARGE_NOISES: Final = (3.2, 6.4, 12.8)
+"""Further ones for the choice of the share: under a bound, structure would pass for noise."""
+
+SHARES: Final = (0.0, 0.25, 0.5, 0.75)
 """Shares of the structured term that evidence chooses among."""
 
-PLAINER: Final = 5.0
-"""Log evidence by which structure must beat the common term alone: prior odds of 150 to 1. Where
-returns are mostly noise, evidence differs by one or two between any two shares, by chance."""
+PLAINER: Final = 10.0
+"""Log evidence by which structure must beat the common term alone. Where returns are mostly noise,
+evidence differs by a few between any two shares, by chance."""
 
 SHARE_INTERVAL: Final = 4
 """Batches between two choices of the share."""
@@ -171,34 +174,31 @@ class LocalSearch:
 
     def _fit(self, points: Float, targets: Float, noise: Float) -> Posterior:
         """Choose noise and structured share by evidence, near the last choice; condition."""
-        common = Matern(self.radius)
-        covariance = common.matrix(points, points)
-        near = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
+        kernel: Kernel = Matern(self.radius)
+        covariance = kernel.matrix(points, points)
         structured = self._structured()
         choosing = self._tells % SHARE_INTERVAL == 1
-        if structured is None or not (choosing or self._share):
-            best, self._noise = _best_noise(covariance, targets, noise, near)
-            return Posterior(common, points, best)
-        difference = structured.matrix(points, points) - covariance
-        shares, noises = (range(len(SHARES)), range(len(NOISES))) if choosing else (None, near)
-        fits = {
-            share: _best_noise(covariance + SHARES[share] * difference, targets, noise, noises)
-            for share in shares or [self._share]
-        }
-        self._share = max(
-            fits, key=lambda share: fits[share][0].log_evidence - (PLAINER if share else 0.0)
-        )
-        best, self._noise = fits[self._share]
-        mixed = Mixture(common, structured, SHARES[self._share]) if self._share else common
-        return Posterior(mixed, points, best)
+        if structured is not None and (choosing or self._share):
+            difference = structured.matrix(points, points) - covariance
+            if choosing:
+                self._share = _best_share(covariance, difference, targets, noise)
+            covariance += SHARES[self._share] * difference
+            kernel = Mixture(kernel, structured, SHARES[self._share])
+        near = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
+        fits = {choice: fit(covariance, targets, NOISES[choice] * noise) for choice in near}
+        self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
+        return Posterior(kernel, points, fits[self._noise])
 
     def _structured(self) -> Kernel | None:
-        """Return the sum over cliques, at the scale of the cloud now."""
+        """Return the sum over cliques, all at the lengthscale of the common term.
+
+        At the scale of their own few dimensions, their slopes would be some twenty times those of
+        the common term, and the centre would move in their dimensions alone.
+        """
         if self._cliques is None:
             return None
         sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
-        lengthscales = self.radius * np.sqrt(sizes / self._data.dimension)
-        return CliqueSum(self._cliques, lengthscales, sizes / sizes.sum())
+        return CliqueSum(self._cliques, np.full(len(sizes), self.radius), sizes / sizes.sum())
 
 
 def climb(posterior: Posterior, start: Float, limit: float) -> Float:
@@ -220,13 +220,22 @@ def climb(posterior: Posterior, start: Float, limit: float) -> Float:
     return place - start
 
 
-def _best_noise(
-    covariance: Float, targets: Float, noise: Float, choices: Sequence[int]
-) -> tuple[Fit, int]:
-    """Return the fit of greatest evidence, and which of the noises gave it."""
-    fits = {choice: fit(covariance, targets, NOISES[choice] * noise) for choice in choices}
-    best = max(fits, key=lambda choice: fits[choice].log_evidence)
-    return fits[best], best
+def _best_share(covariance: Float, difference: Float, targets: Float, noise: Float) -> int:
+    """Return which share of the structured term has the greatest evidence, over all noises.
+
+    Args:
+        covariance: [N, N] of the common term.
+        difference: [N, N], the structured term's covariance less that.
+        targets: [N], levelled returns.
+        noise: [N], relative noise variances.
+    """
+    evidence = []
+    for share in SHARES:
+        mixed = covariance + share * difference
+        fits = (fit(mixed, targets, level * noise) for level in (*NOISES, *LARGE_NOISES))
+        best = max(found.log_evidence for found in fits)
+        evidence.append(best - (PLAINER if share else 0.0))
+    return int(np.argmax(evidence))
 
 
 def _noise_shape(deviations: Float, weight: float) -> Float:
