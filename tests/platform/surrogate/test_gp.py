@@ -1,0 +1,134 @@
+"""Posterior and evidence against SciPy's multivariate normal and GPyTorch's exact process."""
+
+import gpytorch
+import numpy as np
+import pytest
+import torch
+from scipy.stats import multivariate_normal
+
+from rolecast.envs.spec import Float
+from rolecast.platform.surrogate.gp import Fit, Posterior, fit
+from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
+
+D, N = 4, 25
+CLIQUES = ((0, 1), (1, 2, 3))
+COMMON = Matern(0.6)
+MIXED = Mixture(COMMON, CliqueSum(CLIQUES, np.array([0.4, 0.9]), np.array([0.5, 0.5])), 0.4)
+
+
+def data() -> tuple[Float, Float, Float]:
+    """Return points [N, D], targets [N] of mean 0, and noise [N] that differs."""
+    rng = np.random.default_rng(0)
+    points = rng.random((N, D))
+    targets = np.sin(4.0 * points[:, 0]) + points[:, 1] * points[:, 2] + 0.1 * rng.normal(size=N)
+    return points, targets - targets.mean(), rng.uniform(0.02, 0.3, N)
+
+
+def posterior(kernel: Kernel) -> Posterior:
+    points, targets, noise = data()
+    return Posterior(kernel, points, fit(kernel.matrix(points, points), targets, noise))
+
+
+@pytest.mark.parametrize("kernel", [COMMON, MIXED], ids=["common", "mixture"])
+def test_posterior_mean_and_deviation_are_those_of_the_joint_normal(kernel: Kernel) -> None:
+    """Equation 1 of the paper, written out with a dense inverse and the found output variance."""
+    points, targets, noise = data()
+    queries = np.random.default_rng(1).random((9, D))
+    model = posterior(kernel)
+    inverse = np.linalg.inv(kernel.matrix(points, points) + np.diag(noise))
+    cross = kernel.matrix(queries, points)
+    means, deviations = model.mean_and_deviation(queries)
+    np.testing.assert_allclose(means, cross @ inverse @ targets, atol=1e-10)
+    np.testing.assert_allclose(model.mean(queries), means, atol=1e-12)
+    variance = model.fit.scale * (1.0 - np.einsum("qn,nm,qm->q", cross, inverse, cross))
+    np.testing.assert_allclose(deviations, np.sqrt(variance), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [COMMON, MIXED], ids=["common", "mixture"])
+def test_the_evidence_is_the_density_of_the_targets_up_to_a_constant(kernel: Kernel) -> None:
+    points, targets, noise = data()
+    covariance = kernel.matrix(points, points)
+    found = fit(covariance, targets, noise)
+    density = multivariate_normal.logpdf(targets, cov=found.scale * (covariance + np.diag(noise)))
+    constant = -0.5 * N * (np.log(2.0 * np.pi) + 1.0)
+    assert found.log_evidence + constant == pytest.approx(density, abs=1e-9)
+
+
+def test_the_scale_is_that_of_greatest_likelihood() -> None:
+    points, targets, noise = data()
+    covariance = COMMON.matrix(points, points)
+    found = fit(covariance, targets, noise)
+
+    def density(scale: float) -> float:
+        return float(multivariate_normal.logpdf(targets, cov=scale * (covariance + np.diag(noise))))
+
+    best = density(found.scale)
+    assert best > density(1.02 * found.scale)
+    assert best > density(found.scale / 1.02)
+
+
+def test_it_is_the_exact_process_of_gpytorch() -> None:
+    points, targets, noise = data()
+    model = posterior(COMMON)
+    queries = np.random.default_rng(1).random((9, D))
+
+    class Process(gpytorch.models.ExactGP):
+        def __init__(self, likelihood: gpytorch.likelihoods.Likelihood) -> None:
+            super().__init__(torch.as_tensor(points), torch.as_tensor(targets), likelihood)
+            self.mean_module = gpytorch.means.ZeroMean()
+            base = gpytorch.kernels.MaternKernel(nu=2.5).double()
+            self.covar_module = gpytorch.kernels.ScaleKernel(base).double()
+            # As tensors: a plain float would be rounded to float32.
+            base.lengthscale = torch.tensor(COMMON.lengthscale, dtype=torch.float64)
+            self.covar_module.outputscale = torch.tensor(model.fit.scale, dtype=torch.float64)
+
+        def forward(self, x: torch.Tensor) -> gpytorch.distributions.MultivariateNormal:
+            return gpytorch.distributions.MultivariateNormal(
+                self.mean_module(x), self.covar_module(x)
+            )
+
+    likelihood = gpytorch.likelihoods.FixedNoiseGaussianLikelihood(
+        torch.as_tensor(model.fit.scale * noise)
+    )
+    process = Process(likelihood).eval()
+    with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
+        expected = process(torch.as_tensor(queries))
+        means, deviations = model.mean_and_deviation(queries)
+        np.testing.assert_allclose(means, expected.mean.numpy(), atol=1e-8)
+        np.testing.assert_allclose(deviations, expected.stddev.numpy(), rtol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", [COMMON, MIXED], ids=["common", "mixture"])
+def test_the_gradient_of_the_mean_is_its_finite_difference(kernel: Kernel) -> None:
+    model, step = posterior(kernel), 1e-5
+    for place in np.random.default_rng(4).random((4, D)):
+        shifts = step * np.eye(D)
+        difference = (model.mean(place + shifts) - model.mean(place - shifts)) / (2.0 * step)
+        np.testing.assert_allclose(model.mean_gradient(place), difference, rtol=1e-6, atol=1e-8)
+
+
+def test_more_noise_means_less_trust() -> None:
+    points, targets, _ = data()
+    covariance = COMMON.matrix(points, points)
+    noise = np.full(N, 0.01)
+    trusted = Posterior(COMMON, points, fit(covariance, targets, noise))
+    noise[3] = 100.0
+    doubted = Posterior(COMMON, points, fit(covariance, targets, noise))
+    misses = [abs(each.mean(points[3:4])[0] - targets[3]) for each in (trusted, doubted)]
+    assert misses[0] < 0.1 * misses[1]
+
+
+def test_the_input_is_left_as_it_was() -> None:
+    points, targets, noise = data()
+    covariance = COMMON.matrix(points, points)
+    copies = covariance.copy(), targets.copy(), noise.copy()
+    assert isinstance(fit(covariance, targets, noise), Fit)
+    for given, copy in zip((covariance, targets, noise), copies, strict=True):
+        np.testing.assert_array_equal(given, copy)
+
+
+def test_targets_that_are_all_zero_have_an_evidence() -> None:
+    points, _, noise = data()
+    found = fit(COMMON.matrix(points, points), np.zeros(N), noise)
+    assert np.isfinite(found.log_evidence)
+    assert found.scale > 0.0
