@@ -47,3 +47,14 @@ def level(returns: Float, levelling: str) -> tuple[Float, Float]:
         values, slopes = returns.copy(), np.ones(len(returns))
     deviation = max(float(values.std()), 1e-12)
     return (values - values.mean()) / deviation, slopes / deviation
+
+
+def to_returns(levelled: Float, returns: Float, levelling: str) -> Float:
+    """Map levelled values [M] back to the unit of the returns [N] that were levelled."""
+    if levelling == "rank":
+        places = norm.cdf(levelled)
+        ranks = (np.arange(len(returns)) + 0.5) / len(returns)
+        return np.interp(places, ranks, np.sort(returns))
+    values = np.sign(returns) * np.sqrt(np.abs(returns)) if levelling == "signed_sqrt" else returns
+    mapped = values.mean() + max(float(values.std()), 1e-12) * levelled
+    return np.asarray(mapped * np.abs(mapped) if levelling == "signed_sqrt" else mapped)

@@ -22,7 +22,7 @@ from rolecast.platform.optimizers.observations import (
 )
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
-from rolecast.platform.surrogate.levelling import level
+from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
 NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
@@ -70,6 +70,7 @@ class LocalSearch:
         self._noise, self._share = 3, 0
         self._first_batch, self._tells = 0, 0
         self._spent: float | None = None
+        self._incumbent: tuple[float, float] | None = None
 
     @property
     def radius(self) -> float:
@@ -115,10 +116,12 @@ class LocalSearch:
         return np.asarray(self._path[-latest:].mean(0))
 
     def explain(self) -> dict[str, float]:
-        """Return cloud radius, noise share and structured share."""
+        """Return cloud radius, shares of noise and structure, and what the centre should earn."""
         found = {"cloud_radius": self.radius, "noise_share": NOISES[self._noise]}
         if self._cliques is not None:
             found["structure_share"] = SHARES[self._share]
+        if self._incumbent is not None:
+            found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
         return found
 
     def state_dict(self) -> dict[str, Any]:
@@ -132,6 +135,7 @@ class LocalSearch:
             "relevance": self._relevance.copy(),
             "choices": [self._noise, self._share, self._first_batch, self._tells],
             "spent": self._spent,
+            "incumbent": None if self._incumbent is None else list(self._incumbent),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -142,6 +146,8 @@ class LocalSearch:
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
         self._noise, self._share, self._first_batch, self._tells = map(int, state["choices"])
         self._spent = None if state["spent"] is None else float(state["spent"])
+        believed = state["incumbent"]
+        self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
     def _learn(self) -> None:
         """Fit relevance and process to the latest evaluations, and climb."""
@@ -155,6 +161,13 @@ class LocalSearch:
         move = climb(posterior, self._centre * stretch, limit) * stretch
         length = float(np.linalg.norm(move))
         self._centre = np.clip(self._centre + move * min(1.0, limit / max(length, 1e-300)), 0, 1)
+        mean, deviation = posterior.mean_and_deviation((self._centre * stretch)[None])
+        low, middle, high = to_returns(
+            mean + np.array([-1.0, 0.0, 1.0]) * deviation,
+            self._data.returns[recent],
+            self._config.levelling,
+        )
+        self._incumbent = float(middle), 0.5 * float(high - low)
         kept = round(self._config.averaged * self._tells) + 1
         self._path = np.concatenate([self._path[-kept:], self._centre[None]])
 
