@@ -64,7 +64,7 @@ def rollout(
     Returns:
         Returns and lengths [P, E], metrics, and observations if asked for.
     Raises:
-        ConfigError: a shape is wrong or a weight is not finite.
+        ConfigError: a shape is wrong, a weight is not finite, a seed is negative, or none is given.
         RunError: the task paid a reward that is not finite; names candidate and episode.
     """
     weights = np.asarray(weights, dtype=np.float64)
@@ -79,6 +79,9 @@ def rollout(
         raise ConfigError(
             "rollout.seeds", f"{seeds.dtype} {seeds.shape}", f"integers [E] or [{len(weights)}, E]"
         )
+    if not seeds.size or seeds.min() < 0:
+        worst = int(seeds.min()) if seeds.size else "empty"
+        raise ConfigError("rollout.seeds", worst, "at least one episode, integers >= 0")
     shape = seeds.shape
     lane_seeds = np.ascontiguousarray(seeds, dtype=np.uint64).ravel()
     candidate = np.repeat(np.arange(len(weights)), shape[1])
