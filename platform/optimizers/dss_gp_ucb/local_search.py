@@ -203,15 +203,12 @@ class LocalSearch:
         return Posterior(kernel, points, fits[self._noise])
 
     def _structured(self) -> Kernel | None:
-        """Return the sum over cliques, all at the lengthscale of the common term.
-
-        At the scale of their own few dimensions, their slopes would be some twenty times those of
-        the common term, and the centre would move in their dimensions alone.
-        """
+        """Return the sum over cliques, each at the scale of the cloud in its own dimensions."""
         if self._cliques is None:
             return None
         sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
-        return CliqueSum(self._cliques, np.full(len(sizes), self.radius), sizes / sizes.sum())
+        lengthscales = self.radius * np.sqrt(sizes / self._data.dimension)
+        return CliqueSum(self._cliques, lengthscales, sizes / sizes.sum())
 
 
 def climb(posterior: Posterior, start: Float, limit: float) -> Float:
