@@ -181,10 +181,14 @@ def _batched_chunk(
     returns, lengths = np.zeros(length), np.zeros(length, dtype=np.int64)
     totals: dict[str, Float] = {}
     done = np.zeros(length, dtype=bool)
-    kept, steps = [], _steps_to_record(spec.horizon, keep)
+    # Episodes may end long before the horizon, so every step is kept, and then every second one
+    # each time that twice as many observations have come together as are wanted.
+    kept, stride = [], 1
     for step in range(spec.horizon):
-        if step in steps:
+        if keep and step % stride == 0:
             kept.append(observations[~done])
+            if sum(map(len, kept)) >= 2 * keep * length:
+                kept, stride = kept[::2], 2 * stride
         actor.act(lane_weights, _to_lanes(observations, blocks), actions)
         lengths += ~done
         observations, reward, done, metrics = task.step(_from_lanes(actions, length))
