@@ -1,0 +1,65 @@
+"""CMA-ES gets whole generations from the library's point of view, and whatever from ours."""
+
+import numpy as np
+import pytest
+from cmaes import CMA, SepCMA
+
+from rolecast.envs.errors import ConfigError
+from rolecast.platform.optimizers.cmaes import Cmaes, CmaesConfig
+
+
+def search(dimension: int = 4, **settings: object) -> Cmaes:
+    return CmaesConfig(**settings).build(dimension=dimension, seed=0)  # type: ignore[arg-type]  # checked when built
+
+
+@pytest.mark.parametrize("separable", [True, False])
+def test_generations_do_not_depend_on_how_evaluations_come_in(separable: bool) -> None:
+    points = np.random.default_rng(0).random((24, 4))
+    returns = -np.square(points).sum(1)
+    incumbents = []
+    for sizes in ([24], [8, 8, 8], [1] * 24, [5, 11, 8]):
+        optimizer = search(separable=separable, population=8)
+        for part in np.split(np.arange(24), np.cumsum(sizes)[:-1]):
+            optimizer.tell(points[part], returns[part])
+        incumbents.append(optimizer.best())
+    for incumbent in incumbents[1:]:
+        np.testing.assert_array_equal(incumbent, incumbents[0])
+
+
+@pytest.mark.parametrize(("separable", "library"), [(True, SepCMA), (False, CMA)])
+def test_it_is_the_library_that_learns(separable: bool, library: type[CMA] | type[SepCMA]) -> None:
+    """Fed by hand with the same points, the library ends at the same mean."""
+    own = search(separable=separable, population=6, radius=0.3)
+    theirs = library(
+        mean=np.full(4, 0.5),
+        sigma=0.15,
+        bounds=np.tile([0.0, 1.0], (4, 1)),
+        population_size=6,
+    )
+    for _ in range(5):
+        points = own.ask(6)
+        returns = -np.square(points - 0.2).sum(1)
+        own.tell(points, returns)
+        solutions = zip(points, -returns, strict=True)
+        theirs.tell([(point.copy(), float(loss)) for point, loss in solutions])
+    np.testing.assert_allclose(own.best(), theirs.mean, rtol=1e-12)
+
+
+def test_the_first_cloud_has_the_radius_that_is_set() -> None:
+    """False alarm: 1e-6 a seed, as squared distances of 8000 coordinates are chi-square."""
+    asked = search(80, radius=0.2).ask(100)
+    share = np.square(asked - 0.5).sum(1).mean() / 0.04
+    assert abs(share - 1.0) < 4.89 * np.sqrt(2.0 / 8000)
+
+
+def test_the_first_batch_sets_the_population_unless_it_is_set() -> None:
+    unset, fixed = search(), search(population=9)
+    for optimizer in (unset, fixed):
+        optimizer.ask(13)
+    assert unset.state_dict()["strategy"]["_popsize"] == 13
+    assert fixed.state_dict()["strategy"]["_popsize"] == 9
+
+
+def test_one_dimension_is_too_few() -> None:
+    with pytest.raises(ConfigError, match="dimension is 1; expected an integer >= 2"):
+        search(1)
