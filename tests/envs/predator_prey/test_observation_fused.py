@@ -16,12 +16,13 @@ def seen(n: int, variant: str, positions: Float, velocities: Float) -> Float:
     params = parameters(n)
     shape = (1, n, observation_size(params, variant), LANES)
     observations = np.full(shape, np.nan, dtype=np.float32)
-    lanes = [
+    here, speed = (
         np.ascontiguousarray(np.moveaxis(part, 0, -1)[None], dtype=np.float32)
         for part in (positions, velocities)
-    ]
-    KERNELS[variant](*lanes, np.float32(params.view_radius**2), params.prey, observations)
-    return np.moveaxis(observations[0], -1, 0).astype(np.float64)
+    )
+    view = np.float32(params.view_radius**2)
+    KERNELS[variant](here, speed, view, params.prey, observations)
+    return np.asarray(np.moveaxis(observations[0], -1, 0), dtype=np.float64)
 
 
 @pytest.mark.parametrize("variant", KERNELS)

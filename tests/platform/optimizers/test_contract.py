@@ -17,7 +17,7 @@ SameState = Callable[[Any, Any], None]
 
 def slope(points: Float) -> Float:
     """Highest in the corner at 0, where clipped searches would repeat themselves."""
-    return -np.square(points).sum(1)
+    return np.asarray(-np.square(points).sum(1))
 
 
 def run(optimizer: Optimizer, sizes: list[int]) -> list[Float]:

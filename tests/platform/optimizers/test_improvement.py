@@ -17,7 +17,7 @@ SEEDS = range(8)
 
 def height(points: Float) -> Float:
     """0 at the summit, smooth, about -1 on average."""
-    return -np.square(points - SUMMIT).sum(-1)
+    return np.asarray(-np.square(points - SUMMIT).sum(-1))
 
 
 def heights_of_best(searches: list[Optimizer]) -> Float:

@@ -72,7 +72,7 @@ def test_it_is_the_exact_process_of_gpytorch() -> None:
     model = posterior(COMMON)
     queries = np.random.default_rng(1).random((9, D))
 
-    class Process(gpytorch.models.ExactGP):
+    class Process(gpytorch.models.ExactGP):  # type: ignore[misc]  # the library has no types
         def __init__(self, likelihood: gpytorch.likelihoods.Likelihood) -> None:
             super().__init__(torch.as_tensor(points), torch.as_tensor(targets), likelihood)
             self.mean_module = gpytorch.means.ZeroMean()

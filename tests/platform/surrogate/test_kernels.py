@@ -1,6 +1,7 @@
 """Kernels against GPyTorch, their gradients against torch's autograd, in float64."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import gpytorch
 import numpy as np
@@ -13,27 +14,27 @@ from rolecast.envs.spec import Float
 from rolecast.platform.surrogate.clique_sum import COLUMNS, flatten_cliques
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
 
-Reference = gpytorch.kernels.Kernel
+Reference = Callable[[torch.Tensor, torch.Tensor], Any]  # a kernel of GPyTorch
 D = 7
 CLIQUES = ((0, 1, 2), (2, 3), (6,), (5, 1), (0, 2, 3, 5, 6))
 LENGTHSCALES = np.array([0.7, 0.3, 0.9, 1.7, 0.5])
 WEIGHTS = np.array([0.3, 0.1, 0.25, 0.15, 0.2])
 
 
-def matern(lengthscale: float, dims: Sequence[int] | None = None) -> Reference:
+def matern(lengthscale: float, dims: Sequence[int] | None = None) -> Any:
     active = None if dims is None else tuple(dims)
     kernel = gpytorch.kernels.MaternKernel(nu=2.5, active_dims=active).double()
     kernel.lengthscale = torch.tensor(lengthscale, dtype=torch.float64)  # a float is rounded
     return kernel
 
 
-def scaled(kernel: Reference, weight: float) -> Reference:
+def scaled(kernel: Any, weight: float) -> Any:
     scale = gpytorch.kernels.ScaleKernel(kernel).double()
     scale.outputscale = torch.tensor(weight, dtype=torch.float64)
     return scale
 
 
-def clique_reference() -> Reference:
+def clique_reference() -> Any:
     parts = [
         scaled(matern(lengthscale, clique), weight)
         for clique, lengthscale, weight in zip(CLIQUES, LENGTHSCALES, WEIGHTS, strict=True)

@@ -15,7 +15,13 @@ from rolecast.platform.surrogate.kernels import Matern
 def search(
     dimension: int, cliques: Sequence[Sequence[int]] | None = None, **settings: Any
 ) -> GlobalSearch:
-    plain = {"levelling": "none", "beta": 0.2, "max_points": 60, "pool": 64, "seed": 0}
+    plain: dict[str, Any] = {
+        "levelling": "none",
+        "beta": 0.2,
+        "max_points": 60,
+        "pool": 64,
+        "seed": 0,
+    }
     return GlobalSearch(dimension=dimension, cliques=cliques, **(plain | settings))
 
 

@@ -65,7 +65,7 @@ def component_hessians(policy: Ring, weights: Float, observations: Float) -> Flo
         def component(values: torch.Tensor, index: tuple[int, ...] = index) -> torch.Tensor:
             return policy.relaxed_act(values, states)[index]
 
-        hessian = torch.autograd.functional.hessian(component, torch.as_tensor(weights))
+        hessian = torch.autograd.functional.hessian(component, torch.as_tensor(weights))  # type: ignore[no-untyped-call]  # torch's own
         found.append((hessian * torch.outer(ranges, ranges)).numpy())
     return np.stack(found)
 
@@ -220,7 +220,7 @@ def test_caps_are_kept_and_every_dimension_is_in_a_clique(
     for clique in found.cliques:
         assert all((a, b) in edges for a in clique for b in clique if a < b)
     # Each maximal clique gives at least one part; the rest are dimensions alone.
-    graph = nx.Graph(list(edges))
+    graph: nx.Graph[int] = nx.Graph(list(edges))
     graph.add_nodes_from(range(12))
     beyond = len(list(nx.find_cliques(graph))) - clique_cap
     assert found.left_out == max(0, min(beyond, 9 * clique_cap))
