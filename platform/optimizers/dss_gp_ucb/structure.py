@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
 from rolecast.policies.protocol import Policy
 
@@ -69,7 +70,12 @@ def hessian_scores(
         observations: [S, n, do], states met; each policy takes its share of them.
         score: one of `SCORES`.
         seed: of the random signs.
+    Raises:
+        ConfigError: there are fewer states than policies.
     """
+    if len(observations) < len(weights):
+        expected = f"at least {len(weights)}, one for each policy"
+        raise ConfigError("number of states for Hessians", len(observations), expected)
     ranges = 2.0 * policy.space.half_range
     generator = torch.Generator().manual_seed(seed)
     total = np.zeros((weights.shape[1], weights.shape[1]))

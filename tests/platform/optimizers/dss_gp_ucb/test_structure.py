@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.structure import (
     balanced,
@@ -149,6 +150,12 @@ def test_signed_scores_lose_a_pair_whose_sign_changes() -> None:
     )
     assert signed == pytest.approx(0.0, abs=1e-15)
     assert rms > 0.1
+
+
+def test_fewer_states_than_policies_are_refused() -> None:
+    weights, observations = sample(3, 2)
+    with pytest.raises(ConfigError, match="Hessians is 2; expected at least 3, one for each"):
+        hessian_scores(Ring(), weights, observations, score="rms", seed=0)  # type: ignore[arg-type]  # as above
 
 
 def test_scores_are_in_units_of_the_cube() -> None:
