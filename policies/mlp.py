@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MlpConfig(PolicySettings):
-    """Settings of `mlp`."""
+    """One small multi-layer perceptron for each agent, its weights shared by all."""
 
     hidden: Sequence[int] | None = None
     """Widths of the hidden layers, one or more. None: 10, 10 for one agent, 14, 14 for several."""

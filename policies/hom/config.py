@@ -28,7 +28,7 @@ HIDDEN: Final = MappingProxyType({"med": (4, 4), "sm": (2,)})
 
 @dataclass(frozen=True, kw_only=True)
 class HomConfig(PolicySettings):
-    """Settings of `hom`."""
+    """Role assignment, role interaction and message passing among small shared nets (HOM)."""
 
     size: Literal["med", "sm"] = "med"
     """"med": two hidden layers of 4 in each net; "sm": one of 2."""
