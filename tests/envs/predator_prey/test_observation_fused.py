@@ -39,15 +39,18 @@ def test_they_are_those_of_the_reference(n: int, variant: str, spread: float) ->
 
 
 @pytest.mark.parametrize("variant", KERNELS)
-def test_ties_go_to_the_lowest_index_as_in_the_reference(variant: str) -> None:
-    """All entities of a kind at one point, with velocities that tell the prey apart."""
+@pytest.mark.parametrize("turn", range(4))
+def test_ties_go_to_the_lowest_index_as_in_the_reference(variant: str, turn: int) -> None:
+    """For the first predator: all else at one distance from it, in four directions."""
     params = parameters(6)
+    around = np.roll([[0.5, 0.0], [0.0, 0.5], [-0.5, 0.0], [0.0, -0.5]], turn, axis=0)
     positions = np.zeros((LANES, params.entities, 2))
-    positions[:, 6:8] = 0.25
-    positions[:, 8:] = -0.5
+    positions[:, 6:8] = around[:2]
+    positions[:, 8:] = around
+    positions[:, 1:6] = np.concatenate([around, around])[1:6]
     velocities = np.random.default_rng(0).normal(size=(LANES, params.movers, 2))
     np.testing.assert_allclose(
-        seen(6, variant, positions, velocities),
-        observe(params, positions, velocities, variant),
+        seen(6, variant, positions, velocities)[:, 0],
+        observe(params, positions, velocities, variant)[:, 0],
         atol=1e-6,
     )

@@ -45,6 +45,13 @@ def test_the_cloud_has_the_radius_that_is_set() -> None:
     assert abs(share - 1.0) < 4.89 * np.sqrt(2.0 / 8000)
 
 
+def test_no_two_candidates_coincide_at_the_faces_of_the_cube() -> None:
+    """With this radius two thirds of the cloud lie beyond them; clipped, they would all be one."""
+    asked = search(1, radius=1.0, final_radius=1.0).ask(200)
+    assert ((asked >= 0.0) & (asked <= 1.0)).all()
+    assert len(np.unique(asked)) == 200
+
+
 @pytest.mark.parametrize(
     ("told", "spent", "passed"),
     [(0, None, 0.0), (50, None, 0.5), (300, None, 1.0), (50, 0.25, 0.25), (50, 0.9, 0.5)],
