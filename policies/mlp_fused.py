@@ -9,6 +9,7 @@ from rolecast.envs.compiled import compiled
 from rolecast.envs.lane_vectors import load, store
 from rolecast.envs.spec import LANES, Float32
 from rolecast.policies.layers_fused import clip_rows, dense, squash, tanh_lanes
+from rolecast.policies.network import check_lanes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,12 @@ class MlpLanes:
     """Factor before the last tanh."""
 
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
-        """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W]."""
+        """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W].
+
+        Raises:
+            ConfigError: the observations or actions are those of a task of other sizes.
+        """
+        check_lanes(observations, actions, sizes=(self.widths[0], self.widths[-1]))
         mlp_actions(
             np.array(self.widths, dtype=np.int64),
             np.float32(self.observation_clip),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.spec import Float
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float, Float32
 from rolecast.policies.parameterisation import Net
 
 if TYPE_CHECKING:
@@ -63,3 +64,25 @@ def check_shapes(
             f"expected [{len(weights)}, B, {agents}, {observation_size}]"
         )
     return weights, observations
+
+
+def check_lanes(
+    observations: Float32,
+    actions: Float32,
+    *,
+    sizes: tuple[int, int],
+    agents: int | None = None,
+) -> None:
+    """Raise ConfigError unless arrays of lanes fit a policy: kernels would read past them.
+
+    Args:
+        observations: [K, n, do, W].
+        actions: [K, n, da, W].
+        sizes: do and da of the policy.
+        agents: n of the policy; None where it takes any.
+    """
+    met = (observations.shape[1], observations.shape[2], actions.shape[2])
+    wanted = (met[0] if agents is None else agents, *sizes)
+    if met != wanted:
+        task, policy = (f"{n} agents, {do} observed, {da} acted" for n, do, da in (met, wanted))
+        raise ConfigError("the task's sizes", task, f"those the policy was made for: {policy}")

@@ -21,6 +21,7 @@ from rolecast.policies.hom.interaction_fused import (
     update_states,
 )
 from rolecast.policies.layers_fused import clip_rows, tanh_lanes, zero_rows
+from rolecast.policies.network import check_lanes
 
 
 class HomLanes:
@@ -33,8 +34,14 @@ class HomLanes:
         self.starts = (0, int(ends[0]), int(ends[1]), int(ends[2]))
 
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
-        """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W]."""
+        """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W].
+
+        Raises:
+            ConfigError: the observations or actions are those of a task of other sizes.
+        """
         model = self.model
+        sizes = (model.observation_size, model.action_size)
+        check_lanes(observations, actions, sizes=sizes, agents=model.agents)
         hom_actions(
             self.starts,
             (model.bits, model.hidden[0], len(model.hidden), model.rounds),

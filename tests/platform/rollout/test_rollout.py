@@ -250,3 +250,11 @@ def test_seeds_use_all_their_bits() -> None:
     found = rollout(TASK, Chase(), np.ones((1, 1)), seeds, record=4 * 25)  # type: ignore[arg-type]  # what it needs
     assert found.observations is not None
     assert len(np.unique(found.observations[:4, 0], axis=0)) == 4
+
+
+@pytest.mark.parametrize("name", ["mlp", "hom"])
+@pytest.mark.parametrize("task", ["pred_prey_6", "pred_prey_3?observation=full"])
+def test_a_policy_for_a_task_of_other_sizes_is_refused(task: str, name: str) -> None:
+    policy = make_policy(name, make_task("pred_prey_6?observation=full"))
+    with pytest.raises(ConfigError, match="the policy was made for"):
+        rollout(make_task(task), policy, policy.space.centre[None], [0])
