@@ -33,6 +33,8 @@ class Cluster:
         self.own = False
         """Whether the cluster was started here, and ends with this connection."""
         if not self._connected_here:
+            if address is not None:
+                _probe(address)
             return
         address = address or os.environ.get("RAY_ADDRESS") or None
         if address is None:
