@@ -1,5 +1,6 @@
 """What tests share: one real Ray cluster a run, and how histories are compared."""
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -41,3 +42,9 @@ def frame_of(history: pd.DataFrame) -> pd.DataFrame:
         return tuple(value.tolist()) if isinstance(value, np.ndarray) else value
 
     return history.drop(columns="wall_time_s").map(plain)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts() -> None:
+    """Let Ctrl-C reach the tests where a shell started them in the background, deaf to it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
