@@ -280,7 +280,7 @@ def test_a_faulty_environment_is_named_and_nothing_is_lost(tmp_path: Path, fault
 
 def test_ctrl_c_keeps_every_whole_batch(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    killer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    killer = threading.Timer(6.0, os.kill, (os.getpid(), signal.SIGINT))
     killer.start()
     with pytest.raises(SearchInterrupted):
         search(TASK, out=out, **SMALL | {"env_steps": 12_000_000})
