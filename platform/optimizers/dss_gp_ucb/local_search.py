@@ -189,26 +189,25 @@ class LocalSearch:
         """Choose noise and structured share by evidence, near the last choice; condition."""
         kernel: Kernel = Matern(self.radius)
         covariance = kernel.matrix(points, points)
-        structured = self._structured()
         choosing = self._tells % SHARE_INTERVAL == 1
-        if structured is not None and (choosing or self._share):
+        if self._cliques is not None and (choosing or self._share):
+            structured = self._structured(self._cliques)
             difference = structured.matrix(points, points) - covariance
             if choosing:
                 self._share = _best_share(covariance, difference, targets, noise)
-            covariance += SHARES[self._share] * difference
-            kernel = Mixture(kernel, structured, SHARES[self._share])
+            if self._share:
+                covariance += SHARES[self._share] * difference
+                kernel = Mixture(kernel, structured, SHARES[self._share])
         near = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
         fits = {choice: fit(covariance, targets, NOISES[choice] * noise) for choice in near}
         self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
         return Posterior(kernel, points, fits[self._noise])
 
-    def _structured(self) -> Kernel | None:
+    def _structured(self, cliques: Sequence[Sequence[int]]) -> Kernel:
         """Return the sum over cliques, each at the scale of the cloud in its own dimensions."""
-        if self._cliques is None:
-            return None
-        sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
+        sizes = np.array([len(clique) for clique in cliques], dtype=np.float64)
         lengthscales = self.radius * np.sqrt(sizes / self._data.dimension)
-        return CliqueSum(self._cliques, lengthscales, sizes / sizes.sum())
+        return CliqueSum(cliques, lengthscales, sizes / sizes.sum())
 
 
 def climb(posterior: Posterior, start: Float, limit: float) -> Float:
