@@ -188,7 +188,7 @@ def test_agents_that_observe_the_same_still_act_apart_by_their_roles() -> None:
 
 
 def test_a_role_without_neighbours_acts_on_its_own_observation_alone() -> None:
-    policy = team(3, role_assignment=False)
+    policy = team(3, role_assignment=False, output_gain=1.0)  # far from saturation
     weights, observations = teams(policy, 1)
     weights[:, policy.space.slices["edge.2.weight"]] = 0.0
     weights[:, policy.space.slices["edge.2.bias"]] = -1.0
