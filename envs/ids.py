@@ -23,7 +23,8 @@ def parse_id(text: str) -> tuple[str, dict[str, Any]]:
     >>> parse_id("pettingzoo:mpe2.simple_spread_v3?N=3&continuous_actions=true")
     ('pettingzoo:mpe2.simple_spread_v3', {'N': 3, 'continuous_actions': True})
     """
-    name, _, rest = text.strip().partition("?")
+    name, _, rest = text.partition("?")
+    name = name.strip()
     if not name:
         raise ConfigError("task id", text, "a name, as in pred_prey_3")
     options: dict[str, Any] = {}

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import settings
 
 from rolecast.platform.search.run_folder import read_history
+
+# The same examples in each run, so that a run that is red says something of the change before it;
+# `pytest --hypothesis-profile default` looks for new ones.
+settings.register_profile("rolecast", derandomize=True, deadline=None)
+settings.load_profile("rolecast")
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rolecast.envs.errors import RequestError
@@ -12,7 +12,7 @@ TEXTS = st.text(string.printable + "äα", max_size=9)
 VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS
 
 
-@settings(deadline=None)
+@example(name="task", options={"a": " ", "b": "\n"})
 @given(
     name=NAMES,
     options=st.dictionaries(NAMES, VALUES | st.lists(VALUES, max_size=3), max_size=3),
