@@ -78,8 +78,11 @@ class LaneEpisodes(Protocol):
     returns: Float32
     """[K, W], team reward so far."""
 
+    rewards: Float32
+    """[K, W], team reward of the last step."""
+
     def advance(self, actions: Float32) -> None:
-        """Take one step with actions [K, n, da, W] in [-1, 1]; update observations and returns."""
+        """Take one step with actions [K, n, da, W] in [-1, 1]; update all three arrays in place."""
 
 
 class LaneTask(Protocol):

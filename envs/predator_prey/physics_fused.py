@@ -43,6 +43,7 @@ class PredatorPreyEpisodes:
 
     observations: Float32
     returns: Float32
+    rewards: Float32
 
     def __init__(self, params: PredatorPreyParameters, variant: str, seeds: Seeds) -> None:
         n, k, entities = params.predators, params.prey, params.entities
@@ -74,6 +75,7 @@ class PredatorPreyEpisodes:
         self._view = f32(params.view_radius**2)
         self._nearest = variant == "nearest16"
         self.returns = np.zeros((blocks, LANES), dtype=np.float32)
+        self.rewards = np.zeros((blocks, LANES), dtype=np.float32)
         size = observation_size(params, variant)
         self.observations = np.zeros((blocks, n, size, LANES), dtype=np.float32)
         self._observe()
@@ -96,6 +98,7 @@ class PredatorPreyEpisodes:
             self._gains,
             self._max_speeds,
             self._constants,
+            self.rewards,
             self.returns,
         )
         self._step += 1
@@ -153,6 +156,7 @@ def advance(
     gains: Float32,
     max_speeds: Float32,
     constants: Float32,
+    rewards: Float32,
     returns: Float32,
 ) -> None:
     """Advance all blocks by one step, in place: prey, contacts, motion, captures."""
@@ -196,7 +200,9 @@ def advance(
                 vy[lane] = y * slow
                 px[lane] += vx[lane] * time_step
                 py[lane] += vy[lane] * time_step
-        paid = returns[block]
+        paid = rewards[block]
+        for lane in range(LANES):
+            paid[lane] = f32(0.0)
         for a in range(n):
             for p in range(n, movable):
                 ax, ay, bx, by = here[a, 0], here[a, 1], here[p, 0], here[p, 1]
@@ -204,3 +210,5 @@ def advance(
                     dx = ax[lane] - bx[lane]
                     dy = ay[lane] - by[lane]
                     paid[lane] += reward if dx * dx + dy * dy < touch_capture else f32(0.0)
+        for lane in range(LANES):
+            returns[block, lane] += paid[lane]

@@ -47,6 +47,7 @@ def test_episodes_begin_as_those_of_the_reference(n: int, unequal: bool, variant
         from_lanes(episodes.observations), task.reset(SEEDS), atol=1e-6, rtol=0.0
     )
     np.testing.assert_array_equal(episodes.returns, 0.0)
+    np.testing.assert_array_equal(episodes.rewards, 0.0)
 
 
 @pytest.mark.parametrize(("n", "unequal"), TEAMS)
@@ -78,7 +79,10 @@ def test_every_step_from_the_state_of_the_reference_is_that_of_the_reference(
             )
         ]
         same.append(np.all(near, axis=0))
-        rewarded.append(from_lanes(episodes.returns) - before == reward)
+        np.testing.assert_array_equal(
+            from_lanes(episodes.returns), before + from_lanes(episodes.rewards)
+        )
+        rewarded.append(from_lanes(episodes.rewards) == reward)
         paid += reward
     assert np.mean(same) >= 0.998
     assert np.mean(rewarded) >= 0.998
