@@ -29,7 +29,8 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
     """A task as a cooperative `ParallelEnv`: every agent is paid the whole team reward.
 
     Observations and actions are Boxes of float64, actions in [-1, 1]. An episode that reaches the
-    horizon is truncated, one that ends before it is terminated; all agents end together.
+    horizon is truncated, one that ends before it is terminated; all agents end together. The infos
+    of a step hold the task's metrics, with reward settings `raw_reward` among them.
     """
 
     def __init__(self, task: BatchedTask, render_mode: str | None = None) -> None:
@@ -93,12 +94,18 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         return self._by_agent(), {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, Float]) -> Step:
-        """Advance by one step with an action [da] of each live agent."""
+        """Advance by one step with an action [da] of each live agent.
+
+        Raises:
+            RequestError: no episode is going on; or an action is missing, has a wrong shape, or is
+                not finite, which names agent and step.
+        """
         live = self.agents
         if not live:
-            return {}, {}, {}, {}, {}
-        joint = np.stack([np.asarray(actions[agent], dtype=np.float64) for agent in live])
-        observations, reward, done, _ = self.task.step(joint[None])
+            what = "after its last step" if self._steps else "before its reset"
+            raise RequestError(f"task {self.task.spec.id!r} was stepped {what}; expected a reset")
+        joint = np.stack([self._checked(actions, agent) for agent in live])
+        observations, reward, done, metrics = self.task.step(joint[None])
         self._observations = observations[0]
         self._steps += 1
         ended = bool(done[0])
@@ -108,7 +115,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
             {agent: float(reward[0]) for agent in live},
             dict.fromkeys(live, ended and not truncated),
             dict.fromkeys(live, truncated),
-            {agent: {} for agent in live},
+            {agent: {name: float(value[0]) for name, value in metrics.items()} for agent in live},
         )
         if ended:
             self.agents = []
@@ -128,6 +135,22 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
     def close(self) -> None:
         """Release the task."""
         self.task.close()
+
+    def _checked(self, actions: Mapping[str, Float], agent: str) -> Float:
+        """Return one agent's action [da]."""
+        field = f"action of {agent!r} in step {self._steps + 1} of task {self.task.spec.id!r}"
+        shape = (self.task.spec.action_size,)
+        if agent not in actions:
+            raise ConfigError(field, None, f"an array of shape {shape}")
+        try:
+            action = np.asarray(actions[agent], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(field, actions[agent], f"numbers of shape {shape}") from error
+        if action.shape != shape:
+            raise ConfigError(field, action.shape, f"shape {shape}")
+        if not np.isfinite(action).all():
+            raise ConfigError(field, action.tolist(), "finite numbers")
+        return action
 
     def _by_agent(self) -> dict[str, Float]:
         return dict(zip(self.possible_agents, self._observations.copy(), strict=True))

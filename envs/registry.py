@@ -10,14 +10,19 @@ from typing import Any, Final
 
 from rolecast.envs.adapters.sources import SOURCES, Factory
 from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
-from rolecast.envs.errors import RequestError, unknown_name
+from rolecast.envs.errors import ConfigError, RequestError, unknown_name
 from rolecast.envs.face import TaskEnv
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.rewards.settings import split_options
+from rolecast.envs.rewards.task import with_rewards
 from rolecast.envs.spec import BatchedTask, TaskSpec
 
 ENTRY_POINTS: Final = "rolecast.tasks"
 """Entry point group through which other packages offer tasks: id to factory."""
+
+FOR_ENVIRONMENT: Final = "env."
+"""Begins an option that goes to a user's environment though its name is one of our own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +86,11 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
     Args:
         task: an id, `pred_prey_6` or `gym:Pendulum-v1`, with options after `?` if wanted; or a
             function that returns a `gymnasium.Env`, a PettingZoo `ParallelEnv` or a batched task.
-        options: as after `?` in the id, which they override. For a user's own environment,
-            `horizon` and `team_reward` ("sum" or "mean" over agents) are the task's own, and all
-            others are given to the environment.
+        options: as after `?` in the id, which they override. Every task has those of
+            `RewardSettings`: sparse, delay, noise, flip, drop, flush_on_end. For a user's own
+            environment, `horizon` and `team_reward` ("sum" or "mean" over agents) are the task's
+            own too, and all others are given to the environment; `env.NAME` is given to it as NAME
+            in any case.
 
     Raises:
         RequestError: an unknown id or option, a setting out of its range, or an environment that
@@ -91,25 +98,17 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
 
     >>> make_task("pred_prey_6?observation=full").spec.observation_size
     30
+    >>> make_task("pred_prey_6", sparse=5, delay=2).spec.id
+    'pred_prey_6?delay=2&sparse=5'
     """
-    if not isinstance(task, str):
-        if not callable(task):
-            raise RequestError(f"task is a {type(task).__name__}; expected an id or a function")
-        return _from_factory(task, _name_of(task), options)
-    name, given = parse_id(task)
-    given |= options
-    family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
-    if family and family[1] in FAMILIES:
-        _check_options(name, FAMILIES[family[1]].options, given)
-        return FAMILIES[family[1]].build(int(family[2]), **given)
-    scheme, colon, rest = name.partition(":")
-    if colon:
-        if scheme not in SOURCES:
-            raise unknown_name("kind of task", scheme, SOURCES)
-        return _from_factory(SOURCES[scheme](rest), name, given)
-    for point in entry_points(group=ENTRY_POINTS, name=name):
-        return _from_factory(point.load(), name, given)
-    raise unknown_name("task", name, task_ids())
+    if isinstance(task, str):
+        name, given = parse_id(task)
+        rewards, given = split_options(given | options)
+        return with_rewards(_from_id(name, given), rewards)
+    if not callable(task):
+        raise RequestError(f"task is a {type(task).__name__}; expected an id or a function")
+    rewards, given = split_options(options)
+    return with_rewards(_from_factory(task, _name_of(task), given), rewards)
 
 
 def make_env(task: str | Factory, *, render_mode: str | None = None, **options: Any) -> TaskEnv:
@@ -131,15 +130,41 @@ def make_env(task: str | Factory, *, render_mode: str | None = None, **options: 
     return TaskEnv(make_task(task, **options), render_mode)
 
 
+def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
+    """Return the task of a name with options, reward settings aside."""
+    family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
+    if family and family[1] in FAMILIES:
+        _check_options(name, FAMILIES[family[1]].options, given)
+        return FAMILIES[family[1]].build(int(family[2]), **given)
+    scheme, colon, rest = name.partition(":")
+    if colon:
+        if scheme not in SOURCES:
+            raise unknown_name("kind of task", scheme, SOURCES)
+        return _from_factory(SOURCES[scheme](rest), name, given)
+    for point in entry_points(group=ENTRY_POINTS, name=name):
+        return _from_factory(point.load(), name, given)
+    raise unknown_name("task", name, task_ids())
+
+
 def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> BatchedTask:
     """Return the batched task that a factory makes, or the one round its environments."""
     own = {key: value for key, value in options.items() if key in ADAPTER_OPTIONS}
-    theirs = {key: value for key, value in options.items() if key not in ADAPTER_OPTIONS}
+    theirs = {
+        key.removeprefix(FOR_ENVIRONMENT): value
+        for key, value in options.items()
+        if key not in ADAPTER_OPTIONS
+    }
+    if len(own) + len(theirs) < len(options):
+        twice = next(key for key in theirs if FOR_ENVIRONMENT + key in options and key in options)
+        raise RequestError(f"option {twice!r} of task {name!r} is given twice; expected once")
     task_id = format_id(name, options)
     make = partial(_made, factory, theirs, task_id)
     made = make()
     if isinstance(getattr(made, "spec", None), TaskSpec):
         batched: BatchedTask = made
+        if batched.spec.horizon < 1:
+            field = f"horizon of task {batched.spec.id!r}"
+            raise ConfigError(field, batched.spec.horizon, "an integer >= 1")
         return batched
     return AdaptedTask(make, task_id=task_id, first=made, **own)
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
@@ -5,7 +7,12 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 from rolecast.envs.errors import RequestError
 from rolecast.envs.registry import make_env, make_task
 
-TASKS = ["pred_prey_3", "het_pred_prey_6?observation=full", "gym:Pendulum-v1"]
+TASKS = [
+    "pred_prey_3",
+    "pred_prey_3?sparse=5&delay=2&noise=0.1",
+    "het_pred_prey_6?observation=full",
+    "gym:Pendulum-v1",
+]
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -68,6 +75,43 @@ def test_it_draws_itself_on_request(task: str) -> None:
     assert picture.dtype == np.uint8
     env.close()
     assert make_env(task).render() is None
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (np.zeros(3), r"is \(3,\); expected shape \(2,\)"),
+        (0.5, r"is \(\); expected shape \(2,\)"),
+        (np.array([0.5, np.nan]), r"is \[0.5, nan\]; expected finite numbers"),
+        (np.array([-np.inf, 0.0]), r"is \[-inf, 0.0\]; expected finite numbers"),
+        (["left", "right"], r"is \['left', 'right'\]; expected numbers of shape \(2,\)"),
+        (None, r"is \(\); expected shape"),
+    ],
+    ids=str,
+)
+def test_a_wrong_action_names_its_agent_and_the_step(action: Any, message: str) -> None:
+    env = make_env("pred_prey_3")
+    env.reset(seed=0)
+    good = dict.fromkeys(env.agents, np.zeros(2))
+    env.step(good)
+    with pytest.raises(RequestError, match=r"action of .agent_1. in step 2.*" + message):
+        env.step(good | {"agent_1": action})
+    with pytest.raises(RequestError, match=r"action of 'agent_2' .* is None; expected an array"):
+        env.step({agent: good[agent] for agent in ("agent_0", "agent_1")})
+    env.step(good)
+
+
+def test_an_episode_is_neither_stepped_before_its_reset_nor_after_its_end() -> None:
+    env = make_env("gym:CartPole-v1")
+    with pytest.raises(RequestError, match="was stepped before its reset; expected a reset"):
+        env.step({"agent_0": np.zeros(2)})
+    env.reset(seed=0)
+    while env.agents:
+        env.step({"agent_0": np.array([1.0, -1.0])})
+    with pytest.raises(RequestError, match="was stepped after its last step; expected a reset"):
+        env.step({"agent_0": np.zeros(2)})
+    env.reset(seed=0)
+    env.step({"agent_0": np.zeros(2)})
 
 
 def test_wrong_requests_are_refused() -> None:

@@ -1,0 +1,92 @@
+"""What a learner is paid, step by step: the readable float64 form (`channel_fused.py` is fast)."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.counter_random import UInt32, draw
+from rolecast.envs.rewards.settings import RewardSettings
+from rolecast.envs.spec import Float
+
+FIRST_COUNTER: Final = 3 * 2**30
+"""Counters of an episode from here on are its rewards', those below its task's and scripts'."""
+
+DRAWS: Final = 4
+"""Counters of a step: two for the noise, one for the flip, one for the loss."""
+
+GRID: Final = 2**24
+"""Uniform numbers are multiples of 1 / GRID, which float32 holds exactly."""
+
+EpisodeKeys = tuple[UInt32, UInt32]
+
+
+def malformed(settings: RewardSettings, keys: EpisodeKeys, step: int, raw: Float) -> Float:
+    """Return rewards [B] with the noise, flips and losses of a step.
+
+    They depend on an episode's seed and the step alone. The noise is cut off at 5.77 standard
+    deviations (Box and Muller 1958, on the grid).
+
+    Args:
+        settings: how much of each.
+        keys: of the B episodes, from `episode_keys`.
+        step: steps taken before, from 0.
+        raw: [B], as earned in this step.
+    """
+    first = np.uint32(FIRST_COUNTER + DRAWS * step)
+    reward = raw
+    if settings.noise:
+        radius = np.sqrt(-2.0 * np.log((_uniform(keys, first) + 1) / GRID))
+        turn = 2.0 * np.pi * _uniform(keys, first + np.uint32(1)) / GRID
+        reward = reward + settings.noise * radius * np.cos(turn)
+    if settings.flip:
+        wrong = _uniform(keys, first + np.uint32(2)) < settings.flip * GRID
+        reward = np.where(wrong, -reward, reward)
+    if settings.drop:
+        lost = _uniform(keys, first + np.uint32(3)) < settings.drop * GRID
+        reward = np.where(lost, 0.0, reward)
+    return reward
+
+
+class RewardChannel:
+    """Keeps what B running episodes have earned and are not paid yet."""
+
+    def __init__(self, settings: RewardSettings, keys: EpisodeKeys, horizon: int) -> None:
+        """Begin B episodes.
+
+        Args:
+            settings: what is paid when.
+            keys: of the B episodes, from `episode_keys`.
+            horizon: most steps of an episode.
+        """
+        self._settings, self._keys, self._step = settings, keys, 0
+        batch = keys[0].size
+        self._late = np.zeros((min(settings.delay, horizon), batch))
+        self._gathered = np.zeros(batch)
+
+    def pay(self, raw: Float, live: NDArray[np.bool_], last: NDArray[np.bool_]) -> Float:
+        """Return what is paid [B] in the next step; 0 to episodes that have ended.
+
+        Args:
+            raw: [B], as earned in this step.
+            live: [B], whether the episode was going on before the step.
+            last: [B], whether this step is its last.
+        """
+        settings = self._settings
+        due = malformed(settings, self._keys, self._step, raw)
+        if settings.delay:
+            slot = self._step % len(self._late)
+            due, self._late[slot] = self._late[slot].copy(), due
+        self._step += 1
+        self._gathered = self._gathered + due
+        paid = np.zeros(raw.size)
+        if self._step % settings.sparse == 0:
+            paid, self._gathered = self._gathered, paid
+        if settings.flush_on_end:
+            paid = paid + np.where(last, self._gathered + self._late.sum(axis=0), 0.0)
+        return np.where(live, paid, 0.0)
+
+
+def _uniform(keys: EpisodeKeys, counter: np.uint32) -> NDArray[np.int64]:
+    """Return integers [B], uniform in [0, GRID)."""
+    return (draw(*keys, counter) >> np.uint32(8)).astype(np.int64)

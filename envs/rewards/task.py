@@ -1,0 +1,151 @@
+"""A task that pays other rewards than it earns, by the batched contract and compiled."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.counter_random import episode_keys
+from rolecast.envs.errors import RequestError
+from rolecast.envs.ids import format_id, parse_id
+from rolecast.envs.rewards.channel import RewardChannel
+from rolecast.envs.rewards.channel_fused import LaneRewardChannel
+from rolecast.envs.rewards.settings import RewardSettings
+from rolecast.envs.spec import (
+    BatchedTask,
+    Float,
+    Float32,
+    LaneEpisodes,
+    LaneTask,
+    Seeds,
+    TaskSpec,
+)
+
+RAW_REWARD: Final = "raw_reward"
+"""Metric of a step: what was earned [B], by which policies are scored; absent where it is paid."""
+
+
+def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
+    """Return a task with reward settings; the task itself where they change nothing.
+
+    It stays compiled where the task is.
+
+    Raises:
+        RequestError: the task has reward settings already.
+    """
+    if not settings.change_something:
+        return task
+    if isinstance(task, RewardTask):
+        raise RequestError(
+            f"task {task.spec.id!r} has reward settings already; expected all of them at once"
+        )
+    kind = CompiledRewardTask if hasattr(task, "lanes") else RewardTask
+    return kind(task, settings)
+
+
+def unwrapped(task: BatchedTask) -> BatchedTask:
+    """Return the task below reward settings; the task itself where there are none."""
+    return task.unwrapped if isinstance(task, RewardTask) else task
+
+
+class RewardTask:
+    """A task whose `step` pays by its settings, and tells the raw reward as a metric.
+
+    Whatever else the task has, such as its picture, is reached through it.
+    """
+
+    unwrapped: BatchedTask
+    """The task below."""
+
+    reward_settings: RewardSettings
+    """What is paid when."""
+
+    def __init__(self, task: BatchedTask, settings: RewardSettings) -> None:
+        self.unwrapped, self.reward_settings = task, settings
+        name, options = parse_id(task.spec.id)
+        self._spec = replace(task.spec, id=format_id(name, options | settings.options))
+        self._channel: RewardChannel | None = None
+        self._live = np.zeros(0, dtype=np.bool_)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "unwrapped":  # asked for before it is set, as a copy in the making is
+            raise AttributeError(name)
+        return getattr(self.unwrapped, name)
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task; its id has the settings."""
+        return self._spec
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B episodes; return observations [B, n, do]."""
+        observations = self.unwrapped.reset(seeds)
+        keys = episode_keys(seeds)
+        self._channel = RewardChannel(self.reward_settings, keys, self._spec.horizon)
+        self._live = np.ones(len(observations), dtype=np.bool_)
+        return observations
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        """Advance all episodes by one step; see `BatchedTask.step`.
+
+        Returns:
+            The reward as paid; the metrics have it as earned, `RAW_REWARD` [B].
+
+        Raises:
+            RequestError: no episode has begun, or actions have a wrong shape or are not finite.
+        """
+        if self._channel is None:
+            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+        observations, raw, done, metrics = self.unwrapped.step(actions)
+        paid = self._channel.pay(raw, self._live, self._live & done)
+        self._live = self._live & ~done
+        return observations, paid, done, {**metrics, RAW_REWARD: raw}
+
+    def close(self) -> None:
+        """Release what the task holds."""
+        self._channel = None
+        self.unwrapped.close()
+
+
+class CompiledRewardTask(RewardTask):
+    """The same of a compiled task."""
+
+    def lanes(self) -> "RewardLanes":
+        """Return the compiled face."""
+        below: LaneTask = self.unwrapped.lanes()  # type: ignore[attr-defined]  # looked for
+        return RewardLanes(below, self.reward_settings, self._spec.horizon)
+
+
+class RewardLanes:
+    """Starts blocks of episodes; a `LaneTask`."""
+
+    def __init__(self, lanes: LaneTask, settings: RewardSettings, horizon: int) -> None:
+        self._lanes, self._settings, self._horizon = lanes, settings, horizon
+
+    def start(self, seeds: Seeds) -> "RewardEpisodes":
+        """Begin one episode for each of the L seeds."""
+        channel = LaneRewardChannel(self._settings, seeds, self._horizon)
+        return RewardEpisodes(self._lanes.start(seeds), channel)
+
+
+class RewardEpisodes:
+    """Running episodes; a `LaneEpisodes` that also has the returns as earned."""
+
+    observations: Float32
+    returns: Float32
+    rewards: Float32
+
+    raw_returns: Float32
+    """[K, W], team reward earned so far, by which policies are scored."""
+
+    def __init__(self, episodes: LaneEpisodes, channel: LaneRewardChannel) -> None:
+        self._episodes, self._channel = episodes, channel
+        self.observations, self.raw_returns = episodes.observations, episodes.returns
+        self.rewards, self.returns = channel.paid, channel.returns
+
+    def advance(self, actions: Float32) -> None:
+        """Take one step with actions [K, n, da, W] in [-1, 1]."""
+        self._episodes.advance(actions)
+        self._channel.pay(self._episodes.rewards)

@@ -1,0 +1,229 @@
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rolecast
+from rolecast.envs.counter_random import episode_keys
+from rolecast.envs.errors import RequestError
+from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.registry import make_env, make_task
+from rolecast.envs.rewards.settings import RewardSettings
+from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped, with_rewards
+from rolecast.envs.scripted import SCRIPTED
+from rolecast.envs.spec import Float
+from tests.envs.rewards.conftest import Ledger
+
+SEEDS = np.arange(3, dtype=np.uint64)
+
+
+class Corridor(gymnasium.Env[Any, Any]):
+    """Pays 1 a step; has options that are named as reward settings are."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (1,))
+    action_space = spaces.Box(-1.0, 1.0, (1,))
+
+    def __init__(self, length: int = 4, noise: float = 0.0, horizon: int = 0) -> None:
+        self.length, self.noise, self.horizon = length, noise, horizon
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.left = self.length
+        return np.full(1, self.noise), {}
+
+    def step(self, action: Any) -> Any:
+        self.left -= 1
+        return np.full(1, self.noise), 1.0, self.left == 0, False, {}
+
+
+def play(task: Any, steps: int, batch: int) -> tuple[Float, Float]:
+    """Return rewards paid and earned [T, B]."""
+    task.reset(np.arange(batch, dtype=np.uint64))
+    spec, rng = task.spec, np.random.default_rng(2)
+    told = []
+    for _ in range(steps):
+        actions = rng.uniform(-1.0, 1.0, (batch, spec.agents, spec.action_size))
+        _, paid, _, metrics = task.step(actions)
+        told.append((paid, metrics.get(RAW_REWARD, paid)))
+    paid, raw = (np.array(column) for column in zip(*told, strict=True))
+    return paid, raw
+
+
+def test_a_step_pays_the_observed_reward_and_tells_the_raw_one() -> None:
+    ledger = Ledger([[1, 2, 4, 8, 16], [1, 2, 4, 8, 16]], np.array([5, 3]))
+    task = with_rewards(ledger, RewardSettings(sparse=2, delay=1, flush_on_end=True))
+    task.reset(SEEDS[:2])
+    told = [task.step(np.zeros((2, 1, 1))) for _ in range(5)]
+    paid = [step[1].tolist() for step in told]
+    assert paid == [[0, 0], [1, 1], [0, 6], [6, 0], [24, 0]]
+    assert [step[3][RAW_REWARD].tolist() for step in told] == [
+        [1, 1],
+        [2, 2],
+        [4, 4],
+        [8, 0],
+        [16, 0],
+    ]
+    assert told[0][3]["page"].tolist() == [2, 2]
+    assert [step[2].tolist() for step in told][-1] == [True, True]
+
+
+def test_a_new_episode_owes_nothing_of_the_last_one() -> None:
+    task = make_task("pred_prey_3", sparse=3, delay=4, noise=1.0)
+    first, _ = play(task, 10, 3)
+    np.testing.assert_array_equal(play(task, 10, 3)[0], first)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "options", "expected"),
+    [
+        ("pred_prey_3?sparse=50&delay=20", {}, "pred_prey_3?delay=20&sparse=50"),
+        ("pred_prey_3", {"sparse": 50, "delay": 20}, "pred_prey_3?delay=20&sparse=50"),
+        ("pred_prey_3?sparse=2", {"sparse": 7}, "pred_prey_3?sparse=7"),
+        ("pred_prey_3?sparse=2", {"sparse": 1}, "pred_prey_3"),
+        ("pred_prey_3?sparse=1&delay=0&flip=0&flush_on_end=true", {}, "pred_prey_3"),
+        (
+            "pred_prey_3?observation=full&noise=1&flush_on_end=true",
+            {},
+            "pred_prey_3?flush_on_end=true&noise=1.0&observation=full",
+        ),
+        (
+            "gym:Pendulum-v1?g=9.81&horizon=50",
+            {"delay": 3, "drop": 0.1},
+            "gym:Pendulum-v1?delay=3&drop=0.1&g=9.81&horizon=50",
+        ),
+        (
+            "pettingzoo:mpe2.simple_spread_v3?N=3&continuous_actions=true&sparse=5",
+            {},
+            "pettingzoo:mpe2.simple_spread_v3?N=3&continuous_actions=true&sparse=5",
+        ),
+        (
+            f"python:{__name__}:Corridor?horizon=9&env.noise=0.5&noise=0.25&env.horizon=3",
+            {},
+            f"python:{__name__}:Corridor?env.horizon=3&env.noise=0.5&horizon=9&noise=0.25",
+        ),
+    ],
+)
+def test_the_id_holds_the_settings_in_order(
+    task_id: str, options: dict[str, Any], expected: str
+) -> None:
+    task = rolecast.make_task(task_id, **options)
+    assert task.spec.id == expected
+    again = make_task(expected)
+    assert again.spec == task.spec
+    assert isinstance(again, RewardTask) == isinstance(task, RewardTask)
+    np.testing.assert_array_equal(play(task, 5, 2), play(again, 5, 2))
+
+
+def test_a_function_of_a_user_has_reward_settings_and_keeps_its_own_options() -> None:
+    task = make_task(Corridor, horizon=9, length=6, delay=2, **{"env.noise": 0.5})
+    assert task.reset(SEEDS).ravel().tolist() == [0.5] * 3
+    paid, raw = play(task, 7, 1)
+    assert paid.ravel().tolist() == [0, 0, 1, 1, 1, 1, 0]
+    assert raw.ravel().tolist() == [1, 1, 1, 1, 1, 1, 0]
+
+
+def test_an_option_given_to_the_environment_twice_is_refused() -> None:
+    with pytest.raises(RequestError, match=r"'length' of task .* is given twice"):
+        make_task(Corridor, horizon=9, length=6, **{"env.length": 6})
+
+
+@pytest.mark.parametrize("option", ["sparse", "delay"])
+def test_a_negative_setting_is_refused_in_an_id(option: str) -> None:
+    with pytest.raises(RequestError, match=f"RewardSettings.{option} is -1; expected an integer"):
+        make_task(f"pred_prey_3?{option}=-1")
+
+
+def test_settings_on_top_of_settings_are_refused() -> None:
+    with pytest.raises(RequestError, match="has reward settings already"):
+        make_task(lambda: make_task("pred_prey_3", sparse=2), delay=1)
+
+
+@pytest.mark.parametrize("horizon", [0, -3])
+def test_a_task_without_steps_is_refused(horizon: int) -> None:
+    class Empty(Ledger):
+        def __init__(self) -> None:
+            super().__init__([[1.0]])
+            self.horizon = horizon
+
+    with pytest.raises(
+        RequestError, match=rf"horizon of .* is {horizon}; expected an integer >= 1"
+    ):
+        make_task(Empty)
+    with pytest.raises(
+        RequestError, match=rf"horizon of .* is {horizon}; expected an integer >= 1"
+    ):
+        make_task(Corridor, horizon=horizon)
+
+
+def test_without_settings_there_is_nothing_between_task_and_user() -> None:
+    assert type(make_task("pred_prey_3", sparse=1, flush_on_end=True)) is PredatorPreyTask
+
+
+def test_what_lies_below_is_in_reach() -> None:
+    task: Any = make_task("pred_prey_3", sparse=5)
+    assert isinstance(unwrapped(task), PredatorPreyTask)
+    assert task.positions is task.unwrapped.positions
+    task.reset(SEEDS)
+    assert task.frame().dtype == np.uint8
+    assert not hasattr(make_task("gym:Pendulum-v1", sparse=5), "lanes")
+    with pytest.raises(AttributeError):
+        task.nothing_of_this_name  # noqa: B018 - what is tested
+
+
+def test_a_step_before_the_reset_is_refused() -> None:
+    task = make_task("pred_prey_3", sparse=5)
+    with pytest.raises(RequestError, match="was stepped before its reset"):
+        task.step(np.zeros((1, 3, 2)))
+    task.reset(SEEDS)
+    task.close()
+    with pytest.raises(RequestError, match="was stepped before its reset"):
+        task.step(np.zeros((3, 3, 2)))
+
+
+@given(sparse=st.integers(1, 9), delay=st.integers(0, 9), flush=st.booleans())
+def test_the_face_of_agents_pays_as_the_batched_task_does(
+    sparse: int, delay: int, flush: bool
+) -> None:
+    settings: Any = {"sparse": sparse, "delay": delay, "flush_on_end": flush, "horizon": 9}
+    batched, env = make_task(Corridor, **settings), make_env(Corridor, **settings)
+    paid, raw = play(batched, 4, 1)
+    env.reset(seed=0)
+    for step in range(4):
+        _, rewards, _, _, infos = env.step({"agent_0": np.zeros(1)})
+        assert rewards == {"agent_0": paid[step, 0]}
+        assert infos["agent_0"].get(RAW_REWARD, paid[step, 0]) == raw[step, 0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"sparse": 5},
+        {"delay": 3},
+        {"sparse": 4, "delay": 7, "flush_on_end": True},
+        {"flip": 0.2, "drop": 0.3},
+        {"noise": 0.5, "flip": 0.2, "sparse": 2},
+    ],
+    ids=str,
+)
+def test_a_compiled_task_stays_compiled_and_pays_as_the_batched_one(settings: Any) -> None:
+    """Wherever float32 has not changed the chase itself, which is in most episodes."""
+    task: Any = make_task("pred_prey_3", **settings)
+    seeds = np.arange(64, dtype=np.uint64)
+    keys, episodes = episode_keys(seeds), task.lanes().start(seeds)
+    task.reset(seeds)
+    earned, total, same = np.zeros(64), np.zeros(64), np.ones(64, dtype=np.bool_)
+    for step in range(25):
+        actions = SCRIPTED["chase"].act(unwrapped(task), keys, step)
+        lanes = np.moveaxis(actions.reshape(4, 16, 3, 2), 1, -1).astype(np.float32)
+        episodes.advance(np.ascontiguousarray(lanes))
+        _, paid, _, metrics = task.step(actions)
+        earned, total = earned + metrics[RAW_REWARD], total + paid
+        same &= episodes.raw_returns.ravel() == earned
+        np.testing.assert_allclose(episodes.rewards.ravel()[same], paid[same], atol=1e-5)
+    np.testing.assert_allclose(episodes.returns.ravel()[same], total[same], atol=1e-4)
+    assert same.mean() > 0.8
+    assert earned[same].mean() > 50.0
