@@ -1,0 +1,69 @@
+"""The MuJoCo tasks by id: four bodies whole, the same divided among agents, and chains."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.envs.mujoco.robots import ROBOTS, segmented
+from rolecast.envs.mujoco.task import MujocoTask
+
+OPTIONS: Final = ("obs", "horizon", "threads")
+"""Options that the ids may have."""
+
+LIBRARY: Final = "gymnasium-robotics 1.4, mamujoco_v1"
+
+DIVIDED: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
+    {
+        "ma_ant_4x2": ("ant", "4x2", "four legs walk one ant, an agent a leg"),
+        "ma_hopper_3x1": ("hopper", "3x1", "three joints hop on one leg, an agent a joint"),
+        "ma_swimmer_2x1": ("swimmer", "2x1", "two joints swim together, an agent a joint"),
+        "ma_walker2d_2x3": ("walker2d", "2x3", "two legs walk together, an agent a leg"),
+    }
+)
+"""Id to body, division and summary."""
+
+PARTS: Final = MappingProxyType({"ant": "segments of two legs walk", "swimmer": "joints swim"})
+
+
+def whole(name: str, **options: Any) -> MujocoTask:
+    """Make a task of one agent that sees and moves all."""
+    robot = ROBOTS[name]
+    return MujocoTask(
+        name,
+        robot,
+        summary=f"one agent moves the whole {name} forward",
+        source=f"Gymnasium {robot.reference}",
+        **options,
+    )
+
+
+def divided(task_id: str, **options: Any) -> MujocoTask:
+    """Make a task of one body divided among agents."""
+    name, split, summary = DIVIDED[task_id]
+    robot = ROBOTS[name]
+    if name == "walker2d":  # the library clips the hopper's velocities, not these
+        robot = replace(robot, observed_speed=np.inf)
+    return MujocoTask(task_id, robot, split=split, summary=summary, source=LIBRARY, **options)
+
+
+def many_segments(name: str, n: int, **options: Any) -> MujocoTask:
+    """Make a task of n agents, each a segment of one body."""
+    return MujocoTask(
+        f"manyagent_{name}_{n}",
+        segmented(name, n),
+        split="segments",
+        summary=f"{n} {PARTS[name]} as one body, an agent each",
+        source=LIBRARY,
+        **options,
+    )
+
+
+NAMED: Final[Mapping[str, Callable[..., MujocoTask]]] = MappingProxyType(
+    {name: partial(whole, name) for name in ROBOTS}
+    | {task_id: partial(divided, task_id) for task_id in DIVIDED}
+)
+"""Tasks without a number in their id."""

@@ -1,0 +1,136 @@
+"""Simulations side by side: one model, an `MjData` for each episode, stepped on threads.
+
+The simulator gives Python's lock back while it computes, so threads share the cores. Each episode
+keeps its own data from its reset on, warm start of the solver included, so that it runs as one
+alone would, whoever computes it. Source of the order of calls: Gymnasium's `MujocoEnv`.
+"""
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import mujoco
+import numpy as np
+
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.mujoco.models import load_model
+from rolecast.envs.mujoco.robots import Robot
+from rolecast.envs.spec import Float
+
+THREADS: Final = "OMP_NUM_THREADS"
+"""Environment variable that limits threads, as workers that share a machine have it set."""
+
+TRUNK: Final = 1
+"""Number of the first body after the world."""
+
+
+def usable_threads(asked: int | None) -> int:
+    """Return the number of threads: as asked, else as OMP_NUM_THREADS says, else one a core.
+
+    Raises:
+        ConfigError: asked is no integer of at least 1.
+    """
+    if asked is not None:
+        if type(asked) is not int or asked < 1:
+            raise ConfigError("threads", asked, "an integer >= 1, or None")
+        return asked
+    limit = os.environ.get(THREADS, "").partition(",")[0]
+    if limit.isdigit() and int(limit):
+        return int(limit)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class SimulationPool:
+    """B simulations of a body. What they show lies in arrays, a row an episode."""
+
+    positions: Float
+    """[B, nq]."""
+
+    velocities: Float
+    """[B, nv]."""
+
+    place: Float
+    """[B], metres along x from which the forward reward is measured."""
+
+    contacts: Float
+    """[B, bodies, 6], contact forces on each body; zeros where the body has no contact cost."""
+
+    def __init__(self, robot: Robot, threads: int) -> None:
+        self.model = load_model(robot)
+        self.robot, self.threads = robot, threads
+        self.step_s = float(self.model.opt.timestep) * robot.frame_skip
+        self._data: list[Any] = []
+        self._helpers = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self.resize(0)
+
+    def resize(self, batch: int) -> None:
+        """Make room for B episodes, none of which has begun."""
+        self._data = self._data[:batch]
+        self._data += [mujoco.MjData(self.model) for _ in range(batch - len(self._data))]
+        self.positions = np.zeros((batch, self.model.nq))
+        self.velocities = np.zeros((batch, self.model.nv))
+        self.contacts = np.zeros((batch, self.model.nbody, 6))
+        self.place = np.zeros(batch)
+        self._rows = [self._row(episode) for episode in range(batch)]
+
+    def begin(self, episode: int, positions: Float, velocities: Float) -> None:
+        """Begin an episode in a state of positions [nq] and velocities [nv]."""
+        data = self._data[episode]
+        mujoco.mj_resetData(self.model, data)
+        data.qpos[:], data.qvel[:] = positions, velocities
+        mujoco.mj_forward(self.model, data)
+        self._show(episode)
+
+    def advance(self, episodes: list[int], torques: Float) -> None:
+        """Take one step in some episodes, with the motors' inputs [B, nu] of all."""
+        waiting = deque(episodes)
+
+        def work() -> None:
+            while True:
+                try:
+                    episode = waiting.popleft()  # atomic: each is taken once
+                except IndexError:
+                    return
+                self._step(episode, torques[episode])
+
+        if self._helpers is None:
+            work()
+            return
+        others = min(self.threads, len(episodes)) - 1
+        helping = [self._helpers.submit(work) for _ in range(others)]
+        work()
+        for helper in helping:
+            helper.result()
+
+    def data(self, episode: int) -> Any:
+        """Return the `mujoco.MjData` of an episode."""
+        return self._data[episode]
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._helpers is not None:
+            self._helpers.shutdown()
+
+    def _step(self, episode: int, torques: Float) -> None:
+        data = self._data[episode]
+        data.ctrl[:] = torques
+        mujoco.mj_step(self.model, data, self.robot.frame_skip)
+        if self.robot.contact_cost:
+            mujoco.mj_rnePostConstraint(self.model, data)
+        self._show(episode)
+
+    def _row(self, episode: int) -> tuple[tuple[Float, Float], ...]:
+        """Pair views of the simulator's memory with the rows that show them."""
+        data = self._data[episode]
+        pairs = [(self.positions[episode], data.qpos), (self.velocities[episode], data.qvel)]
+        if self.robot.contact_cost:
+            pairs.append((self.contacts[episode], data.cfrc_ext))
+            pairs.append((self.place[episode : episode + 1], data.xpos[TRUNK, :1]))
+        else:
+            pairs.append((self.place[episode : episode + 1], data.qpos[:1]))
+        return tuple(pairs)
+
+    def _show(self, episode: int) -> None:
+        for shown, memory in self._rows[episode]:
+            shown[:] = memory

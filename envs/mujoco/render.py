@@ -1,0 +1,101 @@
+"""Pictures of a body, drawn off screen by MuJoCo."""
+
+import os
+import platform
+from importlib import import_module
+from typing import Any, Final
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.errors import RequestError
+
+PIXELS: Final = 320
+"""Width and height of the picture."""
+
+BACKENDS: Final = ("egl", "osmesa")
+"""Ways to draw without a screen on Linux, the faster first; MUJOCO_GL chooses one."""
+
+TRACKING: Final = "track"
+"""Name of the camera that follows the body, in all models."""
+
+UNSET: Final = ("", "1", "on", "true", "enable", "enabled")
+"""Values of MUJOCO_GL that name no backend."""
+
+
+class Camera:
+    """Draws one model; holds a drawing context until it is closed."""
+
+    def __init__(self, model: Any, segments: int) -> None:
+        """Open a context.
+
+        Args:
+            model: the `mujoco.MjModel`.
+            segments: of its body, all of which are in the picture; 0 for the model's own view.
+
+        Raises:
+            RequestError: this machine can draw nothing off screen.
+        """
+        self._model = model
+        self._context = _context()
+        self._context.make_current()
+        self._buffer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._buffer)
+        self._scene = mujoco.MjvScene(model, 1000)
+        self._view, self._options = mujoco.MjvCamera(), mujoco.MjvOption()
+        self._segments = segments
+        if segments:
+            self._view.type = mujoco.mjtCamera.mjCAMERA_FREE
+            self._view.distance = 1.5 * (segments + 1)  # a segment is a metre long
+        else:
+            self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
+            self._view.fixedcamid = model.camera(TRACKING).id
+
+    def picture(self, data: Any) -> NDArray[np.uint8]:
+        """Return a picture [H, W, 3] of a `mujoco.MjData`."""
+        self._context.make_current()
+        if self._segments:
+            self._view.lookat[:] = data.subtree_com[0]
+        everything = mujoco.mjtCatBit.mjCAT_ALL
+        mujoco.mjv_updateScene(
+            self._model,
+            data,
+            self._options,
+            mujoco.MjvPerturb(),
+            self._view,
+            everything,
+            self._scene,
+        )
+        port = mujoco.MjrRect(0, 0, PIXELS, PIXELS)
+        mujoco.mjr_render(port, self._scene, self._buffer)
+        pixels = np.zeros((PIXELS, PIXELS, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(pixels, None, port, self._buffer)
+        return pixels[::-1].copy()  # the simulator counts rows from below
+
+    def close(self) -> None:
+        """Release the context."""
+        self._buffer.free()
+        self._context.free()
+
+
+def _context() -> Any:
+    """Return a drawing context of the first backend that works.
+
+    Raises:
+        RequestError: none does.
+    """
+    if platform.system() != "Linux":
+        return mujoco.GLContext(PIXELS, PIXELS)
+    chosen = os.environ.get("MUJOCO_GL", "").lower()
+    failures = []
+    for backend in BACKENDS if chosen in UNSET else (chosen,):
+        try:
+            return import_module(f"mujoco.{backend}").GLContext(PIXELS, PIXELS)
+        except Exception as error:  # noqa: BLE001  # drivers fail in all ways; all are told below
+            what = (str(error).strip().splitlines() or ["no message"])[0]
+            failures.append(f"{backend}: {type(error).__name__} ({what})")
+    raise RequestError(
+        f"MuJoCo can draw nothing off screen here: {'; '.join(failures)}; "
+        "expected the libraries of EGL or OSMesa, or MUJOCO_GL to name what is there"
+    )

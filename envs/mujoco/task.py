@@ -1,0 +1,192 @@
+"""A MuJoCo body by the batched contract, for one agent or for many."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rolecast.envs.actions import checked_actions
+from rolecast.envs.counter_random import episode_keys
+from rolecast.envs.errors import ConfigError, RequestError, RunError
+from rolecast.envs.ids import format_id
+from rolecast.envs.mujoco.robots import Robot
+from rolecast.envs.mujoco.start import start_states
+from rolecast.envs.mujoco.views import layout
+from rolecast.envs.spec import Float, Seeds, TaskSpec
+
+if TYPE_CHECKING:
+    from rolecast.envs.mujoco.pool import SimulationPool
+    from rolecast.envs.mujoco.render import Camera
+
+HORIZON: Final = 1000
+"""Steps of an episode, as in Gymnasium."""
+
+
+class MujocoTask:
+    """n agents move one body forward over B parallel episodes; float64.
+
+    `distance` among the metrics is how far, in metres, a step has brought the body.
+    """
+
+    def __init__(
+        self,
+        task_id: str,
+        robot: Robot,
+        *,
+        split: str = "whole",
+        summary: str,
+        source: str,
+        obs: str = "local",
+        horizon: int = HORIZON,
+        threads: int | None = None,
+    ) -> None:
+        """Set up the task; the simulator is loaded by the first `reset`.
+
+        Args:
+            task_id: without options.
+            robot: the body.
+            split: who moves what; see `layout`.
+            summary: one line for listings.
+            source: where the task is from.
+            obs: what agents see; see `layout`.
+            horizon: most steps of an episode.
+            threads: that simulate, no matter to results and so no part of the id; None for what
+                OMP_NUM_THREADS says, else one a core.
+
+        Raises:
+            RequestError: a setting is out of its range.
+        """
+        if type(horizon) is not int or horizon < 1:
+            raise ConfigError(f"horizon of task {task_id!r}", horizon, "an integer >= 1")
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise ConfigError("threads", threads, "an integer >= 1, or None")
+        self.robot, self._threads = robot, threads
+        self._layout = layout(robot, split, obs)
+        options: dict[str, object] = {}
+        if obs != "local":
+            options["obs"] = obs
+        if horizon != HORIZON:
+            options["horizon"] = horizon
+        agents, seen = self._layout.seen.shape
+        self._spec = TaskSpec(
+            id=format_id(task_id, options),
+            agents=agents,
+            observation_size=seen,
+            action_size=self._layout.moved.shape[1],
+            horizon=horizon,
+            summary=summary,
+            source=source,
+        )
+        self._pool: SimulationPool | None = None
+        self._camera: Camera | None = None
+        self._forget()
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task."""
+        return self._spec
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B episodes; return observations [B, n, do]."""
+        from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
+
+        if self._pool is None:
+            self._pool = SimulationPool(self.robot, usable_threads(self._threads))
+        batch = np.size(seeds)
+        self._pool.resize(batch)
+        self.seeds = np.zeros(batch, dtype=np.uint64)
+        self.steps = np.zeros(batch, dtype=np.int64)
+        self._done = np.ones(batch, dtype=bool)
+        return self.restart(np.arange(batch), seeds)
+
+    def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
+        """Begin some of the B episodes anew.
+
+        Args:
+            episodes: [K], their rows.
+            seeds: [K].
+        Returns:
+            Observations [B, n, do] of all.
+        Raises:
+            RequestError: no episode has begun.
+        """
+        pool = self._running()
+        rows = np.asarray(episodes, dtype=np.int64)
+        self.seeds[rows] = np.asarray(seeds, dtype=np.uint64)
+        starts = start_states(self.robot, pool.model.qpos0, episode_keys(self.seeds[rows]))
+        for episode, positions, velocities in zip(rows.tolist(), *starts, strict=True):
+            pool.begin(episode, positions, velocities)
+        self.steps[rows], self._done[rows] = 0, False
+        return self._observe(pool)
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        """Advance all episodes by one step; see `BatchedTask.step`.
+
+        Raises:
+            RequestError: no episode has begun, or actions have a wrong shape or are not finite.
+            RunError: the simulator diverged; names the seed and the step.
+        """
+        pool, robot = self._running(), self.robot
+        actions = checked_actions(self._spec, actions, self.seeds.size)
+        live, before = ~self._done, pool.place.copy()
+        pool.advance(np.flatnonzero(live).tolist(), self._layout.torques(actions))
+        self.steps += live
+        distance = pool.place - before
+        healthy = robot.healthy(pool.positions, pool.velocities)
+        reward = distance / pool.step_s + robot.healthy_reward * healthy
+        reward -= robot.control_cost * np.square(actions).sum(axis=(1, 2))
+        if robot.contact_cost:
+            forces = np.clip(pool.contacts, -1.0, 1.0)
+            reward -= robot.contact_cost * np.square(forces).sum(axis=(1, 2))
+        if not np.isfinite(reward).all():
+            episode = int(np.flatnonzero(~np.isfinite(reward))[0])
+            raise RunError(
+                f"task {self._spec.id!r} diverged in step {self.steps[episode]} of the episode of "
+                f"seed {self.seeds[episode]}; expected finite positions"
+            )
+        if robot.mortal:
+            self._done |= ~healthy
+        self._done |= self.steps >= self._spec.horizon
+        reward = np.where(live, reward, 0.0)
+        return self._observe(pool), reward, self._done.copy(), {"distance": distance}
+
+    def frame(self, episode: int = 0) -> NDArray[np.uint8]:
+        """Return a picture [H, W, 3] of one episode as it stands.
+
+        Raises:
+            RequestError: no episode has begun, or this machine can draw nothing off screen.
+        """
+        from rolecast.envs.mujoco.render import Camera
+
+        pool = self._running()
+        if self._camera is None:
+            self._camera = Camera(pool.model, self.robot.segments)
+        return self._camera.picture(pool.data(episode))
+
+    def close(self) -> None:
+        """Forget the running episodes, and end the threads."""
+        if self._camera is not None:
+            self._camera.close()
+        if self._pool is not None:
+            self._pool.close()
+        self._pool = self._camera = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self.seeds = np.zeros(0, dtype=np.uint64)
+        self.steps = np.zeros(0, dtype=np.int64)
+        self._done = np.zeros(0, dtype=bool)
+
+    def _running(self) -> "SimulationPool":
+        if self._pool is None or not self.seeds.size:
+            raise RequestError(f"task {self._spec.id!r} was stepped before its reset")
+        return self._pool
+
+    def _observe(self, pool: "SimulationPool") -> Float:
+        """Return observations [B, n, do] of all episodes as they stand."""
+        limit, batch = self.robot.observed_speed, self.seeds.size
+        row = [pool.positions, np.clip(pool.velocities, -limit, limit)]
+        if self._layout.contacts:
+            row.append(np.clip(pool.contacts, -1.0, 1.0).reshape(batch, -1))
+        return self._layout.observe(np.concatenate([*row, np.zeros((batch, 1))], axis=1))

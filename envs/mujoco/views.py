@@ -1,0 +1,203 @@
+"""Who sees and who moves what: columns of the simulator's state for each agent.
+
+Source: gymnasium-robotics 1.4, `mamujoco_v1` with its default neighbourhood (an agent's own joints
+and its neighbours', and the root). Numbers of agents that see less are padded with zeros.
+
+Differs:
+    - `obs="own"`: positions and velocities of the agent's own joints and nothing else, as the
+      parameter counts of the DSS-GP-UCB paper need it; the library's swimmer adds a velocity of
+      the root to each joint.
+    - `manyagent_ant_N`: the library reads the joints of all segments but the last from a wrong
+      place (the sign of an offset; some "joints" are the torso's position), and swaps the torques
+      of a segment's two legs. Here each agent sees and drives its own joints, in their order.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.errors import unknown_name
+from rolecast.envs.mujoco.robots import Robot
+from rolecast.envs.spec import Float
+
+Columns = list[int]
+
+OBSERVATIONS: Final = ("local", "own")
+"""Values of the option `obs` of tasks with many agents."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Columns of one row [positions, velocities, contact forces of each body, a zero]."""
+
+    seen: NDArray[np.intp]
+    """[n, do], the column that each agent observes at each place; -1 is the zero."""
+
+    moved: NDArray[np.intp]
+    """[n, da], the motor that each action drives."""
+
+    contacts: bool
+    """Whether contact forces are among the columns."""
+
+    def observe(self, state: Float) -> Float:
+        """Return observations [B, n, do] of rows [B, F]."""
+        return np.asarray(state[:, self.seen])
+
+    def torques(self, actions: Float) -> Float:
+        """Return the motors' inputs [B, nu] of actions [B, n, da]."""
+        inputs = np.empty((len(actions), self.moved.size))
+        inputs[:, self.moved.ravel()] = actions.reshape(len(actions), -1)
+        return inputs
+
+
+@dataclass(frozen=True)
+class _Body:
+    """Columns by what they hold."""
+
+    robot: Robot
+
+    def p(self, *numbers: int) -> Columns:
+        """Positions."""
+        return list(numbers)
+
+    def v(self, *numbers: int) -> Columns:
+        """Velocities."""
+        return [self.robot.positions + number for number in numbers]
+
+    def angle(self, *joints: int) -> Columns:
+        """Positions of joints."""
+        return [self.robot.root[0] + joint for joint in joints]
+
+    def hinge(self, *joints: int) -> Columns:
+        """Position, then velocity, of each joint."""
+        return [
+            column
+            for joint in joints
+            for column in (*self.angle(joint), *self.v(self.robot.root[1] + joint))
+        ]
+
+    def f(self, *bodies: int) -> Columns:
+        """Six contact forces and torques of each body."""
+        first = self.robot.positions + self.robot.velocities
+        return [first + 6 * body + axis for body in bodies for axis in range(6)]
+
+
+def layout(robot: Robot, split: str, obs: str) -> Layout:
+    """Return who sees and moves what.
+
+    Args:
+        robot: the body.
+        split: "whole" (one agent), "4x2", "3x1", "2x1", "2x3", or "segments".
+        obs: "local" or "own"; a single agent sees all.
+
+    Raises:
+        RequestError: obs does not exist.
+    """
+    if obs not in OBSERVATIONS:
+        raise unknown_name("obs", str(obs), OBSERVATIONS)
+    body = _Body(robot)
+    if split == "whole":
+        position = range(robot.hidden_positions, robot.positions)
+        seen = [body.p(*position) + body.v(*range(robot.velocities))]
+        moved = [list(range(robot.joints))]
+    else:
+        divide = {
+            ("4x2", 0): _ant,
+            ("3x1", 0): _hopper,
+            ("2x1", 0): _swimmer,
+            ("2x3", 0): _walker2d,
+            ("segments", 4): _ant_segments,
+            ("segments", 1): _swimmer_segments,
+        }[split, robot.joints // robot.segments if robot.segments else 0]
+        parts = divide(body)
+        seen = [own if obs == "own" else local for own, local, _ in parts]
+        moved = [motors for *_, motors in parts]
+    size = max(map(len, seen))
+    padded = [columns + [-1] * (size - len(columns)) for columns in seen]
+    return Layout(
+        seen=np.array(padded, dtype=np.intp),
+        moved=np.array(moved, dtype=np.intp),
+        contacts=max(map(max, padded)) >= robot.positions + robot.velocities,
+    )
+
+
+_Part = tuple[Columns, Columns, list[int]]
+"""Of one agent: columns of `own`, of `local`, and its motors."""
+
+
+def _ant(body: _Body) -> list[_Part]:
+    """Four legs: hip and ankle each."""
+    parts = []
+    root = body.p(*range(2, 7)) + body.v(*range(6))
+    for leg in range(4):
+        hip, ankle, part = 2 * leg, 2 * leg + 1, 2 + 3 * leg
+        others = [2 * other for other in range(4) if other != leg]
+        local = body.hinge(ankle) + body.f(part, part + 1, part + 2) + body.hinge(hip) + body.f(1)
+        local += body.angle(*others) + root
+        motors = [(2 * leg + 2) % 8, (2 * leg + 3) % 8]  # the file's motors begin with leg 4
+        parts.append((body.hinge(ankle, hip), local, motors))
+    return parts
+
+
+def _hopper(body: _Body) -> list[_Part]:
+    """Thigh, leg and foot; each sees the joints next to it."""
+    root = body.p(1, 2) + body.v(0, 1, 2)
+    return [
+        (body.hinge(joint), body.hinge(joint) + body.angle(*beside) + root, [joint])
+        for joint, beside in enumerate([(1,), (2, 0), (1,)])
+    ]
+
+
+def _swimmer(body: _Body) -> list[_Part]:
+    """Two joints; each also sees one velocity of the root."""
+    return [
+        (
+            body.hinge(joint),
+            body.angle(joint)
+            + body.v(joint, 3 + joint)
+            + body.angle(1 - joint)
+            + [*body.p(2), *body.v(2)],
+            [joint],
+        )
+        for joint in range(2)
+    ]
+
+
+def _walker2d(body: _Body) -> list[_Part]:
+    """Right and left leg, from foot to thigh; each sees the other's thigh."""
+    root = body.p(1, 2) + body.v(0, 1, 2)
+    legs = ([2, 1, 0], [5, 4, 3])
+    return [
+        (body.hinge(*leg), body.hinge(*leg) + body.angle(other[2]) + root, leg)
+        for leg, other in (legs, legs[::-1])
+    ]
+
+
+def _ant_segments(body: _Body) -> list[_Part]:
+    """Segments of two legs; each sees the hips of the one before it."""
+    parts: list[_Part] = []
+    root = body.p(*range(2, 7)) + body.v(*range(6))
+    for segment in range(body.robot.segments):
+        first, trunk = 4 * segment, 1 + 7 * segment
+        hip_1, ankle_1, hip_2, ankle_2 = range(first, first + 4)
+        local = body.hinge(ankle_1) + body.f(*range(trunk + 1, trunk + 4))
+        local += body.hinge(ankle_2) + body.f(*range(trunk + 4, trunk + 7))
+        local += body.hinge(hip_1) + body.f(trunk) + body.hinge(hip_2)
+        local += body.angle(hip_1 - 4, hip_2 - 4) if segment else []
+        own = body.hinge(ankle_1, ankle_2, hip_1, hip_2)
+        parts.append((own, local + root, [hip_1, ankle_1, hip_2, ankle_2]))
+    return parts
+
+
+def _swimmer_segments(body: _Body) -> list[_Part]:
+    """Joints in a row; each sees the ones next to it, and not the root."""
+    count = body.robot.segments
+    parts = []
+    for joint in range(count):
+        beside = [other for other in (joint - 1, joint + 1) if 0 <= other < count]
+        beside.sort(key=str)  # the library sorts by name, so that 10 comes before 8
+        own = body.hinge(joint)
+        parts.append((own, own + body.angle(*beside), [joint]))
+    return parts
