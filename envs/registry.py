@@ -12,7 +12,9 @@ from rolecast.envs.adapters.sources import SOURCES, Factory
 from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
 from rolecast.envs.errors import ConfigError, RequestError, unknown_name
 from rolecast.envs.face import TaskEnv
+from rolecast.envs.gym_face import TaskGymEnv
 from rolecast.envs.ids import format_id, parse_id
+from rolecast.envs.mujoco.catalogue import NAMED, OPTIONS, many_segments
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.rewards.settings import split_options
 from rolecast.envs.rewards.task import with_rewards
@@ -51,6 +53,12 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
             options=("observation", "task_seed"),
             sizes=(3, 6, 9, 15),
         ),
+        "manyagent_ant": TaskFamily(
+            build=partial(many_segments, "ant"), options=OPTIONS, sizes=(4, 6, 8, 12, 16)
+        ),
+        "manyagent_swimmer": TaskFamily(
+            build=partial(many_segments, "swimmer"), options=OPTIONS, sizes=(4, 6, 8, 12, 16)
+        ),
     }
 )
 """The project's own tasks: name before `_N` to how they are made."""
@@ -74,7 +82,7 @@ def task_ids() -> dict[str, str]:
         f"{name}_{n}": family.build(n).spec.summary
         for name, family in FAMILIES.items()
         for n in family.sizes
-    }
+    } | {name: build().spec.summary for name, build in NAMED.items()}
     return listed | {
         point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)
     }
@@ -111,8 +119,8 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
     return with_rewards(_from_factory(task, _name_of(task), given), rewards)
 
 
-def make_env(task: str | Factory, *, render_mode: str | None = None, **options: Any) -> TaskEnv:
-    """Make a task as a PettingZoo `ParallelEnv`.
+def make_env(task: str | Factory, *, render_mode: str | None = None, **options: Any) -> Any:
+    """Make a task as a PettingZoo `ParallelEnv`, or as a `gymnasium.Env` where it has one agent.
 
     For the same seed and actions it runs through the same trajectory as `make_task`'s.
 
@@ -120,14 +128,18 @@ def make_env(task: str | Factory, *, render_mode: str | None = None, **options: 
         task: as in `make_task`.
         render_mode: None, or "rgb_array".
         options: as in `make_task`.
-
+    Returns:
+        A `TaskGymEnv` for an id of one agent, such as `hopper`, a user's own environment aside;
+        else a `TaskEnv`.
     Raises:
         RequestError: as in `make_task`; or the task cannot be drawn.
     """
     drawn_by_env = not isinstance(task, str) or ":" in task
     if render_mode is not None and drawn_by_env:
         options["render_mode"] = render_mode
-    return TaskEnv(make_task(task, **options), render_mode)
+    made = make_task(task, **options)
+    single = not drawn_by_env and made.spec.agents == 1
+    return TaskGymEnv(made, render_mode) if single else TaskEnv(made, render_mode)
 
 
 def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
@@ -136,6 +148,9 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
     if family and family[1] in FAMILIES:
         _check_options(name, FAMILIES[family[1]].options, given)
         return FAMILIES[family[1]].build(int(family[2]), **given)
+    if name in NAMED:
+        _check_options(name, OPTIONS, given)
+        return NAMED[name](**given)
     scheme, colon, rest = name.partition(":")
     if colon:
         if scheme not in SOURCES:
