@@ -16,6 +16,7 @@ _HOMES: Final = {
     "make_optimizer": "rolecast.platform.optimizers.registry",
     "make_policy": "rolecast.policies.registry",
     "make_task": "rolecast.envs.registry",
+    "make_vector_env": "rolecast.envs.gym_vector",
     "resume": "rolecast.platform.search.run",
     "rollout": "rolecast.platform.rollout.rollout",
     "search": "rolecast.platform.search.run",

@@ -1,0 +1,130 @@
+"""The Gymnasium face of tasks of one agent: one episode of the batched task.
+
+It holds a batch of one, so that seeds and actions give the trajectories of the batched task.
+"""
+
+from typing import Any, Final
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import BatchedTask, Float, TaskSpec
+
+RENDER_MODES: Final = ("rgb_array",)
+
+FRAMES_PER_SECOND: Final = 20
+"""Of a film of an episode, a step a frame."""
+
+
+class TaskGymEnv(gymnasium.Env[Float, Float]):
+    """A task of one agent as a `gymnasium.Env`.
+
+    Observations are a Box of float64 [do], actions a Box of float32 in [-1, 1] [da]; actions of
+    more precision are used as they are. An episode that reaches the horizon is truncated, one that
+    ends before it is terminated; the metrics of a step are in its info.
+    """
+
+    def __init__(self, task: BatchedTask, render_mode: str | None = None) -> None:
+        """Wrap a task, which belongs to this environment from now on.
+
+        Args:
+            task: from `make_task`.
+            render_mode: None, or "rgb_array".
+
+        Raises:
+            RequestError: the task has more than one agent, the mode does not exist, or this task
+                cannot be drawn.
+        """
+        check_single(task.spec)
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ConfigError("render_mode", render_mode, "'rgb_array' or None")
+        if render_mode is not None and not hasattr(task, "frame"):
+            raise RequestError(f"task {task.spec.id!r} cannot be drawn; expected no render_mode")
+        self.task = task
+        self.render_mode = render_mode
+        self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
+        self.observation_space, self.action_space = spaces_of(task.spec)
+        self.np_random = np.random.default_rng(0)
+        self._steps = 0
+        self._live = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Float, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: of this episode, an integer >= 0, the same as in the batched task; without one,
+                the next of a sequence that the last seed (at first 0) decides.
+            options: unused; part of the interface.
+        """
+        if seed is None:
+            seed = next_seed(self.np_random)
+        elif seed < 0:
+            raise ConfigError("reset.seed", seed, "an integer >= 0")
+        else:
+            super().reset(seed=seed)
+        self._steps, self._live = 0, True
+        return self.task.reset(np.array([seed], dtype=np.uint64))[0, 0], {}
+
+    def step(self, action: Float) -> tuple[Float, float, bool, bool, dict[str, Any]]:
+        """Advance by one step with an action [da].
+
+        Raises:
+            RequestError: no episode is going on, or the action has a wrong shape or is not finite,
+                which names the step.
+        """
+        spec = self.task.spec
+        if not self._live:
+            what = "after its last step" if self._steps else "before its reset"
+            raise RequestError(f"task {spec.id!r} was stepped {what}; expected a reset")
+        given = np.asarray(action, dtype=np.float64)
+        field = f"action in step {self._steps + 1} of task {spec.id!r}"
+        if given.shape != (spec.action_size,):
+            raise ConfigError(field, given.shape, f"shape {(spec.action_size,)}")
+        if not np.isfinite(given).all():
+            raise ConfigError(field, given.tolist(), "finite numbers")
+        observations, reward, done, metrics = self.task.step(given[None, None])
+        self._steps += 1
+        ended = bool(done[0])
+        truncated = ended and self._steps >= spec.horizon
+        self._live = not ended
+        info = {name: float(value[0]) for name, value in metrics.items()}
+        return observations[0, 0], float(reward[0]), ended and not truncated, truncated, info
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]  # theirs is a variable
+        """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        picture: NDArray[np.uint8] = self.task.frame()  # type: ignore[attr-defined]  # looked for
+        return picture
+
+    def close(self) -> None:
+        """Release the task."""
+        self.task.close()
+
+
+def check_single(spec: TaskSpec) -> None:
+    """Refuse a task of many agents.
+
+    Raises:
+        RequestError: it has more than one agent.
+    """
+    if spec.agents != 1:
+        raise RequestError(
+            f"task {spec.id!r} has {spec.agents} agents; expected one for a Gymnasium environment"
+        )
+
+
+def spaces_of(spec: TaskSpec) -> tuple[Box, Box]:
+    """Return the spaces of observations and actions of a task of one agent."""
+    seen = Box(-np.inf, np.inf, (spec.observation_size,), np.float64)
+    return seen, Box(-1.0, 1.0, (spec.action_size,), np.float32)
+
+
+def next_seed(generator: np.random.Generator) -> int:
+    """Draw the seed of an episode that was begun without one."""
+    return int(generator.integers(2**63))

@@ -1,0 +1,40 @@
+"""Registers the tasks of one agent with Gymnasium, when imported: `rolecast/hopper-v0`.
+
+    import gymnasium, rolecast.envs.gym_ids
+    env = gymnasium.make("rolecast/hopper-v0", horizon=500)
+    envs = gymnasium.make_vec("rolecast/hopper-v0", num_envs=16)
+
+Gymnasium 1 looks for no plug-ins, so something has to be imported; the name of this module before
+a colon does it too: `gymnasium.make("rolecast.envs.gym_ids:rolecast/hopper-v0")`.
+"""
+
+from typing import Any, Final
+
+import gymnasium
+
+from rolecast.envs.gym_face import TaskGymEnv
+from rolecast.envs.gym_vector import TaskVectorEnv, make_vector_env
+from rolecast.envs.mujoco.robots import ROBOTS
+from rolecast.envs.registry import make_task
+
+VERSION: Final = 0
+"""Rises when results would change."""
+
+
+def single(*, task: str, render_mode: str | None = None, **options: Any) -> TaskGymEnv:
+    """Make the environment behind an id."""
+    return TaskGymEnv(make_task(task, **options), render_mode)
+
+
+def vector(*, task: str, num_envs: int, **options: Any) -> TaskVectorEnv:
+    """Make the vector environment behind an id."""
+    return make_vector_env(task, num_envs, **options)
+
+
+for name in ROBOTS:
+    gymnasium.register(
+        id=f"rolecast/{name}-v{VERSION}",
+        entry_point=f"{__name__}:single",
+        vector_entry_point=f"{__name__}:vector",
+        kwargs={"task": name},
+    )
