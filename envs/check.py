@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rolecast.envs.counter_random import episode_keys
 from rolecast.envs.errors import RunError
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import RAW_REWARD, RewardTask
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask, Float, Seeds
 
@@ -32,7 +33,7 @@ class Check:
     """One property of a task."""
 
     name: str
-    """What was looked at: "spaces", "seeding", "rewards", "batch", "speed"."""
+    """What was looked at: "spaces", "seeding", "rewards", "payment", "batch", "speed"."""
 
     ok: bool
     """Whether it holds."""
@@ -65,7 +66,10 @@ class _Trajectory:
     """[T + 1, B, n, do]."""
 
     rewards: Float
-    """[T, B]."""
+    """[T, B], as paid."""
+
+    earned: Float
+    """[T, B], without the task's reward settings."""
 
     done: NDArray[np.bool_]
     """[T, B]."""
@@ -86,7 +90,8 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
     found: list[Check] = []
     try:
         first = _play(made, SEEDS)
-        checks = (_spaces, _seeding, _rewards, _batch, _speed)
+        payment = (_payment,) if isinstance(made, RewardTask) else ()
+        checks = (_spaces, _seeding, _rewards, *payment, _batch, _speed)
         found.extend(check(made, first) for check in checks)  # those before a failure are kept
     except RunError as error:
         found.append(Check(name="run", ok=False, detail=str(error)))
@@ -98,16 +103,20 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
 def _play(task: BatchedTask, seeds: Seeds) -> _Trajectory:
     """Run episodes under random actions that depend on each seed alone."""
     keys = episode_keys(seeds)
-    observations, rewards, done = [task.reset(seeds)], [], []
+    observations, rewards, earned, done = [task.reset(seeds)], [], [], []
     for step in range(min(task.spec.horizon, MOST_STEPS)):
-        seen, reward, ended, _ = task.step(SCRIPTED["random"].act(task, keys, step))
+        seen, reward, ended, metrics = task.step(SCRIPTED["random"].act(task, keys, step))
         observations.append(seen)
         rewards.append(reward)
+        earned.append(metrics.get(RAW_REWARD, reward))
         done.append(ended)
         if ended.all():
             break
     return _Trajectory(
-        observations=np.array(observations), rewards=np.array(rewards), done=np.array(done)
+        observations=np.array(observations),
+        rewards=np.array(rewards),
+        earned=np.array(earned),
+        done=np.array(done),
     )
 
 
@@ -116,6 +125,7 @@ def _equal(one: _Trajectory, other: _Trajectory) -> bool:
     return (
         np.array_equal(one.observations, other.observations)
         and np.array_equal(one.rewards, other.rewards, equal_nan=True)
+        and np.array_equal(one.earned, other.earned, equal_nan=True)
         and np.array_equal(one.done, other.done)
     )
 
@@ -151,19 +161,40 @@ def _seeding(task: BatchedTask, first: _Trajectory) -> Check:
 
 def _rewards(task: BatchedTask, first: _Trajectory) -> Check:
     """All rewards are finite."""
-    bad = np.argwhere(~np.isfinite(first.rewards))
+    bad = np.argwhere(~np.isfinite(first.earned))
     if bad.size:
         step, episode = bad[0]
         detail = (
             f"the reward of step {step + 1} in the episode of seed {SEEDS[episode]} "
-            f"is {first.rewards[step, episode]}"
+            f"is {first.earned[step, episode]}"
         )
         return Check(name="rewards", ok=False, detail=detail)
-    returns = first.rewards.sum(axis=0)
+    returns = first.earned.sum(axis=0)
     detail = (
         f"rewards are finite; random actions earn {returns.mean():.6g} in {len(SEEDS)} episodes"
     )
     return Check(name="rewards", ok=True, detail=detail)
+
+
+def _payment(task: BatchedTask, first: _Trajectory) -> Check:
+    """What share of the reward its settings let through, by size; some of it must get there."""
+    assert isinstance(task, RewardTask)
+    settings, horizon = task.reward_settings, task.spec.horizon
+    said = ", ".join(f"{name}={value}" for name, value in settings.options.items())
+    if not settings.pays_within(horizon):
+        detail = (
+            f"with {said} nothing is ever paid in {horizon} steps; expected smaller settings, "
+            "or flush_on_end"
+        )
+        return Check(name="payment", ok=False, detail=detail)
+    paid = 0.0
+    for index in range(SEEDS.size):
+        length = int((~first.done[:, index]).sum()) + 1
+        paid += float(np.abs(first.earned[: settings.steps_paid(length), index]).sum())
+    whole = float(np.abs(first.earned).sum())
+    share = f"{paid * (1.0 - settings.drop) / whole:.0%}" if whole else "an unknown share"
+    detail = f"with {said} a learner is paid {share} of what random actions earn"
+    return Check(name="payment", ok=True, detail=detail)
 
 
 def _batch(task: BatchedTask, first: _Trajectory) -> Check:
@@ -174,6 +205,7 @@ def _batch(task: BatchedTask, first: _Trajectory) -> Check:
         part = _Trajectory(
             observations=first.observations[: steps + 1, index : index + 1],
             rewards=first.rewards[:steps, index : index + 1],
+            earned=first.earned[:steps, index : index + 1],
             done=first.done[:steps, index : index + 1],
         )
         if not _equal(alone, part) or first.rewards[steps:, index].any():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rolecast.envs.counter_random import UInt32, draw, episode_keys, symmetric_uniform
 from rolecast.envs.errors import RequestError, RunError, unknown_name
 from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
 from rolecast.envs.spec import BatchedTask, Float, Seeds
 
 FIRST_COUNTER: Final = 2**31
@@ -92,7 +93,7 @@ def rollout_scripted(task: BatchedTask, name: str, seeds: Seeds) -> tuple[Float,
         name: one of `SCRIPTED`.
         seeds: [E]; an episode depends on its own seed alone.
     Returns:
-        Team returns [E] and lengths [E] in steps.
+        Team returns [E] as earned, whatever the reward settings, and lengths [E] in steps.
     Raises:
         RequestError: no script has this name, or it does not fit this task.
         RunError: the task paid a return that is not finite.
@@ -120,14 +121,14 @@ def _run(
     task: BatchedTask, policy: ScriptedPolicy, seeds: Seeds
 ) -> tuple[Float, NDArray[np.int64]]:
     """Run B episodes side by side until all are done."""
-    keys = episode_keys(seeds)
+    keys, below = episode_keys(seeds), unwrapped(task)
     task.reset(seeds)
     returns, lengths = np.zeros(seeds.size), np.zeros(seeds.size, dtype=np.int64)
     done = np.zeros(seeds.size, dtype=bool)
     for step in range(task.spec.horizon):
         lengths += ~done
-        _, reward, done, _ = task.step(policy.act(task, keys, step))
-        returns += reward
+        _, reward, done, metrics = task.step(policy.act(below, keys, step))
+        returns += metrics.get(RAW_REWARD, reward)
         if done.all():
             break
     return returns, lengths

@@ -65,6 +65,16 @@ class RewardSettings:
         """Whether any reward is paid otherwise than it was earned."""
         return bool(self.options.keys() - {"flush_on_end"})
 
+    def pays_within(self, horizon: int) -> bool:
+        """Return whether anything can be paid in an episode of so many steps."""
+        return self.drop < 1.0 and (self.flush_on_end or self.first_payment() <= horizon)
+
+    def steps_paid(self, length: int) -> int:
+        """Return of how many steps, from the first, the reward is paid in `length` steps."""
+        if self.flush_on_end:
+            return length
+        return max(length // self.sparse * self.sparse - self.delay, 0)
+
     def first_payment(self) -> int:
         """Return the first step, counted from 1, at which a reward can be paid without a flush."""
         return self.sparse * -(-(self.delay + 1) // self.sparse)

@@ -26,6 +26,9 @@ from rolecast.envs.spec import (
 RAW_REWARD: Final = "raw_reward"
 """Metric of a step: what was earned [B], by which policies are scored; absent where it is paid."""
 
+RAW_RETURNS: Final = "raw_returns"
+"""Attribute of running compiled episodes: what was earned so far [K, W]; absent likewise."""
+
 
 def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
     """Return a task with reward settings; the task itself where they change nothing.

@@ -5,6 +5,15 @@ from typing import Annotated
 import typer
 
 from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.reward_options import (
+    Delay,
+    Drop,
+    Flip,
+    FlushOnEnd,
+    Noise,
+    Sparse,
+    with_reward_options,
+)
 from rolecast.platform.cli.settings import parse_settings
 
 
@@ -15,9 +24,17 @@ def check_task(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the task; repeatable."),
     ] = None,
+    sparse: Sparse = None,
+    delay: Delay = None,
+    noise: Noise = None,
+    flip: Flip = None,
+    drop: Drop = None,
+    flush_on_end: FlushOnEnd = False,
     json: Json = False,
 ) -> None:
     """Check spaces, seeding, rewards, batching and speed of a task; exit 1 if one is wrong.
+
+    With reward settings it also says what share of the reward they let through.
 
     Example: rolecast check-task "pettingzoo:mpe2.simple_spread_v3?N=3&continuous_actions=true"
     """
@@ -25,7 +42,16 @@ def check_task(
 
     from rolecast.envs.check import check_task as check
 
-    options = parse_settings([f"task.{word}" for word in settings or []])["task"]
+    given = parse_settings([f"task.{word}" for word in settings or []])["task"]
+    options = with_reward_options(
+        given,
+        sparse=sparse,
+        delay=delay,
+        noise=noise,
+        flip=flip,
+        drop=drop,
+        flush_on_end=flush_on_end,
+    )
     report = check(task, **options)
     if json:
         print_json({**asdict(report), "ok": report.ok})

@@ -8,6 +8,15 @@ import typer
 from rolecast.envs.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.reward_options import (
+    Delay,
+    Drop,
+    Flip,
+    FlushOnEnd,
+    Noise,
+    Sparse,
+    with_reward_options,
+)
 from rolecast.platform.rollout.held_out import HeldOut
 
 _TEXTS = field_texts(HeldOut)
@@ -26,6 +35,12 @@ def evaluate(
     ] = None,
     episodes: Annotated[int, typer.Option(help=_TEXTS["episodes"])] = HeldOut.episodes,
     seed: Annotated[int, typer.Option(help=_TEXTS["seed"])] = HeldOut.seed,
+    sparse: Sparse = None,
+    delay: Delay = None,
+    noise: Noise = None,
+    flip: Flip = None,
+    drop: Drop = None,
+    flush_on_end: FlushOnEnd = False,
     json: Json = False,
 ) -> None:
     """Evaluate a trained or a scripted policy on held-out episodes.
@@ -34,15 +49,30 @@ def evaluate(
     """
     if (folder is None) == (policy is None):
         raise RequestError("expected either the folder of a run or --policy NAME, and not both")
+    task_options = with_reward_options(
+        {},
+        sparse=sparse,
+        delay=delay,
+        noise=noise,
+        flip=flip,
+        drop=drop,
+        flush_on_end=flush_on_end,
+    )
     from dataclasses import asdict
 
     from rolecast.platform.rollout.evaluate import evaluate as evaluate_policy
 
-    result = evaluate_policy(policy or folder or "", task=task, episodes=episodes, seed=seed)
+    result = evaluate_policy(
+        policy or folder or "",
+        task=task,
+        task_options=task_options,
+        episodes=episodes,
+        seed=seed,
+    )
     if json:
         print_json(asdict(result))
-    else:
-        say(
-            f"{result.policy} in {result.task}: {result.episode_return_mean:.2f} +- "
-            f"{result.episode_return_stderr:.2f} over {result.episodes} episodes"
-        )
+        return
+    error, paid = result.episode_return_stderr, result.observed_return_mean
+    mean = f"{result.episode_return_mean:.2f}" + ("" if error is None else f" +- {error:.2f}")
+    learner = "" if paid in (None, result.episode_return_mean) else f", paid as {paid:.2f}"
+    say(f"{result.policy} in {result.task}: {mean}{learner} over {result.episodes} episodes")

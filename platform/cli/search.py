@@ -9,6 +9,15 @@ import typer
 
 from rolecast.platform.cli.documented import settings_of
 from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.reward_options import (
+    Delay,
+    Drop,
+    Flip,
+    FlushOnEnd,
+    Noise,
+    Sparse,
+    with_reward_options,
+)
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.search.config import SearchConfig
 
@@ -46,6 +55,12 @@ def search(
     address: Annotated[str | None, _option("address")] = None,
     test_episodes: Annotated[int | None, _option("test_episodes")] = None,
     confirm_share: Annotated[float | None, _option("confirm_share")] = None,
+    sparse: Sparse = None,
+    delay: Delay = None,
+    noise: Noise = None,
+    flip: Flip = None,
+    drop: Drop = None,
+    flush_on_end: FlushOnEnd = False,
     json: Json = False,
 ) -> None:
     """Search the weights of a policy for a task; the result is a folder.
@@ -53,13 +68,22 @@ def search(
     Example: rolecast search pred_prey_3 --env-steps 400000 --seed 0 --workers 2 --out runs/hunt
     """
     parts = parse_settings(settings or [])
+    task_options = with_reward_options(
+        parts["task"],
+        sparse=sparse,
+        delay=delay,
+        noise=noise,
+        flip=flip,
+        drop=drop,
+        flush_on_end=flush_on_end,
+    )
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import search as run_search
 
     result = run_search(
         task,
         progress=progress_for(sys.stderr),
-        task_options=parts["task"],
+        task_options=task_options,
         policy=policy,
         policy_options=parts["policy"],
         optimizer=optimizer,

@@ -1,6 +1,6 @@
 """`rolecast.evaluate`: what a policy earns on episodes that no search has seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,13 @@ class Evaluation:
     """What a policy earned."""
 
     episode_return_mean: float
-    """Mean team return of an episode."""
+    """Mean team return of an episode as earned, whatever the task's reward settings."""
 
     episode_return_stderr: float | None
     """Its standard error; None for a single episode."""
+
+    observed_return_mean: float | None
+    """Mean of what a learner would be paid; None for a scripted policy."""
 
     episodes: int
     """E."""
@@ -50,13 +53,15 @@ class _Player:
 
     name: str
     task: str | None
-    play: Callable[[BatchedTask, Seeds], tuple[Float, NDArray[np.int64]]]
+    play: Callable[[BatchedTask, Seeds], tuple[Float, Float | None, NDArray[np.int64]]]
+    """Returns [E] as earned, as paid where there is a learner, and lengths [E]."""
 
 
 def evaluate(
     run_or_policy: str | Path | LoadedPolicy,
     task: str | Callable[..., Any] | None = None,
     *,
+    task_options: Mapping[str, Any] | None = None,
     episodes: int = HeldOut.episodes,
     seed: int = HeldOut.seed,
 ) -> Evaluation:
@@ -67,6 +72,7 @@ def evaluate(
             or the name of a scripted policy: "chase", "random".
         task: task id or callable, as in `make_task`; None is the task that the policy was
             searched for.
+        task_options: further options of the task.
         episodes: E.
         seed: which set of held-out episodes; the same set gives the same result.
     Raises:
@@ -86,15 +92,16 @@ def evaluate(
     wanted = player.task if task is None else task
     if wanted is None:
         raise RequestError(f"scripted policy {player.name!r} needs a task; expected --task ID")
-    made = make_task(wanted)
+    made = make_task(wanted, **(task_options or {}))
     try:
-        returns, lengths = player.play(made, seeds)
+        returns, observed, lengths = player.play(made, seeds)
     finally:
         made.close()
     stderr = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
     return Evaluation(
         episode_return_mean=float(returns.mean()),
         episode_return_stderr=stderr,
+        observed_return_mean=None if observed is None else float(observed.mean()),
         episodes=held_out.episodes,
         env_steps=int(lengths.sum()),
         task=made.spec.id,
@@ -107,16 +114,21 @@ def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
     """Return the scripted policy of this name, or the trained one of this folder."""
     if isinstance(run_or_policy, str) and run_or_policy in SCRIPTED:
         script = run_or_policy
-        return _Player(script, None, lambda task, seeds: rollout_scripted(task, script, seeds))
+
+        def follow(task: BatchedTask, seeds: Seeds) -> tuple[Float, None, NDArray[np.int64]]:
+            returns, lengths = rollout_scripted(task, script, seeds)
+            return returns, None, lengths
+
+        return _Player(script, None, follow)
     if not isinstance(run_or_policy, LoadedPolicy):
         trained, name = load_policy(_artefact(Path(run_or_policy))), str(run_or_policy)
     else:
         trained, name = run_or_policy, run_or_policy.policy.name
 
-    def play(task: BatchedTask, seeds: Seeds) -> tuple[Float, NDArray[np.int64]]:
+    def play(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float, NDArray[np.int64]]:
         _require_fit(trained, task)
         result = rollout(task, trained.policy, trained.weights[None], seeds)
-        return result.returns[0], result.lengths[0]
+        return result.returns[0], result.observed_returns[0], result.lengths[0]
 
     return _Player(name, trained.task.id, play)
 

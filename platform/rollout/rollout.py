@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.errors import ConfigError, RunError
+from rolecast.envs.rewards.task import RAW_RETURNS, RAW_REWARD
 from rolecast.envs.spec import LANES, BatchedTask, Float, Float32, Seeds
 from rolecast.policies.protocol import Policy
 
@@ -28,7 +29,10 @@ class Rollout:
     """What P candidates earned over E episodes each."""
 
     returns: Float
-    """[P, E], team return of each episode, as the task pays it."""
+    """[P, E], team return of each episode as earned, by which policies are scored."""
+
+    observed_returns: Float
+    """[P, E], what a learner is paid; the same array unless the task has reward settings."""
 
     lengths: NDArray[np.int64]
     """[P, E], steps of each episode."""
@@ -94,6 +98,7 @@ def rollout(
         part = slice(start, start + size)
         chunks.append(run(task, policy, weights[candidate[part]], lane_seeds[part], keep))
     returns = np.concatenate([chunk.returns for chunk in chunks]).reshape(shape)
+    paid_as_earned = all(chunk.observed is chunk.returns for chunk in chunks)
     if not np.isfinite(returns).all():
         where = np.argwhere(~np.isfinite(returns))[0]
         raise RunError(
@@ -103,6 +108,9 @@ def rollout(
     names = chunks[0].metrics
     return Rollout(
         returns=returns,
+        observed_returns=returns
+        if paid_as_earned
+        else np.concatenate([chunk.observed for chunk in chunks]).reshape(shape),
         lengths=np.concatenate([chunk.lengths for chunk in chunks]).reshape(shape),
         metrics={
             name: np.concatenate([chunk.metrics[name] for chunk in chunks]).reshape(shape)
@@ -117,6 +125,7 @@ class _Chunk:
     """Episodes [L] that ran together; `observations` [steps, L, n, do] of the steps recorded."""
 
     returns: Float
+    observed: Float
     lengths: NDArray[np.int64]
     metrics: Mapping[str, Float]
     observations: list[Float]
@@ -165,8 +174,10 @@ def _compiled_chunk(
             kept.append(_from_lanes(episodes.observations, length))
         actor.act(lane_weights, episodes.observations, actions)
         episodes.advance(actions)
-    returns = _from_lanes(episodes.returns, length)
-    return _Chunk(returns, np.full(length, spec.horizon, dtype=np.int64), {}, kept)
+    observed = _from_lanes(episodes.returns, length)
+    raw = getattr(episodes, RAW_RETURNS, None)
+    returns = observed if raw is None else _from_lanes(raw, length)
+    return _Chunk(returns, observed, np.full(length, spec.horizon, dtype=np.int64), {}, kept)
 
 
 def _batched_chunk(
@@ -178,7 +189,7 @@ def _batched_chunk(
     actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks)
     actions = np.empty((blocks, spec.agents, spec.action_size, LANES), dtype=np.float32)
     observations = task.reset(seeds)
-    returns, lengths = np.zeros(length), np.zeros(length, dtype=np.int64)
+    observed, lengths = np.zeros(length), np.zeros(length, dtype=np.int64)
     totals: dict[str, Float] = {}
     done = np.zeros(length, dtype=bool)
     # Episodes may end long before the horizon, so every step is kept, and then every second one
@@ -192,9 +203,9 @@ def _batched_chunk(
         actor.act(lane_weights, _to_lanes(observations, blocks), actions)
         lengths += ~done
         observations, reward, done, metrics = task.step(_from_lanes(actions, length))
-        returns += reward
+        observed += reward
         for name, value in metrics.items():
             totals[name] = totals.get(name, 0.0) + value
         if done.all():
             break
-    return _Chunk(returns, lengths, totals, kept)
+    return _Chunk(totals.pop(RAW_REWARD, observed), observed, lengths, totals, kept)

@@ -41,7 +41,7 @@ def confirmation_batch(rivals: Float, evaluations: int) -> Float:
     return np.asarray(rivals[np.arange(evaluations) % len(rivals)])
 
 
-def winner(candidates: Float, episode_returns: Float) -> Float:
+def winner(candidates: Float, observed_returns: Float) -> Float:
     """Return the candidate [D] that is kept: the first, unless another is clearly better.
 
     Clearly: by more than twice the standard error of the difference. The best of several noisy
@@ -49,16 +49,16 @@ def winner(candidates: Float, episode_returns: Float) -> Float:
 
     Args:
         candidates: [q, D], from `confirmation_batch`; the incumbent of now is the first row.
-        episode_returns: [q, E], fresh returns.
+        observed_returns: [q, E], fresh returns, as paid: no learner sees others.
     """
     _, firsts, member = np.unique(candidates, axis=0, return_index=True, return_inverse=True)
     member = member.ravel()
     best, best_lead = candidates[0], 0.0
-    own = episode_returns[member == member[0]].ravel()
+    own = observed_returns[member == member[0]].ravel()
     for rival, first in enumerate(firsts):
         if rival == member[0]:
             continue
-        other = episode_returns[member == rival].ravel()
+        other = observed_returns[member == rival].ravel()
         if min(len(own), len(other)) < 2:
             continue
         error = np.sqrt(own.var(ddof=1) / len(own) + other.var(ddof=1) / len(other))

@@ -55,7 +55,10 @@ class ChunkResult:
     """What the episodes of a chunk gave."""
 
     returns: Float
-    """[c, e]."""
+    """[c, e], as earned."""
+
+    observed_returns: Float
+    """[c, e], as paid to a learner."""
 
     lengths: NDArray[np.int64]
     """[c, e], steps."""
@@ -93,7 +96,10 @@ class BatchResult:
     """What a whole batch gave."""
 
     returns: Float
-    """[q, E]."""
+    """[q, E], as earned: how candidates are scored, which no learner is told."""
+
+    observed_returns: Float
+    """[q, E], as paid to a learner."""
 
     lengths: NDArray[np.int64]
     """[q, E], steps."""
@@ -145,17 +151,20 @@ def join(
     chunks: Sequence[Chunk], results: Sequence[ChunkResult], shape: tuple[int, int]
 ) -> BatchResult:
     """Put results of chunks together to a batch of shape (q, E)."""
-    returns, lengths = np.empty(shape), np.empty(shape, dtype=np.int64)
+    returns, observed = np.empty(shape), np.empty(shape)
+    lengths = np.empty(shape, dtype=np.int64)
     totals: dict[str, float] = {}
     for chunk, result in zip(chunks, results, strict=True):
         rows = slice(chunk.first, chunk.first + len(chunk.seeds))
         columns = slice(chunk.episode, chunk.episode + chunk.seeds.shape[1])
         returns[rows, columns], lengths[rows, columns] = result.returns, result.lengths
+        observed[rows, columns] = result.observed_returns
         for name, values in result.metrics.items():
             totals[name] = totals.get(name, 0.0) + float(values.sum())
     met = [result.observations for result in results if result.observations is not None]
     return BatchResult(
         returns=returns,
+        observed_returns=observed,
         lengths=lengths,
         metrics={name: total / returns.size for name, total in totals.items()},
         observations=np.concatenate(met) if met else None,
@@ -175,6 +184,7 @@ def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResu
         raise _blame(task, policy, chunk, error) from error
     return ChunkResult(
         returns=result.returns,
+        observed_returns=result.observed_returns,
         lengths=result.lengths,
         metrics=result.metrics,
         observations=result.observations,

@@ -49,7 +49,10 @@ class Batch:
     """[q, D], in the unit cube."""
 
     episode_returns: Float
-    """[q, E]."""
+    """[q, E], as earned: the score, which decides nothing in a search."""
+
+    observed_returns: Float
+    """[q, E], as paid by the task's reward settings: what the optimiser is told."""
 
     env_steps: np.ndarray[Any, np.dtype[np.int64]]
     """[q], cumulative over the search, up to and with each evaluation."""
@@ -62,13 +65,28 @@ class Batch:
 
     @property
     def means(self) -> Float:
-        """[q], mean return of each candidate."""
+        """[q], mean return of each candidate, as earned."""
         return np.asarray(self.episode_returns.mean(axis=1))
 
     @property
     def stderrs(self) -> Float | None:
         """[q], standard error of each mean; None where one episode says nothing of it."""
         return standard_errors(self.episode_returns)
+
+    @property
+    def observed_means(self) -> Float:
+        """[q], mean return of each candidate, as paid."""
+        return np.asarray(self.observed_returns.mean(axis=1))
+
+    @property
+    def observed_stderrs(self) -> Float | None:
+        """[q], its standard error; None as above."""
+        return standard_errors(self.observed_returns)
+
+    @property
+    def paid_as_earned(self) -> bool:
+        """Whether learner and score saw the same returns."""
+        return np.array_equal(self.observed_returns, self.episode_returns)
 
     @property
     def spent_after(self) -> Spent:
@@ -100,18 +118,17 @@ def history_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
     """Return one row an evaluation, in order."""
     sizes = [len(batch.candidates) for batch in batches]
     evaluations = np.concatenate([np.zeros(0, dtype=np.int64), *_numbers(batches)])
-    stderrs = [
-        np.full(len(batch.candidates), np.nan) if batch.stderrs is None else batch.stderrs
-        for batch in batches
-    ]
     return pa.table(
         {
             "evaluation": evaluations,
             "batch": np.repeat(np.array([b.index for b in batches], dtype=np.int64), sizes),
             "candidate": _lists([batch.candidates for batch in batches], dimension),
             "return_mean": _joined([batch.means for batch in batches]),
-            "return_stderr": _joined(stderrs),
+            "return_stderr": _joined([_or_nan(b.stderrs, b) for b in batches]),
             "episode_returns": _lists([batch.episode_returns for batch in batches], 1),
+            "observed_return_mean": _joined([batch.observed_means for batch in batches]),
+            "observed_return_stderr": _joined([_or_nan(b.observed_stderrs, b) for b in batches]),
+            "observed_returns": _lists([batch.observed_returns for batch in batches], 1),
             "env_steps": np.concatenate(
                 [np.zeros(0, dtype=np.int64), *(batch.env_steps for batch in batches)]
             ),
@@ -145,6 +162,7 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
     """
     rows = {name: history[name].to_numpy() for name in ("batch", "env_steps", "wall_time_s")}
     candidates, returns = _matrix(history["candidate"]), _matrix(history["episode_returns"])
+    observed = _matrix(history["observed_returns"])
     marks = incumbents.to_pydict()
     starts = np.searchsorted(rows["batch"], marks["batch"])
     batches = []
@@ -160,6 +178,7 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
                 spent=marks["spent"][row],
                 candidates=candidates[part],
                 episode_returns=returns[part],
+                observed_returns=observed[part],
                 env_steps=rows["env_steps"][part],
                 wall_time_s=float(rows["wall_time_s"][part.stop - 1]),
                 incumbent=np.array(marks["candidate"][row]),
@@ -178,6 +197,10 @@ def table_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
 
 def _numbers(batches: Sequence[Batch]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
     return [b.first + np.arange(len(b.candidates), dtype=np.int64) for b in batches]
+
+
+def _or_nan(errors: Float | None, batch: Batch) -> Float:
+    return np.full(len(batch.candidates), np.nan) if errors is None else errors
 
 
 def _joined(parts: Sequence[Float]) -> Float:

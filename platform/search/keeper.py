@@ -108,7 +108,10 @@ def replay(host: Host, batches: Sequence[Batch]) -> None:
             asked = host.exchange(None, wanted).candidates
             _require_same(asked, batch.candidates, f"batch {batch.index}")
             candidates = None
-        host.exchange(Told(candidates=candidates, returns=batch.means, stderrs=batch.stderrs), None)
+        told = Told(
+            candidates=candidates, returns=batch.observed_means, stderrs=batch.observed_stderrs
+        )
+        host.exchange(told, None)
 
 
 def _require_same(asked: Float | None, before: Float, what: str) -> None:

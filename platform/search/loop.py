@@ -112,8 +112,8 @@ class Search:
             self._learn_structure(pending.candidates, result)
         asked = pending.kind is Kind.SEARCH
         told = Told(
-            returns=result.returns.mean(axis=1),
-            stderrs=standard_errors(result.returns),
+            returns=result.observed_returns.mean(axis=1),
+            stderrs=standard_errors(result.observed_returns),
             candidates=None if asked else pending.candidates,
         )
         wanted = self._wanted(self._next_kind(spent, pending.kind), spent)
@@ -129,7 +129,7 @@ class Search:
         return self.reporter.batch(batch, reply, result.metrics)
 
     def test(self) -> tuple[float, float | None]:
-        """Return mean and standard error of the incumbent on seeds that no search has seen."""
+        """Return mean and standard error of what the incumbent earns on unseen seeds."""
         seeds = episode_seeds(0, Purpose.HELD_OUT, 0, self._plan.test_episodes)[None]
         result = self._run(self.incumbent[None], seeds, ["the held-out test"])
         error = standard_errors(result.returns)
@@ -228,7 +228,7 @@ class Search:
     def _batch(self, pending: _Pending, result: BatchResult, reply: Reply) -> Batch:
         best = reply.best
         if pending.kind is Kind.CONFIRM:
-            best = winner(pending.candidates, result.returns)
+            best = winner(pending.candidates, result.observed_returns)
         if best is None:
             raise RunError("the optimiser named no incumbent after it was told a batch")
         return Batch(
@@ -238,6 +238,7 @@ class Search:
             spent=pending.spent,
             candidates=pending.candidates,
             episode_returns=result.returns,
+            observed_returns=result.observed_returns,
             env_steps=self.spent.env_steps + np.cumsum(result.lengths.sum(axis=1)),
             wall_time_s=self.wall_time_s,
             incumbent=best,

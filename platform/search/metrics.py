@@ -17,9 +17,10 @@ VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
     {
         "env_steps": "steps of all episodes so far; a joint step of n agents is one",
         "policy_evaluations": "candidates evaluated so far",
-        "episode_return_mean": "mean return over the episodes of the last batch",
+        "episode_return_mean": "mean return over the episodes of the last batch, as earned",
         "episode_return_stderr": "its standard error over the candidates of the batch",
-        "best_return": "highest mean return of an evaluation so far, as observed",
+        "observed_return_mean": "the same as paid to the learner by the task's reward settings",
+        "best_return": "highest mean return of an evaluation so far, as it was measured",
         "test_return": "the incumbent on seeds that no search has seen; at the end only",
         "wall_time_s": "seconds of searching",
     }
@@ -42,6 +43,7 @@ def batch_metrics(
         "env_steps": spent.env_steps,
         "policy_evaluations": spent.evaluations,
         "episode_return_mean": float(means.mean()),
+        "observed_return_mean": float(last.observed_means.mean()),
         "best_return": best_return,
         "wall_time_s": last.wall_time_s,
     }

@@ -21,7 +21,7 @@ class Told:
     """A batch that was evaluated."""
 
     returns: Float
-    """[q]."""
+    """[q], as paid by the task's reward settings."""
 
     stderrs: Float | None
     """[q], or None where single episodes say nothing of it."""

@@ -59,7 +59,9 @@ class Reporter:
         if self._batches_seen == 0:  # it started processes and loaded kernels, as no later one will
             self._since = now, spent
         self._batches_seen += 1
-        incumbent = self._scores.observed(batch.incumbent) or _believed(reply.beliefs)
+        # What the optimiser believes is about rewards as paid, so it is no score if they differ.
+        beliefs = reply.beliefs if batch.paid_as_earned else {}
+        incumbent = self._scores.observed(batch.incumbent) or _believed(beliefs)
         return Figures(
             batch=batch.index + 1,
             evaluations=spent.evaluations,

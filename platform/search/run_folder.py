@@ -26,8 +26,8 @@ from rolecast.platform.search.history import (
     table_bytes,
 )
 
-SCHEMA: Final = 1
-"""Version of the folder's layout; rises when an older rolecast could no longer read it."""
+SCHEMA: Final = 2
+"""Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
 
 
 class RunFolder:
@@ -117,7 +117,7 @@ class RunFolder:
         """Return the folder of a run.
 
         Raises:
-            RequestError: there is no run, it is damaged, or of a newer schema.
+            RequestError: there is no run, it is damaged, or of another schema.
         """
         folder = cls(path)
         folder.read_run()
@@ -155,16 +155,17 @@ class RunFolder:
         """Return run.json.
 
         Raises:
-            RequestError: it is missing, damaged, or of a newer schema.
+            RequestError: it is missing, damaged, or of another schema.
         """
         run = read_json(self.run_file)
         schema = run.get("schema")
         if not isinstance(schema, int):
             raise RequestError(f"{self.run_file} is damaged: it has no schema")
-        if schema > SCHEMA:
+        if schema != SCHEMA:
+            age = "a newer" if schema > SCHEMA else "an older"
             raise RequestError(
-                f"{self.path} has schema {schema}; expected at most {SCHEMA}, "
-                "it was written by a newer rolecast"
+                f"{self.path} has schema {schema}; expected {SCHEMA}, "
+                f"it was written by {age} rolecast"
             )
         return run
 
@@ -253,7 +254,7 @@ def read_history(path: str | os.PathLike[str]) -> pd.DataFrame:
     Args:
         path: folder of the run.
     Raises:
-        RequestError: no run is there, it is damaged, or of a newer schema.
+        RequestError: no run is there, it is damaged, or of another schema.
     """
     folder = RunFolder.open(Path(path))
     return _frame(folder, history_table)

@@ -33,6 +33,7 @@ class Suspect(gymnasium.Env[Any, Any]):
         if self.habit == "raises":
             raise RuntimeError("out of fuel")
         reward = np.inf if self.habit == "infinite" and self.steps == 4 else float(action[0])
+        reward = 1.0 if self.habit == "steady" else reward
         shown = float(self.number) if self.habit == "numbered" else float(self.steps)
         return np.array([shown]), reward, False, False, {}
 
@@ -52,6 +53,7 @@ def failed(report: CheckReport) -> list[str]:
     [
         "pred_prey_3",
         "het_pred_prey_6?observation=full",
+        "pred_prey_3?sparse=5&delay=2&noise=0.1&flip=0.1&drop=0.1",
         "gym:Pendulum-v1",
         "gym:CartPole-v1",
         "gym:Hopper-v5",
@@ -61,10 +63,12 @@ def failed(report: CheckReport) -> list[str]:
 def test_good_tasks_pass(task: str) -> None:
     report = check_task(task)
     assert report.ok, failed(report)
+    payment = ["payment"] if "sparse" in task else []
     assert [found.name for found in report.checks] == [
         "spaces",
         "seeding",
         "rewards",
+        *payment,
         "batch",
         "speed",
     ]
@@ -85,6 +89,29 @@ def test_each_fault_is_found_by_its_check(habit: str, names: list[str], detail: 
     assert not report.ok
     assert failed(report) == names
     assert detail in next(found.detail for found in report.checks if not found.ok)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"sparse": 4}, "with sparse=4 a learner is paid 67% of what"),
+        ({"delay": 2}, "with delay=2 a learner is paid 67% of what"),
+        ({"sparse": 4, "delay": 2}, "with sparse=4, delay=2 a learner is paid 33% of what"),
+        (
+            {"sparse": 4, "flush_on_end": True},
+            "with sparse=4, flush_on_end=True a learner is paid 100%",
+        ),
+        ({"drop": 0.25}, "with drop=0.25 a learner is paid 75% of what"),
+        ({"sparse": 7}, "nothing is ever paid in 6 steps"),
+        ({"delay": 6}, "nothing is ever paid in 6 steps"),
+        ({"drop": 1}, "nothing is ever paid in 6 steps"),
+    ],
+)
+def test_the_share_of_the_reward_that_is_paid_is_told(settings: Any, said: str) -> None:
+    report = check_task(Suspect, habit="steady", horizon=6, **settings)
+    payment = next(found for found in report.checks if found.name == "payment")
+    assert said in payment.detail
+    assert payment.ok == report.ok == ("nothing" not in said)
 
 
 def test_a_task_that_cannot_be_made_is_a_wrong_request() -> None:

@@ -66,4 +66,9 @@ def test_nothing_changes_by_default_nor_by_a_flush_alone() -> None:
 
 @pytest.mark.parametrize(("sparse", "delay", "step"), [(1, 0, 1), (5, 0, 5), (1, 5, 6), (5, 5, 10)])
 def test_the_first_payment_is_known(sparse: int, delay: int, step: int) -> None:
-    assert RewardSettings(sparse=sparse, delay=delay).first_payment() == step
+    settings = RewardSettings(sparse=sparse, delay=delay)
+    assert settings.first_payment() == step
+    assert settings.pays_within(step)
+    assert not settings.pays_within(step - 1)
+    assert RewardSettings(sparse=sparse, delay=delay, flush_on_end=True).pays_within(1)
+    assert not RewardSettings(sparse=sparse, drop=1.0).pays_within(99)

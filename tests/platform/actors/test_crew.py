@@ -73,6 +73,15 @@ def running(tmp_path: Path) -> Iterator[RunningSearch]:
     started.close()
 
 
+def test_malformed_reward_is_the_same_whoever_computes_it(
+    tmp_path: Path, same_history: SameHistory
+) -> None:
+    settings = SETTINGS | {"env_steps": 4_000, "task_options": {"noise": 2.0, "flip": 0.1}}
+    for workers in (0, 2):
+        search(f"{TASK}?sparse=5", out=tmp_path / str(workers), workers=workers, **settings)
+    same_history(tmp_path / "2", tmp_path / "0")
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_number_of_workers_changes_nothing(
     alone: Path, tmp_path: Path, same_history: SameHistory, workers: int

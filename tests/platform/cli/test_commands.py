@@ -14,6 +14,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import rolecast
+from rolecast.envs.rewards.settings import REWARD_OPTIONS
 from rolecast.platform.search.run_folder import read_history
 
 Command = Callable[..., CompletedProcess[str]]
@@ -56,6 +57,48 @@ def test_a_search_prints_one_object_with_its_folder(
     assert record["search"]["optimizer_settings"] == {"window": 60}
     assert record["policy"]["options"]["size"] == "sm"
     assert record["task"]["id"] == "pred_prey_3?observation=full"
+
+
+REWARDS = ("--sparse", "4", "--delay", "2", "--noise", "0.5", "--flip", "0.1", "--drop", "0.2")
+REWARDS_ID = "pred_prey_3?delay=2&drop=0.2&flip=0.1&flush_on_end=true&noise=0.5&sparse=4"
+
+
+def test_every_reward_setting_is_an_option_of_three_commands(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    words = (*REWARDS, "--flush-on-end")
+    assert {f"--{name.replace('_', '-')}" for name in REWARD_OPTIONS} <= {*words}
+    out = tmp_path / "run"
+    searched = ("search", "pred_prey_3", *SMALL, *words, "--optimizer", "random", "--out", out)
+    assert only_json(rolecast_command(*searched, "--json"))["task"] == REWARDS_ID
+    told = only_json(rolecast_command("check-task", "pred_prey_3", *words, "--json"))
+    assert told["id"] == REWARDS_ID
+    told = only_json(rolecast_command("evaluate", out, "--episodes", "50", "--json"))
+    assert told["task"] == REWARDS_ID
+    assert told["observed_return_mean"] != told["episode_return_mean"]
+    other = only_json(
+        rolecast_command("evaluate", out, "--episodes", "50", "--sparse", "5", "--json")
+    )
+    assert other["task"] == REWARDS_ID.replace("sparse=4", "sparse=5")
+    assert other["episode_return_mean"] == told["episode_return_mean"]
+    ended = rolecast_command("evaluate", out, "--episodes", "50")
+    assert "paid as" in ended.stdout
+
+
+def test_a_single_episode_is_told_without_an_error(rolecast_command: Command) -> None:
+    words = ("--policy", "random", "--task", "pred_prey_3", "--episodes", "1")
+    ended = rolecast_command("evaluate", *words)
+    assert ended.returncode == 0
+    assert "+-" not in ended.stdout
+
+
+def test_check_task_tells_the_share_of_the_reward_that_is_paid(rolecast_command: Command) -> None:
+    ended = rolecast_command("check-task", "pred_prey_3", "--sparse", "50", "--delay", "20")
+    assert ended.returncode == 1
+    assert "FAILED payment: with sparse=50, delay=20 nothing is ever paid in 25" in ended.stdout
+    ended = rolecast_command("check-task", "gym:Pendulum-v1", "--sparse", "50", "--delay", "20")
+    assert ended.returncode == 0
+    assert "with sparse=50, delay=20 a learner is paid 9" in ended.stdout
 
 
 def test_the_command_line_and_python_find_the_same(

@@ -9,6 +9,8 @@ import pytest
 
 from rolecast.envs.errors import ConfigError, RunError
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.settings import RewardSettings
+from rolecast.envs.rewards.task import with_rewards
 from rolecast.envs.spec import BatchedTask, Float, Seeds
 from rolecast.platform.rollout.rollout import BATCHED_CHUNK, COMPILED_CHUNK, Rollout, rollout
 from rolecast.policies.registry import make_policy
@@ -17,6 +19,7 @@ from tests.platform.rollout.conftest import Chase, Diary, Reference, Steady
 TASK = make_task("pred_prey_3")
 POLICY = make_policy("hom", TASK)
 FAR_SEED = 2**64 - 1
+LATE = "pred_prey_3?sparse=2&delay=5"
 
 TOY = """
 import gymnasium as gym
@@ -118,6 +121,40 @@ def test_returns_lengths_and_metrics_are_those_of_each_episode() -> None:
     assert found.env_steps == lengths.sum()
     assert found.observations is None
     assert max(task.widths) <= BATCHED_CHUNK
+
+
+def test_a_score_is_what_was_earned_whatever_is_paid() -> None:
+    """In a task by the batched contract, and in a compiled one."""
+    seeds, weights = np.arange(23), np.array([[0.5, 0.25], [-1.0, 0.0]])
+    task = with_rewards(Diary(), RewardSettings(sparse=2, delay=1))
+    found = rollout(task, Steady(), weights, seeds)  # type: ignore[arg-type]  # what it needs
+    lengths = np.tile(1 + seeds % 5, (2, 1))
+    step = 2.0 * weights.sum(1)[:, None]
+    np.testing.assert_array_equal(found.returns, lengths * step)
+    paid = np.maximum(lengths // 2 * 2 - 1, 0)
+    np.testing.assert_array_equal(found.observed_returns, paid * step)
+    assert found.metrics.keys() == {"late"}
+    some = candidates(3)
+    dense, late = (
+        rollout(make_task(task_id), POLICY, some, seeds) for task_id in ("pred_prey_3", LATE)
+    )
+    np.testing.assert_array_equal(late.returns, dense.returns)
+    assert (late.observed_returns <= late.returns).all()
+    assert late.observed_returns.sum() < late.returns.sum()
+    assert dense.observed_returns is dense.returns
+
+
+def test_compiled_payments_are_those_of_the_float64_reference() -> None:
+    """Noise of up to 1e-4 aside, wherever the chase itself came out the same."""
+    task = make_task(LATE, noise=0.5, flip=0.1)
+    one, other = (
+        rollout(each, Chase(), np.ones((1, 1)), np.arange(64))  # type: ignore[arg-type]  # what it needs
+        for each in (task, Reference(task))
+    )
+    same = one.returns == other.returns
+    assert same.mean() > 0.9
+    difference = np.abs(one.observed_returns - other.observed_returns)[same]
+    assert np.quantile(difference, 0.95) < 1e-4
 
 
 @pytest.mark.parametrize("record", [1, 7, 50, 66])

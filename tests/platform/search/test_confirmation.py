@@ -14,6 +14,7 @@ def run_of(incumbents: list[float]) -> list[Batch]:
             spent=0.0,
             candidates=np.zeros((1, 1)),
             episode_returns=np.zeros((1, 2)),
+            observed_returns=np.zeros((1, 2)),
             env_steps=np.array([10 * (index + 1)]),
             wall_time_s=0.0,
             incumbent=np.array([incumbent]),

@@ -23,11 +23,16 @@ def test_chunks_cover_a_batch_exactly_once(
     labels = [str(row) for row in range(q)]
     chunks = cut(candidates, seeds, labels, compiled=compiled, record=record)
     results = [
-        ChunkResult(returns=chunk.seeds.astype(float), lengths=chunk.seeds.astype(np.int64))
+        ChunkResult(
+            returns=chunk.seeds.astype(float),
+            observed_returns=-chunk.seeds.astype(float),
+            lengths=chunk.seeds.astype(np.int64),
+        )
         for chunk in chunks
     ]
     joined = join(chunks, results, (q, episodes))
     np.testing.assert_array_equal(joined.returns, seeds)
+    np.testing.assert_array_equal(joined.observed_returns, -seeds.astype(float))
     np.testing.assert_array_equal(joined.lengths, seeds)
     assert all(len(chunk.labels) == len(chunk.candidates) for chunk in chunks)
     assert max(chunk.seeds.size for chunk in chunks) <= 96
@@ -35,7 +40,8 @@ def test_chunks_cover_a_batch_exactly_once(
 
 
 @pytest.mark.parametrize(
-    ("task_id", "episodes"), [("pred_prey_3", 8), ("pred_prey_3", 200), ("gym:CartPole-v1", 6)]
+    ("task_id", "episodes"),
+    [("pred_prey_3", 8), ("pred_prey_3?sparse=5&noise=1", 200), ("gym:CartPole-v1?delay=3", 6)],
 )
 def test_a_batch_in_chunks_earns_what_it_earns_in_one_piece(task_id: str, episodes: int) -> None:
     task = make_task(task_id)
@@ -47,6 +53,7 @@ def test_a_batch_in_chunks_earns_what_it_earns_in_one_piece(task_id: str, episod
     result = join(chunks, LocalEvaluator(task, policy).evaluate(chunks), seeds.shape)
     whole = rollout(task, policy, policy.space.weights(candidates), seeds)
     np.testing.assert_array_equal(result.returns, whole.returns)
+    np.testing.assert_array_equal(result.observed_returns, whole.observed_returns)
     np.testing.assert_array_equal(result.lengths, whole.lengths)
     assert result.observations is not None
     assert len(result.observations) >= 10

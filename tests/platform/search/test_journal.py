@@ -17,6 +17,7 @@ def batch_of(index: int) -> Batch:
         spent=index / 10,
         candidates=rng.random((3, 2)),
         episode_returns=rng.random((3, 4)),
+        observed_returns=rng.random((3, 4)),
         env_steps=100 * index + np.array([10, 20, 30]),
         wall_time_s=float(index),
         incumbent=rng.random(2),

@@ -120,7 +120,15 @@ def run(search: Search) -> list[Batch]:
 def assert_same(one: list[Batch], other: list[Batch]) -> None:
     assert len(one) == len(other)
     for left, right in zip(one, other, strict=True):
-        for name in ("kind", "first", "spent", "candidates", "episode_returns", "incumbent"):
+        for name in (
+            "kind",
+            "first",
+            "spent",
+            "candidates",
+            "episode_returns",
+            "observed_returns",
+            "incumbent",
+        ):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
 
 

@@ -14,6 +14,7 @@ def batch_of(candidates: Float, returns: Float) -> Batch:
         spent=0.0,
         candidates=candidates,
         episode_returns=returns,
+        observed_returns=np.zeros_like(returns),
         env_steps=np.arange(1, len(returns) + 1),
         wall_time_s=0.0,
         incumbent=candidates[0],
