@@ -4,16 +4,17 @@ Each episode runs as it does in a `TaskGymEnv` with the same seed and actions.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
+from rolecast.envs.adapters.sources import Factory
 from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.gym_face import check_single, next_seed, spaces_of
-from rolecast.envs.registry import Factory, make_task
+from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import RewardTask
 from rolecast.envs.spec import BatchedTask, Float
 
@@ -35,7 +36,7 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
     reward is 0 (`AutoresetMode.NEXT_STEP`, Gymnasium's default). Spaces as of `TaskGymEnv`.
     """
 
-    metadata: Final = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - theirs
 
     def __init__(self, task: RestartableTask, num_envs: int) -> None:
         """Wrap a task, which belongs to this environment from now on.
@@ -48,6 +49,7 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
             RequestError: the task has more than one agent, cannot begin episodes one by one, or
                 B is no integer of at least 1.
         """
+        self.task = task  # first: Gymnasium closes even what could not be made
         check_single(task.spec)
         if isinstance(task, RewardTask) or not hasattr(task, "restart"):
             raise RequestError(
@@ -56,7 +58,7 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
             )
         if type(num_envs) is not int or num_envs < 1:
             raise ConfigError("num_envs", num_envs, "an integer >= 1")
-        self.task, self.num_envs = task, num_envs
+        self.num_envs = num_envs
         self.single_observation_space, self.single_action_space = spaces_of(task.spec)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)

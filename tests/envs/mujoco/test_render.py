@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from rolecast.envs.errors import RequestError
+from rolecast.envs.registry import make_env, make_task
+
+
+@pytest.fixture
+def screen() -> None:
+    """Skip where a machine has neither EGL nor OSMesa; it ends when their libraries are there."""
+    task = make_task("hopper")
+    task.reset(np.array([1], dtype=np.uint64))
+    try:
+        task.frame()  # type: ignore[attr-defined]
+    except RequestError as refused:
+        pytest.skip(str(refused))
+    task.close()
+
+
+@pytest.mark.usefixtures("screen")
+@pytest.mark.parametrize("task_id", ["hopper", "manyagent_ant_3"])
+def test_the_picture_shows_the_body_move(task_id: str) -> None:
+    task = make_task(task_id)
+    task.reset(np.array([1, 2], dtype=np.uint64))
+    before = task.frame(1)  # type: ignore[attr-defined]
+    for _ in range(8):
+        task.step(np.ones((2, task.spec.agents, task.spec.action_size)))
+    after = task.frame(1)  # type: ignore[attr-defined]
+    assert before.shape == (320, 320, 3)
+    assert before.dtype == np.uint8
+    assert 0 < (before != after).mean() < 0.5
+    task.close()
+
+
+@pytest.mark.usefixtures("screen")
+def test_an_environment_draws_itself_on_request() -> None:
+    env = make_env("swimmer", render_mode="rgb_array")
+    env.reset(seed=0)
+    assert env.render().std() > 10
+    env.close()
+
+
+def test_a_machine_that_draws_nothing_says_so_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MUJOCO_GL", "off")
+    task = make_task("hopper")
+    task.reset(np.array([1], dtype=np.uint64))
+    with pytest.raises(RequestError, match="nothing off screen here: off: ") as refused:
+        task.frame()  # type: ignore[attr-defined]
+    assert "\n" not in str(refused.value)
