@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.envs.compiled import inlined
-from rolecast.envs.lane_vectors import Lanes, load, pick_greater, store
+from rolecast.envs.lane_vectors import Lanes, load, pick, store
 from rolecast.envs.spec import Float32
 
 TANH_BOUND: Final = np.float32(7.90531110763549805)
@@ -41,8 +41,8 @@ def tanh_lanes(x: Lanes) -> Lanes:
 @inlined
 def clip_lanes(x: Lanes, bound: np.float32) -> Lanes:
     """Return every lane clipped to [-bound, bound]; NaN stays NaN."""
-    x = pick_greater(x, bound, bound, x)
-    return pick_greater(-bound, x, -bound, x)
+    x = pick(x > bound, bound, x)
+    return pick(x < -bound, -bound, x)
 
 
 @inlined

@@ -1,122 +1,161 @@
-"""The compiled observations: `observation.observe` for blocks of W episodes, float32."""
+"""The compiled observations: `observation.observe` for one block of W episodes, float32.
+
+Arrays are rows of W lanes, two rows an entity; `p`, `v` and `o` are the first rows of the block in
+positions, velocities and observations. Every value that is compared is carried along with what
+belongs to it, lane by lane, so no lane looks anything up by an index of its own.
+"""
+
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.spec import LANES, Float32
+from rolecast.envs.compiled import compiled, inlined
+from rolecast.envs.lane_vectors import Lanes, load, pick, spread, store
+from rolecast.envs.spec import Float32
 
 f32 = np.float32
 
-
-@compiled
-def see(here: Float32, observer: int, other: int, view: np.float32, x: Float32, y: Float32) -> None:
-    """Write the place of one entity relative to another into rows x, y [W]; 0 out of sight."""
-    ax, ay, bx, by = here[observer, 0], here[observer, 1], here[other, 0], here[other, 1]
-    for lane in range(LANES):
-        dx = bx[lane] - ax[lane]
-        dy = by[lane] - ay[lane]
-        seen = f32(1.0) if dx * dx + dy * dy <= view else f32(0.0)
-        x[lane] = dx * seen
-        y[lane] = dy * seen
+FAR: Final = np.float32(1e30)
+"""Square of a distance beyond that of every entity."""
 
 
 @compiled
-def observe_full(
-    positions: Float32, velocities: Float32, view: np.float32, prey: int, observations: Float32
+def observe(
+    positions: Float32,
+    p: int,
+    velocities: Float32,
+    v: int,
+    sizes: tuple[int, int, int],
+    view: np.float32,
+    nearest: bool,
+    observations: Float32,
+    o: int,
 ) -> None:
-    """Write the "full" observations [K, n, do, W] of all blocks."""
-    blocks, n = observations.shape[0], observations.shape[1]
-    movable, entities = n + prey, positions.shape[1]
-    for block in range(blocks):
-        here, speed = positions[block], velocities[block]
-        for a in range(n):
-            rows = observations[block, a]
-            rows[0], rows[1], rows[2], rows[3] = speed[a, 0], speed[a, 1], here[a, 0], here[a, 1]
-            row = 4
-            for landmark in range(movable, entities):
-                see(here, a, landmark, view, rows[row], rows[row + 1])
-                row += 2
-            for other in range(movable):
-                if other != a:
-                    see(here, a, other, view, rows[row], rows[row + 1])
-                    row += 2
-            for other in range(n, movable):
-                x, y = rows[row], rows[row + 1]
-                ax, ay, bx, by = here[a, 0], here[a, 1], here[other, 0], here[other, 1]
-                for lane in range(LANES):
-                    dx = bx[lane] - ax[lane]
-                    dy = by[lane] - ay[lane]
-                    seen = f32(1.0) if dx * dx + dy * dy <= view else f32(0.0)
-                    x[lane] = speed[other, 0, lane] * seen
-                    y[lane] = speed[other, 1, lane] * seen
-                row += 2
+    """Write the observations [n, do] of one block.
+
+    Args:
+        positions: [.., W].
+        p: first of the block's 2 m rows.
+        velocities: [.., W].
+        v: first of the block's 2 (n + k) rows.
+        sizes: n, n + k and m.
+        view: square of the view radius.
+        nearest: show the nearest of each kind ("nearest16"), not all ("full").
+        observations: [.., W], written.
+        o: first of the block's n do rows.
+    """
+    n, movable, entities = sizes
+    for a in range(n):
+        store(observations, o, load(velocities, v + 2 * a))
+        store(observations, o + 1, load(velocities, v + 2 * a + 1))
+        store(observations, o + 2, load(positions, p + 2 * a))
+        store(observations, o + 3, load(positions, p + 2 * a + 1))
+        o += 4
+        if nearest:
+            see_two_nearest(positions, p, a, movable, entities, view, observations, o)
+            see_two_nearest(positions, p, a, 0, n, view, observations, o + 4)
+            see_nearest_prey(positions, p, velocities, v, a, n, movable, view, observations, o + 8)
+            o += 12
+            continue
+        for landmark in range(movable, entities):
+            see(positions, p, a, landmark, view, observations, o)
+            o += 2
+        for other in range(movable):
+            if other != a:
+                see(positions, p, a, other, view, observations, o)
+                o += 2
+        for other in range(n, movable):
+            _, _, squared = offset(positions, p, a, other)
+            seen = squared <= view
+            store(observations, o, pick(seen, load(velocities, v + 2 * other), 0.0))
+            store(observations, o + 1, pick(seen, load(velocities, v + 2 * other + 1), 0.0))
+            o += 2
 
 
-@compiled
-def two_nearest(
-    here: Float32,
+@inlined
+def offset(positions: Float32, p: int, observer: int, other: int) -> tuple[Lanes, Lanes, Lanes]:
+    """Return the place of one entity relative to another, x and y, and its square."""
+    dx = load(positions, p + 2 * other) - load(positions, p + 2 * observer)
+    dy = load(positions, p + 2 * other + 1) - load(positions, p + 2 * observer + 1)
+    return dx, dy, dx * dx + dy * dy
+
+
+@inlined
+def see(
+    positions: Float32,
+    p: int,
+    observer: int,
+    other: int,
+    view: np.float32,
+    observations: Float32,
+    o: int,
+) -> None:
+    """Write the place of one entity relative to another, 0 out of sight, to two rows."""
+    dx, dy, squared = offset(positions, p, observer, other)
+    seen = squared <= view
+    store(observations, o, pick(seen, dx, 0.0))
+    store(observations, o + 1, pick(seen, dy, 0.0))
+
+
+@inlined
+def see_two_nearest(
+    positions: Float32,
+    p: int,
     observer: int,
     start: int,
     stop: int,
-    low: NDArray[np.int32],
-    high: NDArray[np.int32],
+    view: np.float32,
+    observations: Float32,
+    o: int,
 ) -> None:
-    """Write, per lane, the two entities of start..stop nearest to an observer, by rising index.
+    """Write the places of the two entities of start..stop nearest to an observer, by rising index.
 
-    Where fewer than two exist, `high` is the observer itself, which is seen at distance 0.
+    Two others always exist, as n is at least 3.
     """
-    for lane in range(LANES):
-        best, second = f32(1e30), f32(1e30)
-        first_index, second_index = observer, observer
-        for other in range(start, stop):
-            if other != observer:
-                dx = here[other, 0, lane] - here[observer, 0, lane]
-                dy = here[other, 1, lane] - here[observer, 1, lane]
-                squared = dx * dx + dy * dy
-                if squared < best:
-                    second, second_index = best, first_index
-                    best, first_index = squared, other
-                elif squared < second:
-                    second, second_index = squared, other
-        both = second < f32(1e30)
-        low[lane] = min(first_index, second_index) if both else first_index
-        high[lane] = max(first_index, second_index) if both else observer
+    first, second = spread(FAR), spread(FAR)
+    x1, y1, x2, y2 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+    swapped = spread(0.0)  # 1 where the nearest has the higher index of the two
+    for other in range(start, stop):
+        if other != observer:
+            dx, dy, squared = offset(positions, p, observer, other)
+            nearer, near = squared < first, squared < second
+            second = pick(nearer, first, pick(near, squared, second))
+            x2, y2 = pick(nearer, x1, pick(near, dx, x2)), pick(nearer, y1, pick(near, dy, y2))
+            swapped = pick(nearer, 1.0, pick(near, 0.0, swapped))
+            first, x1, y1 = pick(nearer, squared, first), pick(nearer, dx, x1), pick(nearer, dy, y1)
+    seen, seen_too, swap = first <= view, second <= view, swapped > 0.5
+    x1, y1 = pick(seen, x1, 0.0), pick(seen, y1, 0.0)
+    x2, y2 = pick(seen_too, x2, 0.0), pick(seen_too, y2, 0.0)
+    store(observations, o, pick(swap, x2, x1))
+    store(observations, o + 1, pick(swap, y2, y1))
+    store(observations, o + 2, pick(swap, x1, x2))
+    store(observations, o + 3, pick(swap, y1, y2))
 
 
-@compiled
-def observe_nearest(
-    positions: Float32, velocities: Float32, view: np.float32, prey: int, observations: Float32
+@inlined
+def see_nearest_prey(
+    positions: Float32,
+    p: int,
+    velocities: Float32,
+    v: int,
+    observer: int,
+    n: int,
+    movable: int,
+    view: np.float32,
+    observations: Float32,
+    o: int,
 ) -> None:
-    """Write the "nearest16" observations [K, n, 16, W] of all blocks."""
-    blocks, n = observations.shape[0], observations.shape[1]
-    movable, entities = n + prey, positions.shape[1]
-    chosen = np.empty((5, LANES), dtype=np.int32)
-    for block in range(blocks):
-        here, speed = positions[block], velocities[block]
-        for a in range(n):
-            rows = observations[block, a]
-            rows[0], rows[1], rows[2], rows[3] = speed[a, 0], speed[a, 1], here[a, 0], here[a, 1]
-            two_nearest(here, a, movable, entities, chosen[0], chosen[1])
-            two_nearest(here, a, 0, n, chosen[2], chosen[3])
-            for lane in range(LANES):
-                best, index = f32(1e30), n
-                for other in range(n, movable):
-                    dx = here[other, 0, lane] - here[a, 0, lane]
-                    dy = here[other, 1, lane] - here[a, 1, lane]
-                    squared = dx * dx + dy * dy
-                    if squared < best:
-                        best, index = squared, other
-                chosen[4, lane] = index
-            for slot in range(5):
-                x, y = rows[4 + 2 * slot], rows[5 + 2 * slot]
-                for lane in range(LANES):
-                    other = chosen[slot, lane]
-                    dx = here[other, 0, lane] - here[a, 0, lane]
-                    dy = here[other, 1, lane] - here[a, 1, lane]
-                    seen = f32(1.0) if dx * dx + dy * dy <= view else f32(0.0)
-                    x[lane] = dx * seen
-                    y[lane] = dy * seen
-                    if slot == 4:
-                        rows[14, lane] = speed[other, 0, lane] * seen
-                        rows[15, lane] = speed[other, 1, lane] * seen
+    """Write the place of the prey nearest to an observer, then its velocity, to four rows."""
+    first, x, y = spread(FAR), spread(0.0), spread(0.0)
+    vx, vy = spread(0.0), spread(0.0)
+    for prey in range(n, movable):
+        dx, dy, squared = offset(positions, p, observer, prey)
+        nearer = squared < first
+        first, x, y = pick(nearer, squared, first), pick(nearer, dx, x), pick(nearer, dy, y)
+        vx = pick(nearer, load(velocities, v + 2 * prey), vx)
+        vy = pick(nearer, load(velocities, v + 2 * prey + 1), vy)
+    seen = first <= view
+    store(observations, o, pick(seen, x, 0.0))
+    store(observations, o + 1, pick(seen, y, 0.0))
+    store(observations, o + 2, pick(seen, vx, 0.0))
+    store(observations, o + 3, pick(seen, vy, 0.0))

@@ -1,30 +1,46 @@
 """The compiled predator-prey task: blocks of W episodes side by side, float32.
 
 `physics.py`, `prey.py` and `observation.py` are the readable float64 reference; the kernels here,
-in `prey_fused.py` and in `observation_fused.py` follow them line by line: same order of operations,
-same counters of random draws. Arrays are [K, entity, 2, W]: every inner loop runs over the W lanes
-of one row, so that it becomes vector instructions.
+in `prey_fused.py` and in `observation_fused.py` follow them: same order of events, same counters of
+random draws. Arrays are rows of W lanes, two rows an entity, read and written as whole vectors, and
+one block takes its whole step before the next one, so that its rows stay in the nearest cache.
 """
 
-import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled
+from rolecast.envs.compiled import compiled, inlined
 from rolecast.envs.counter_random import draw, episode_keys, symmetric_uniform
+from rolecast.envs.lane_vectors import (
+    Lanes,
+    UInt32,
+    any_lane,
+    lane_array,
+    load,
+    magnitude,
+    pick,
+    reinterpret,
+    signed,
+    spread,
+    square_root,
+    store,
+    whole,
+)
 from rolecast.envs.predator_prey.observation import observation_size
-from rolecast.envs.predator_prey.observation_fused import observe_full, observe_nearest
+from rolecast.envs.predator_prey.observation_fused import observe
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER
-from rolecast.envs.predator_prey.prey_fused import SCRATCH, flee
+from rolecast.envs.predator_prey.prey_fused import flee
 from rolecast.envs.spec import LANES, Float32, Seeds
 
 f32 = np.float32
 
 CONTACT_REACH: Final = 20.0
 """Margins beyond touch at which the contact force is below 1e-8 of its scale, and left out."""
+
+BEGIN: Final = -1
+"""Step at which `advance` only observes."""
 
 
 class PredatorPreyLanes:
@@ -46,169 +62,204 @@ class PredatorPreyEpisodes:
     rewards: Float32
 
     def __init__(self, params: PredatorPreyParameters, variant: str, seeds: Seeds) -> None:
-        n, k, entities = params.predators, params.prey, params.entities
+        n, movers, entities = params.predators, params.movers, params.entities
+        size = observation_size(params, variant)
         blocks = -(-seeds.size // LANES)
         lanes = seeds[np.minimum(np.arange(blocks * LANES), seeds.size - 1)]
         keys = episode_keys(lanes.reshape(blocks, LANES))
         counters = np.arange(2 * entities, dtype=np.uint32)[None, :, None]
         start = symmetric_uniform(draw(keys[0][:, None], keys[1][:, None], counters))
-        positions = start.reshape(blocks, entities, 2, LANES)
-        positions[:, n + k :] *= params.landmark_spread
-        self._positions = positions.astype(np.float32)
-        self._velocities = np.zeros((blocks, n + k, 2, LANES), dtype=np.float32)
-        self._keys = keys
-        self._step = 0
-        self._sizes = params.sizes.astype(np.float32)
-        self._gains = params.gain.astype(np.float32)
-        self._max_speeds = params.max_speeds.astype(np.float32)
-        self._points = params.prey_points
-        self._constants = np.array(
-            [
-                params.dt,
-                params.damping,
-                params.contact_force,
-                params.contact_margin,
-                params.touch_reward,
-            ],
-            dtype=np.float32,
+        start[:, 2 * movers :] *= params.landmark_spread
+        self._positions = lane_array(blocks, entities, 2)
+        self._positions[:] = start.reshape(self._positions.shape)
+        self._velocities = lane_array(blocks, movers, 2)
+        self.returns, self.rewards = lane_array(blocks), lane_array(blocks)
+        self.observations = lane_array(blocks, n, size)
+        self._step = BEGIN
+        numbers = (
+            params.dt,
+            params.damping,
+            params.contact_force,
+            params.contact_margin,
+            params.touch_reward,
+            params.view_radius**2,
         )
-        self._view = f32(params.view_radius**2)
-        self._nearest = variant == "nearest16"
-        self.returns = np.zeros((blocks, LANES), dtype=np.float32)
-        self.rewards = np.zeros((blocks, LANES), dtype=np.float32)
-        size = observation_size(params, variant)
-        self.observations = np.zeros((blocks, n, size, LANES), dtype=np.float32)
-        self._observe()
-
-    def _observe(self) -> None:
-        observe = observe_nearest if self._nearest else observe_full
-        k = self._velocities.shape[1] - self.observations.shape[1]
-        observe(self._positions, self._velocities, self._view, k, self.observations)
+        # At n = 3 the two variants are one, and to show all takes no search.
+        nearest = variant == "nearest16" and n > 3
+        self._world = (
+            *keys,
+            (n, movers, entities, params.prey_points, size),
+            nearest,
+            params.sizes.astype(np.float32),
+            params.gain.astype(np.float32),
+            params.max_speeds.astype(np.float32),
+            np.array(numbers, dtype=np.float32),
+            self._positions.reshape(-1, LANES),
+            self._velocities.reshape(-1, LANES),
+            lane_array(2 * movers + 3 * n),
+            self.rewards,
+            self.returns,
+            self.observations.reshape(-1, LANES),
+        )
+        self.advance(lane_array(blocks, n, 2))
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, 2, W] in [-1, 1]."""
-        advance(
-            self._positions,
-            self._velocities,
-            actions,
-            *self._keys,
-            self._step,
-            self._points,
-            self._sizes,
-            self._gains,
-            self._max_speeds,
-            self._constants,
-            self.rewards,
-            self.returns,
-        )
+        advance(self._step, actions.reshape(-1, LANES), *self._world)
         self._step += 1
-        self._observe()
-
-
-@compiled
-def push_apart(
-    positions: Float32,
-    sizes: Float32,
-    force: np.float32,
-    margin: np.float32,
-    forces: Float32,
-    movable: int,
-) -> None:
-    """Add the contact forces between all entities of one block to `forces` [movable, 2, W]."""
-    for a in range(movable):
-        for b in range(a + 1, len(sizes)):
-            touch = sizes[a] + sizes[b]
-            limit = f32((touch + f32(CONTACT_REACH) * margin) ** 2)
-            ax, ay, bx, by = positions[a, 0], positions[a, 1], positions[b, 0], positions[b, 1]
-            nearest = f32(1e30)
-            for lane in range(LANES):
-                dx = ax[lane] - bx[lane]
-                dy = ay[lane] - by[lane]
-                nearest = min(nearest, dx * dx + dy * dy)
-            if nearest >= limit:
-                continue
-            for lane in range(LANES):
-                dx = ax[lane] - bx[lane]
-                dy = ay[lane] - by[lane]
-                squared = dx * dx + dy * dy
-                if squared < limit:
-                    distance = math.sqrt(squared)
-                    depth = (touch - distance) / margin
-                    soft = max(depth, f32(0.0)) + f32(math.log1p(math.exp(-abs(depth))))
-                    push = force * margin * soft / max(distance, f32(1e-12))
-                    forces[a, 0, lane] += push * dx
-                    forces[a, 1, lane] += push * dy
-                    if b < movable:
-                        forces[b, 0, lane] -= push * dx
-                        forces[b, 1, lane] -= push * dy
 
 
 @compiled
 def advance(
-    positions: Float32,
-    velocities: Float32,
-    actions: Float32,
-    first: NDArray[np.uint32],
-    second: NDArray[np.uint32],
     step: int,
-    points: int,
+    actions: Float32,
+    first: UInt32,
+    second: UInt32,
+    counts: tuple[int, int, int, int, int],
+    nearest: bool,
     sizes: Float32,
     gains: Float32,
     max_speeds: Float32,
     constants: Float32,
+    positions: Float32,
+    velocities: Float32,
+    scratch: Float32,
     rewards: Float32,
     returns: Float32,
+    observations: Float32,
 ) -> None:
-    """Advance all blocks by one step, in place: prey, contacts, motion, captures."""
-    blocks, n = actions.shape[0], actions.shape[1]
-    movable = velocities.shape[1]
-    k = movable - n
-    time_step, damping, force, margin, reward = constants
-    forces = np.empty((movable, 2, LANES), dtype=np.float32)
-    scratch = np.empty(SCRATCH, dtype=np.float32)
-    touch_capture = f32((sizes[0] + sizes[n]) ** 2)
-    for block in range(blocks):
-        here, speed = positions[block], velocities[block]
-        for a in range(n):
-            for axis in range(2):
-                row, action = forces[a, axis], actions[block, a, axis]
-                for lane in range(LANES):
-                    row[lane] = gains[a] * min(max(action[lane], f32(-1.0)), f32(1.0))
-        for p in range(k):
-            flee(
-                here,
-                first[block],
-                second[block],
-                FIRST_COUNTER + (step * k + p) * points,
-                points,
-                n,
-                n + p,
-                touch_capture,
-                scratch,
-                forces[n + p],
-            )
-        push_apart(here, sizes, force, margin, forces, movable)
-        for a in range(movable):
-            vx, vy, px, py = speed[a, 0], speed[a, 1], here[a, 0], here[a, 1]
-            fx, fy, most = forces[a, 0], forces[a, 1], max_speeds[a]
-            for lane in range(LANES):
-                x = vx[lane] * (f32(1.0) - damping) + fx[lane] * time_step
-                y = vy[lane] * (f32(1.0) - damping) + fy[lane] * time_step
-                squared = x * x + y * y
-                slow = f32(1.0) if squared <= most * most else most / math.sqrt(squared)
-                vx[lane] = x * slow
-                vy[lane] = y * slow
-                px[lane] += vx[lane] * time_step
-                py[lane] += vy[lane] * time_step
-        paid = rewards[block]
-        for lane in range(LANES):
-            paid[lane] = f32(0.0)
-        for a in range(n):
-            for p in range(n, movable):
-                ax, ay, bx, by = here[a, 0], here[a, 1], here[p, 0], here[p, 1]
-                for lane in range(LANES):
-                    dx = ax[lane] - bx[lane]
-                    dy = ay[lane] - by[lane]
-                    paid[lane] += reward if dx * dx + dy * dy < touch_capture else f32(0.0)
-        for lane in range(LANES):
-            returns[block, lane] += paid[lane]
+    """Advance all blocks by one step, in place: prey, contacts, motion, captures, observations.
+
+    Args:
+        step: steps taken before, from 0; `BEGIN` only observes.
+        actions: [K n 2, W].
+        first: [K, W], first keys of the episodes.
+        second: [K, W], second keys.
+        counts: n, n + k, m, points that a prey tries, do.
+        nearest: observe the nearest of each kind, not all.
+        sizes: [m], radii.
+        gains: [n], force of an action of 1.
+        max_speeds: [n + k].
+        constants: dt, damping, force and margin of contacts, reward of a touch, squared view.
+        positions: [K m 2, W].
+        velocities: [K (n + k) 2, W].
+        scratch: [2 (n + k) + 3 n, W]; the forces come first.
+        rewards: [K, W], of this step.
+        returns: [K, W], so far.
+        observations: [K n do, W], after the step.
+    """
+    n, movers, entities, points, size = counts
+    time_step, damping, force, margin, reward, view = constants
+    touch = f32((sizes[0] + sizes[n]) ** 2)
+    for block in range(rewards.shape[0]):
+        p, v = 2 * block * entities, 2 * block * movers
+        if step != BEGIN:
+            for a in range(n):
+                for row in range(2 * a, 2 * a + 2):
+                    action = load(actions, 2 * block * n + row)
+                    action = pick(action > 1.0, 1.0, action)
+                    action = pick(action < -1.0, -1.0, action)
+                    store(scratch, row, gains[a] * action)
+            for prey in range(n, movers):
+                counter = FIRST_COUNTER + (step * (movers - n) + prey - n) * points
+                flee(
+                    positions, p, first, second, block, counter, points, n, prey, touch,
+                    scratch, 2 * movers, 2 * prey,
+                )  # fmt: skip
+            push_apart(positions, p, sizes, force, margin, scratch, movers)
+            move(positions, p, velocities, v, scratch, max_speeds, time_step, damping)
+            paid = spread(0.0)
+            for a in range(n):
+                for prey in range(n, movers):
+                    dx = load(positions, p + 2 * a) - load(positions, p + 2 * prey)
+                    dy = load(positions, p + 2 * a + 1) - load(positions, p + 2 * prey + 1)
+                    paid = paid + pick(dx * dx + dy * dy < touch, reward, 0.0)
+            store(rewards, block, paid)
+            store(returns, block, load(returns, block) + paid)
+        observe(
+            positions, p, velocities, v, (n, movers, entities), view, nearest,
+            observations, block * n * size,
+        )  # fmt: skip
+
+
+@inlined
+def softplus_lanes(x: Lanes) -> Lanes:
+    """Return log(1 + exp(x)) of every lane, within 2e-7, or 1e-7 of x if that is more.
+
+    exp(-|x|) = 2^i exp(f) with |f| <= log(2) / 2; log(1 + e) = 2 atanh(e / (2 + e)). The polynomial
+    of exp is Taylor's to degree 6, that of atanh is fitted.
+    """
+    below = magnitude(x) * f32(-1.44269504)
+    below = pick(below < -120.0, -120.0, below)
+    integer = whole(below - 0.5)
+    f = (below - signed(integer)) * f32(0.693147181)
+    e = f * f32(1.0 / 720.0) + f32(1.0 / 120.0)
+    e = e * f + f32(1.0 / 24.0)
+    e = e * f + f32(1.0 / 6.0)
+    e = e * f + f32(0.5)
+    e = e * f + f32(1.0)
+    e = (e * f + f32(1.0)) * reinterpret((integer + 127) << 23)
+    t = e / (e + f32(2.0))
+    s = t * t
+    log = s * f32(0.281915468) + f32(0.279576659)
+    log = log * s + f32(0.400251143)
+    log = log * s + f32(0.666663101)
+    log = (log * s + f32(2.0)) * t
+    return pick(x > 0.0, x, 0.0) + log
+
+
+@inlined
+def push_apart(
+    positions: Float32,
+    p: int,
+    sizes: Float32,
+    force: np.float32,
+    margin: np.float32,
+    forces: Float32,
+    movers: int,
+) -> None:
+    """Add the contact forces between all entities of one block to `forces` [2 (n + k), W]."""
+    for a in range(movers):
+        for b in range(a + 1, len(sizes)):
+            dx = load(positions, p + 2 * a) - load(positions, p + 2 * b)
+            dy = load(positions, p + 2 * a + 1) - load(positions, p + 2 * b + 1)
+            squared = dx * dx + dy * dy
+            touch = sizes[a] + sizes[b]
+            near = squared < f32((touch + f32(CONTACT_REACH) * margin) ** 2)
+            if any_lane(near):
+                distance = square_root(squared)
+                overlap = margin * softplus_lanes((touch - distance) / margin)
+                least = pick(distance > f32(1e-12), distance, f32(1e-12))
+                push = pick(near, force * overlap / least, 0.0)
+                store(forces, 2 * a, load(forces, 2 * a) + push * dx)
+                store(forces, 2 * a + 1, load(forces, 2 * a + 1) + push * dy)
+                if b < movers:
+                    store(forces, 2 * b, load(forces, 2 * b) - push * dx)
+                    store(forces, 2 * b + 1, load(forces, 2 * b + 1) - push * dy)
+
+
+@inlined
+def move(
+    positions: Float32,
+    p: int,
+    velocities: Float32,
+    v: int,
+    forces: Float32,
+    max_speeds: Float32,
+    time_step: np.float32,
+    damping: np.float32,
+) -> None:
+    """Move the n + k entities of one block by their forces, with their speeds limited."""
+    for a in range(len(max_speeds)):
+        x = load(velocities, v + 2 * a) * (f32(1.0) - damping) + load(forces, 2 * a) * time_step
+        y = load(velocities, v + 2 * a + 1) * (f32(1.0) - damping)
+        y = y + load(forces, 2 * a + 1) * time_step
+        squared, most = x * x + y * y, max_speeds[a]
+        fast = squared > most * most
+        if any_lane(fast):
+            slow = pick(fast, most / square_root(squared), 1.0)
+            x, y = x * slow, y * slow
+        store(velocities, v + 2 * a, x)
+        store(velocities, v + 2 * a + 1, y)
+        store(positions, p + 2 * a, load(positions, p + 2 * a) + x * time_step)
+        store(positions, p + 2 * a + 1, load(positions, p + 2 * a + 1) + y * time_step)

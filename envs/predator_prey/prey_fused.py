@@ -1,108 +1,163 @@
-"""The compiled prey: `prey.flee` with its random points, for blocks of W episodes, float32."""
+"""The compiled prey: `prey.flee` with its random points, for W episodes at once, float32.
 
-import math
+The long loop is over the trial points, so all else is made short in it. A point p = r (cos, sin),
+with area share a = r^2 straight from the random bits, is |e + p|^2 = |e|^2 + a + 2 e p away from a
+predator at offset -e: two multiplications, and |e|^2 goes to the other side of the comparison.
+Lengths are in units of 1/256, in which the bits' area share is a whole number.
+"""
+
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled
+from rolecast.envs.compiled import inlined
 from rolecast.envs.counter_random import MIX_1, MIX_2, WEYL
-from rolecast.envs.spec import LANES, Float32
+from rolecast.envs.lane_vectors import (
+    Bits,
+    Lanes,
+    UInt32,
+    load,
+    load_bits,
+    pick,
+    signed,
+    spread,
+    square_root,
+    store,
+)
+from rolecast.envs.spec import Float32
 
 f32 = np.float32
 u32 = np.uint32
 
-# Rows of the scratch array of `flee`.
-HERE_X, HERE_Y, NEAR_X, NEAR_Y, BEST, REACH, AWAY, TARGET_X, TARGET_Y, FORCE_X, FORCE_Y = (
-    row * LANES for row in range(11)
-)
-SCRATCH: Final = 11 * LANES
+UNIT: Final = np.float32(256.0)
+"""Units of length of this file in one of the world."""
+
+HALF_TURN: Final = np.float32(np.pi / 2.0**32)
+"""Half the angle, from the angle in the upper half of a signed 32-bit word."""
+
+FAR: Final = np.float32(1e30)
+"""Square of a distance beyond that of every predator."""
+
+NEVER: Final = np.float32(-1e30)
+"""Score below that of every point."""
 
 
-@compiled
+@inlined
+def hashed(first: Bits, second: Bits, counter: int) -> Bits:
+    """Return what `counter_random.draw` makes of two keys and a counter, but for its last step.
+
+    That step would be bits ^ (bits >> 16): the upper half is as it is.
+    """
+    bits = first + u32(u32(counter) * WEYL)
+    bits = bits ^ (bits >> 16)
+    bits = bits * MIX_1
+    bits = bits ^ (bits >> 15)
+    bits = bits + second
+    return bits * MIX_2
+
+
+@inlined
+def disc_point(bits: Bits) -> tuple[Lanes, Lanes, Lanes]:
+    """Return the point x, y of the disc that `hashed` bits give, and x^2 + y^2; units of 1/256.
+
+    With S = sqrt(2) sin and C = sqrt(2) cos of half the angle, from -pi/2 to pi/2, the point is
+    r (1 - S^2, S C). The polynomials, fitted here, are within 1e-7.
+    """
+    upper = bits >> 16
+    share = signed(upper)
+    radius = square_root(share)
+    angle = signed((bits ^ upper) << 16) * HALF_TURN
+    s = angle * angle
+    sine = s * f32(3.6843444e-06) + f32(-0.000280142629)
+    sine = sine * s + f32(0.0117847138)
+    sine = sine * s + f32(-0.235702138)
+    sine = (sine * s + f32(1.41421356)) * angle
+    cosine = s * f32(3.27446041e-05) + f32(-0.00195920965)
+    cosine = cosine * s + f32(0.0589212065)
+    cosine = cosine * s + f32(-0.707105443)
+    cosine = cosine * s + f32(1.4142135)
+    reach = radius * sine
+    return radius - reach * sine, reach * cosine, share
+
+
+@inlined
 def flee(
-    here: Float32,
-    first: NDArray[np.uint32],
-    second: NDArray[np.uint32],
+    positions: Float32,
+    first_row: int,
+    first: UInt32,
+    second: UInt32,
+    block: int,
     counter: int,
     points: int,
     n: int,
     prey: int,
     touch: np.float32,
-    scratch: Float32,
-    forces: Float32,
+    rows: Float32,
+    scratch: int,
+    target: int,
 ) -> None:
-    """Write forces [2, W] of one prey of one block: `prey.flee` for W episodes at once.
+    """Write the point that one prey of one block chooses to rows[target] and the row after.
 
-    `here` [m, 2, W]. All that the long loop touches lies in one flat array at constant offsets
-    (`scratch`, rows of W), or the compiler could not rule out that rows overlap.
+    Args:
+        positions: [.., W], two rows an entity.
+        first_row: of the block in positions.
+        first: [K, W], first keys of the episodes.
+        second: [K, W], second keys.
+        block: row of the keys.
+        counter: of the first draw.
+        points: J, draws.
+        n: predators.
+        prey: index of the prey among the entities.
+        touch: square of the distance at which predator and prey touch.
+        rows: [.., W], the workspace.
+        scratch: first of 3 n rows of it that are overwritten.
+        target: first of the two rows of it that are written.
     """
-    for lane in range(LANES):
-        scratch[HERE_X + lane] = here[prey, 0, lane]
-        scratch[HERE_Y + lane] = here[prey, 1, lane]
-        scratch[BEST + lane] = f32(1e30)
-        scratch[FORCE_X + lane] = f32(0.0)
-        scratch[FORCE_Y + lane] = f32(0.0)
+    here_x = load(positions, first_row + 2 * prey)
+    here_y = load(positions, first_row + 2 * prey + 1)
+    # The predators: 2 e (two rows), and what a + 2 e p is at least where the two do not touch.
+    near, near_x, near_y = spread(FAR), spread(FAR), spread(FAR)
     for predator in range(n):
-        there_x, there_y = here[predator, 0], here[predator, 1]
-        for lane in range(LANES):
-            x = there_x[lane]
-            y = there_y[lane]
-            dx = scratch[HERE_X + lane] - x
-            dy = scratch[HERE_Y + lane] - y
-            squared = dx * dx + dy * dy
-            nearer = squared < scratch[BEST + lane]
-            scratch[BEST + lane] = squared if nearer else scratch[BEST + lane]
-            scratch[NEAR_X + lane] = x if nearer else scratch[NEAR_X + lane]
-            scratch[NEAR_Y + lane] = y if nearer else scratch[NEAR_Y + lane]
-    for lane in range(LANES):
-        scratch[BEST + lane] = f32(-0.5)
-    for point in range(points):
-        offset = u32(u32(counter + point) * WEYL)
-        for lane in range(LANES):
-            bits = u32(first[lane] + offset)
-            bits = u32(bits ^ u32(bits >> u32(16)))
-            bits = u32(bits * MIX_1)
-            bits = u32(bits ^ u32(bits >> u32(15)))
-            bits = u32(bits + second[lane])
-            bits = u32(bits * MIX_2)
-            bits = u32(bits ^ u32(bits >> u32(16)))
-            radius = f32(math.sqrt(f32(u32(bits >> u32(16))) * f32(1.0 / 65536.0)))
-            # Half the angle, shifted to [-pi/2, pi/2), where short polynomials do; then doubled.
-            turn = (f32(u32(bits & u32(65535))) - f32(32768.0)) * f32(math.pi / 65536.0)
-            square = turn * turn
-            sine = f32(-1.0 / 5040.0) + square * f32(1.0 / 362880.0)
-            sine = f32(-1.0 / 6.0) + square * (f32(1.0 / 120.0) + square * sine)
-            sine = turn * (f32(1.0) + square * sine)
-            cosine = f32(1.0 / 40320.0) - square * f32(1.0 / 3628800.0)
-            cosine = f32(1.0 / 24.0) + square * (f32(-1.0 / 720.0) + square * cosine)
-            cosine = f32(1.0) + square * (f32(-0.5) + square * cosine)
-            x = scratch[HERE_X + lane] - radius * (cosine * cosine - sine * sine)
-            y = scratch[HERE_Y + lane] - radius * f32(2.0) * sine * cosine
-            dx = x - scratch[NEAR_X + lane]
-            dy = y - scratch[NEAR_Y + lane]
-            scratch[TARGET_X + lane] = x
-            scratch[TARGET_Y + lane] = y
-            scratch[AWAY + lane] = dx * dx + dy * dy
-            scratch[REACH + lane] = f32(1e30)
-        for predator in range(n):
-            there_x, there_y = here[predator, 0], here[predator, 1]
-            for lane in range(LANES):
-                dx = scratch[TARGET_X + lane] - there_x[lane]
-                dy = scratch[TARGET_Y + lane] - there_y[lane]
-                squared = dx * dx + dy * dy
-                closest = scratch[REACH + lane]
-                scratch[REACH + lane] = squared if squared < closest else closest
-        for lane in range(LANES):
-            best = scratch[BEST + lane]
-            away = scratch[AWAY + lane] if scratch[REACH + lane] >= touch else f32(-1.0)
-            better = away > best
-            scratch[BEST + lane] = away if better else best
-            x = scratch[TARGET_X + lane] - scratch[HERE_X + lane]
-            y = scratch[TARGET_Y + lane] - scratch[HERE_Y + lane]
-            scratch[FORCE_X + lane] = x if better else scratch[FORCE_X + lane]
-            scratch[FORCE_Y + lane] = y if better else scratch[FORCE_Y + lane]
-    for lane in range(LANES):
-        forces[0, lane] = scratch[FORCE_X + lane]
-        forces[1, lane] = scratch[FORCE_Y + lane]
+        ex = here_x - load(positions, first_row + 2 * predator)
+        ey = here_y - load(positions, first_row + 2 * predator + 1)
+        squared = ex * ex + ey * ey
+        ex, ey = ex * (f32(2.0) * UNIT), ey * (f32(2.0) * UNIT)
+        store(rows, scratch + 3 * predator, ex)
+        store(rows, scratch + 3 * predator + 1, ey)
+        store(rows, scratch + 3 * predator + 2, (touch - squared) * (UNIT * UNIT))
+        nearer = squared < near
+        near = pick(nearer, squared, near)
+        near_x = pick(nearer, ex, near_x)
+        near_y = pick(nearer, ey, near_y)
+    key, other_key = load_bits(first, block), load_bits(second, block)
+    best, chosen, last = spread(NEVER), key, counter + points - 1
+    for c0 in range(counter, counter + points, 4):
+        # Four at a time, so that four chains of arithmetic are under way at once. Past the end the
+        # last point is tried again, which changes nothing: it is not better than itself.
+        c1, c2, c3 = min(c0 + 1, last), min(c0 + 2, last), min(c0 + 3, last)
+        bits0, bits1 = hashed(key, other_key, c0), hashed(key, other_key, c1)
+        bits2, bits3 = hashed(key, other_key, c2), hashed(key, other_key, c3)
+        x0, y0, share0 = disc_point(bits0)
+        x1, y1, share1 = disc_point(bits1)
+        x2, y2, share2 = disc_point(bits2)
+        x3, y3, share3 = disc_point(bits3)
+        score0, score1 = near_x * x0 + (near_y * y0 + share0), near_x * x1 + (near_y * y1 + share1)
+        score2, score3 = near_x * x2 + (near_y * y2 + share2), near_x * x3 + (near_y * y3 + share3)
+        free0, free1, free2, free3 = score0 > best, score1 > best, score2 > best, score3 > best
+        for row in range(scratch, scratch + 3 * n, 3):
+            ex, ey, least = load(rows, row), load(rows, row + 1), load(rows, row + 2)
+            free0 = free0 & (ex * x0 + (ey * y0 + share0) >= least)
+            free1 = free1 & (ex * x1 + (ey * y1 + share1) >= least)
+            free2 = free2 & (ex * x2 + (ey * y2 + share2) >= least)
+            free3 = free3 & (ex * x3 + (ey * y3 + share3) >= least)
+        best, chosen = pick(free0, score0, best), pick(free0, bits0, chosen)
+        free1 = free1 & (score1 > best)
+        best, chosen = pick(free1, score1, best), pick(free1, bits1, chosen)
+        free2 = free2 & (score2 > best)
+        best, chosen = pick(free2, score2, best), pick(free2, bits2, chosen)
+        free3 = free3 & (score3 > best)
+        best, chosen = pick(free3, score3, best), pick(free3, bits3, chosen)
+    x, y, _ = disc_point(chosen)
+    found = best > NEVER
+    store(rows, target, pick(found, x * (f32(1.0) / UNIT), 0.0))
+    store(rows, target + 1, pick(found, y * (f32(1.0) / UNIT), 0.0))

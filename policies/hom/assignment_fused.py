@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import load, pick_greater, store
+from rolecast.envs.lane_vectors import load, pick, store
 from rolecast.envs.spec import LANES, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 
@@ -44,8 +44,9 @@ def assign_lanes(
             if (taken >> agent) & 1 == 0:
                 offer = load(rows, offers + agent) + load(rows, best + (taken | (1 << agent)))
                 agents = load(rows, choice + taken)
-                store(rows, choice + taken, pick_greater(offer, total, np.float32(agent), agents))
-                total = pick_greater(offer, total, offer, total)
+                better = offer > total
+                store(rows, choice + taken, pick(better, np.float32(agent), agents))
+                total = pick(better, offer, total)
         store(rows, best + taken, total)
     for lane in range(LANES):
         taken = 0

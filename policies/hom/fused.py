@@ -7,7 +7,7 @@ role and added per pair; that is the same sum in another order, and n times less
 import numpy as np
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import load, pick_equal, store
+from rolecast.envs.lane_vectors import equal, load, pick, store
 from rolecast.envs.spec import LANES, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.assignment_fused import assign_lanes
@@ -138,7 +138,7 @@ def hom_actions(
                     for role in range(n):
                         held = load(rows, agent_of_role + role)
                         action = load(rows, hidden + role * da + unit)
-                        value = pick_equal(held, np.float32(agent), action, value)
+                        value = pick(equal(held, np.float32(agent)), action, value)
                 store(target, (k * n + agent) * da + unit, tanh_lanes(value * gain))
 
 
@@ -151,5 +151,5 @@ def gather(rows: Float32, n: int, size: int, states: int, agent_of_role: int, or
             value = load(rows, states + i)
             for agent in range(1, n):
                 state = load(rows, states + agent * size + i)
-                value = pick_equal(held, np.float32(agent), state, value)
+                value = pick(equal(held, np.float32(agent)), state, value)
             store(rows, ordered + role * size + i, value)

@@ -8,7 +8,7 @@ rows, `zeros` has `width` of them that are 0.
 """
 
 from rolecast.envs.compiled import inlined
-from rolecast.envs.lane_vectors import load, pick_greater, store
+from rolecast.envs.lane_vectors import load, pick, store
 from rolecast.envs.spec import Float32
 from rolecast.policies.layers_fused import (
     add_code,
@@ -162,7 +162,7 @@ def add_messages(
                 finish(w, after, depth, width, rows, scratch, message, da)
                 edge = load(rows, affinity + i * n + other)
                 for unit in range(da):
-                    heard = pick_greater(edge, 0.0, load(rows, message + unit), 0.0)
+                    heard = pick(edge > 0.0, load(rows, message + unit), 0.0)
                     store(rows, total + i * da + unit, load(rows, so_far + unit) + heard)
                 so_far = total + i * da
 

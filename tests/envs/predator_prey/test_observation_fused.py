@@ -3,29 +3,29 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.predator_prey.observation import observation_size, observe
-from rolecast.envs.predator_prey.observation_fused import observe_full, observe_nearest
+from rolecast.envs.lane_vectors import lane_array
+from rolecast.envs.predator_prey.observation import VARIANTS, observation_size, observe
+from rolecast.envs.predator_prey.observation_fused import observe as fused_observe
 from rolecast.envs.predator_prey.physics import parameters
 from rolecast.envs.spec import LANES, Float
-
-KERNELS = {"full": observe_full, "nearest16": observe_nearest}
 
 
 def seen(n: int, variant: str, positions: Float, velocities: Float) -> Float:
     """Return what the kernel shows, [W, n, do]."""
     params = parameters(n)
-    shape = (1, n, observation_size(params, variant), LANES)
-    observations = np.full(shape, np.nan, dtype=np.float32)
+    observations = lane_array(n, observation_size(params, variant))
+    observations[:] = np.nan
     here, speed = (
-        np.ascontiguousarray(np.moveaxis(part, 0, -1)[None], dtype=np.float32)
+        np.moveaxis(part, 0, -1).astype(np.float32, order="C").reshape(-1, LANES)
         for part in (positions, velocities)
     )
-    view = np.float32(params.view_radius**2)
-    KERNELS[variant](here, speed, view, params.prey, observations)
-    return np.asarray(np.moveaxis(observations[0], -1, 0), dtype=np.float64)
+    sizes, view = (n, params.movers, params.entities), np.float32(params.view_radius**2)
+    rows = observations.reshape(-1, LANES)
+    fused_observe(here, 0, speed, 0, sizes, view, variant == "nearest16", rows, 0)
+    return np.moveaxis(observations, -1, 0).astype(np.float64)
 
 
-@pytest.mark.parametrize("variant", KERNELS)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("n", [3, 6, 9, 15])
 @pytest.mark.parametrize("spread", [0.2, 1.0, 4.0])
 def test_they_are_those_of_the_reference(n: int, variant: str, spread: float) -> None:
@@ -38,7 +38,7 @@ def test_they_are_those_of_the_reference(n: int, variant: str, spread: float) ->
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("variant", KERNELS)
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("turn", range(4))
 def test_ties_go_to_the_lowest_index_as_in_the_reference(variant: str, turn: int) -> None:
     """For the first predator: all else at one distance from it, in four directions."""

@@ -5,12 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rolecast.envs.compiled import compiled
+from rolecast.envs.lane_vectors import lane_array, load, store
 from rolecast.envs.predator_prey.observation import VARIANTS
-from rolecast.envs.predator_prey.physics import contact_forces, parameters
+from rolecast.envs.predator_prey.physics import PredatorPreyParameters, contact_forces, parameters
 from rolecast.envs.predator_prey.physics_fused import (
     PredatorPreyEpisodes,
     PredatorPreyLanes,
     push_apart,
+    softplus_lanes,
 )
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.spec import LANES, Float, Float32
@@ -137,40 +140,62 @@ def test_actions_outside_the_range_are_clipped() -> None:
     np.testing.assert_array_equal(wild.observations, tame.observations)
 
 
+@compiled
+def push_all(
+    positions: Float32,
+    sizes: Float32,
+    force: np.float32,
+    margin: np.float32,
+    forces: Float32,
+    movers: int,
+) -> None:
+    push_apart(positions, 0, sizes, force, margin, forces, movers)
+
+
+def pushed(params: PredatorPreyParameters, positions: Float) -> Float:
+    """Return the forces [W, n + k, 2] of one block."""
+    forces = lane_array(params.movers, 2)
+    push_all(
+        to_lanes(positions).reshape(-1, LANES),
+        params.sizes.astype(np.float32),
+        np.float32(params.contact_force),
+        np.float32(params.contact_margin),
+        forces.reshape(-1, LANES),
+        params.movers,
+    )
+    return from_lanes(forces[None])
+
+
 @pytest.mark.parametrize("spread", [0.05, 0.3, 1.0])
 def test_contact_forces_are_those_of_the_reference(spread: float) -> None:
     """Crowds in which all overlap, some do, and few do; forces reach some 20."""
     params = parameters(6)
     positions = np.random.default_rng(0).uniform(-spread, spread, (LANES, params.entities, 2))
     positions = positions.astype(np.float32).astype(np.float64)
-    forces = np.zeros((params.movers, 2, LANES), dtype=np.float32)
-    push_apart(
-        to_lanes(positions)[0],
-        params.sizes.astype(np.float32),
-        np.float32(params.contact_force),
-        np.float32(params.contact_margin),
-        forces,
-        params.movers,
-    )
     expected = contact_forces(params, positions)
     assert np.abs(expected).max() > 1.0
-    np.testing.assert_allclose(from_lanes(forces[None]), expected, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(pushed(params, positions), expected, rtol=1e-4, atol=1e-3)
 
 
 def test_two_entities_at_one_point_push_each_other_not_at_all() -> None:
     params = parameters(3)
     positions = np.zeros((LANES, params.entities, 2))
     positions[:, 2:] = np.arange(params.entities - 2)[:, None] + 5.0
-    forces = np.zeros((params.movers, 2, LANES), dtype=np.float32)
-    push_apart(
-        to_lanes(positions)[0],
-        params.sizes.astype(np.float32),
-        np.float32(100.0),
-        np.float32(0.001),
-        forces,
-        params.movers,
-    )
-    np.testing.assert_array_equal(forces, 0.0)
+    np.testing.assert_array_equal(pushed(params, positions), 0.0)
+
+
+@compiled
+def softplus_rows(rows: Float32) -> None:
+    for row in range(rows.shape[0]):
+        store(rows, row, softplus_lanes(load(rows, row)))
+
+
+@pytest.mark.parametrize("bound", [1e-3, 1.0, 20.0, 500.0])
+def test_softplus_is_within_2e_7_or_1e_7_of_its_argument(bound: float) -> None:
+    x = np.linspace(-bound, bound, 100 * LANES).astype(np.float32).reshape(-1, LANES)
+    expected = np.logaddexp(0.0, x.astype(np.float64))
+    softplus_rows(x)
+    np.testing.assert_allclose(x, expected, rtol=1e-7, atol=2e-7)
 
 
 @pytest.mark.parametrize(

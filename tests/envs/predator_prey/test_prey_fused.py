@@ -1,59 +1,76 @@
 """The compiled prey against the rule that it follows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from rolecast.envs.compiled import compiled
 from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.predator_prey.physics import parameters
+from rolecast.envs.lane_vectors import UInt32, lane_array
+from rolecast.envs.predator_prey.physics import PredatorPreyParameters, parameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER, flee, prey_points
-from rolecast.envs.predator_prey.prey_fused import SCRATCH
 from rolecast.envs.predator_prey.prey_fused import flee as fused_flee
-from rolecast.envs.spec import LANES, Float
+from rolecast.envs.spec import LANES, Float, Float32
 
 SEEDS = np.array([0, 2**40, 2**64 - 1, *range(500, 513)], dtype=np.uint64)
 
 
-def chosen(n: int, positions: Float, step: int) -> Float:
-    """Return what the kernel makes the prey do, [W, k, 2]."""
-    params, forces = parameters(n), []
-    keys = episode_keys(SEEDS)
-    here = np.ascontiguousarray(np.moveaxis(positions, 0, -1), dtype=np.float32)
-    for prey in range(params.prey):
-        force = np.full((2, LANES), np.nan, dtype=np.float32)
+@compiled
+def flee_all(
+    positions: Float32,
+    first: UInt32,
+    second: UInt32,
+    counter: int,
+    points: int,
+    n: int,
+    movers: int,
+    touch: np.float32,
+    rows: Float32,
+) -> None:
+    for prey in range(n, movers):
         fused_flee(
-            here,
-            *keys,
-            FIRST_COUNTER + (step * params.prey + prey) * params.prey_points,
-            params.prey_points,
-            n,
-            n + prey,
-            np.float32((params.predator_size + params.prey_size) ** 2),
-            np.empty(SCRATCH, dtype=np.float32),
-            force,
-        )
-        forces.append(force.T)
-    return np.stack(forces, axis=1).astype(np.float64)
+            positions, 0, first, second, 0, counter + (prey - n) * points, points, n, prey, touch,
+            rows, 2 * movers, 2 * prey,
+        )  # fmt: skip
 
 
+def chosen(params: PredatorPreyParameters, positions: Float, step: int, touch: float) -> Float:
+    """Return what the kernel makes the prey do, [W, k, 2]."""
+    first, second = episode_keys(SEEDS)
+    rows = lane_array(2 * params.movers + 3 * params.predators)
+    flee_all(
+        np.moveaxis(positions, 0, -1).astype(np.float32, order="C").reshape(-1, LANES),
+        first[None],
+        second[None],
+        FIRST_COUNTER + step * params.prey * params.prey_points,
+        params.prey_points,
+        params.predators,
+        params.movers,
+        np.float32(touch**2),
+        rows,
+    )
+    forces = rows[2 * params.predators : 2 * params.movers].reshape(params.prey, 2, LANES)
+    return np.moveaxis(forces, -1, 0).astype(np.float64)
+
+
+@pytest.mark.parametrize("points", [1, 7, 100])
 @pytest.mark.parametrize("n", [3, 6, 9])
 @pytest.mark.parametrize("spread", [0.3, 0.8, 2.0])
-def test_it_takes_the_point_that_the_rule_takes(n: int, spread: float) -> None:
+def test_it_takes_the_point_that_the_rule_takes(n: int, spread: float, points: int) -> None:
     """All of 16 episodes, three steps each: crowded, near and far; the same points, to 1e-5."""
-    params, rng = parameters(n), np.random.default_rng(n)
+    params, rng = replace(parameters(n), prey_points=points), np.random.default_rng(n)
     for step in (0, 1, 24):
         positions = rng.uniform(-spread, spread, (LANES, params.entities, 2))
         positions = positions.astype(np.float32).astype(np.float64)
         expected = flee(params, positions, prey_points(params, episode_keys(SEEDS), step))
-        np.testing.assert_allclose(chosen(n, positions, step), expected, atol=1e-5)
+        forces = chosen(params, positions, step, params.predator_size + params.prey_size)
+        np.testing.assert_allclose(forces, expected, atol=1e-5)
 
 
 def test_it_halts_when_no_point_is_in_reach() -> None:
     """Predators so large that they touch it wherever it goes."""
     params = parameters(3)
-    here = np.zeros((params.entities, 2, LANES), dtype=np.float32)
-    here[:3, 0] = 0.1
-    force = np.full((2, LANES), np.nan, dtype=np.float32)
-    scratch = np.empty(SCRATCH, dtype=np.float32)
-    keys = episode_keys(SEEDS)
-    fused_flee(here, *keys, FIRST_COUNTER, 100, 3, 3, np.float32(4.0), scratch, force)
-    np.testing.assert_array_equal(force, 0.0)
+    positions = np.zeros((LANES, params.entities, 2))
+    positions[:, :3, 0] = 0.1
+    np.testing.assert_array_equal(chosen(params, positions, 0, 2.0), 0.0)
