@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
@@ -84,10 +85,10 @@ class Robot:
         """Whether an episode ends where the body is not healthy."""
         return self.height is not None
 
-    def healthy(self, positions: Float, velocities: Float) -> np.ndarray:
+    def healthy(self, positions: Float, velocities: Float) -> NDArray[np.bool_]:
         """Return [B] bool from positions [B, nq] and velocities [B, nv]."""
         state = np.concatenate([positions[:, 2:], velocities], axis=1)
-        healthy = (np.abs(state) < self.state_limit).all(axis=1)
+        healthy: NDArray[np.bool_] = (np.abs(state) < self.state_limit).all(axis=1)
         healthy &= np.isfinite(positions).all(axis=1)
         if self.height is not None:
             column, low, high = self.height
