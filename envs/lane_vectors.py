@@ -21,6 +21,7 @@ from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
+from rolecast.envs.compiled import compiled
 from rolecast.envs.spec import LANES, Float32
 
 UInt32 = NDArray[np.uint32]
@@ -38,6 +39,15 @@ def lane_array(*shape: int) -> Float32:
     memory = np.zeros(size + CACHE_LINE // 4, dtype=np.float32)
     start = -memory.ctypes.data % CACHE_LINE // 4
     return memory[start : start + size].reshape(*shape, LANES)
+
+
+@compiled
+def gather_lanes(rows: Float32, index: NDArray[np.int64], lanes: Float32) -> None:
+    """Write row index[k, w] of rows [P, D] to lane w of block k of lanes [K, D, W]."""
+    for k in range(lanes.shape[0]):
+        for d in range(lanes.shape[1]):
+            for w in range(LANES):
+                lanes[k, d, w] = rows[index[k, w], d]
 
 
 class VectorType(types.Type):

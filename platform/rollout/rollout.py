@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.errors import ConfigError, RunError
+from rolecast.envs.lane_vectors import gather_lanes, lane_array
 from rolecast.envs.rewards.task import RAW_RETURNS, RAW_REWARD
 from rolecast.envs.spec import LANES, BatchedTask, Float, Float32, Seeds
 from rolecast.policies.protocol import Policy
@@ -96,7 +97,7 @@ def rollout(
     keep = _record_share(record, lane_seeds.size, size)
     for start in range(0, lane_seeds.size, size):
         part = slice(start, start + size)
-        chunks.append(run(task, policy, weights[candidate[part]], lane_seeds[part], keep))
+        chunks.append(run(task, policy, weights, candidate[part], lane_seeds[part], keep))
     returns = np.concatenate([chunk.returns for chunk in chunks]).reshape(shape)
     paid_as_earned = all(chunk.observed is chunk.returns for chunk in chunks)
     if not np.isfinite(returns).all():
@@ -142,10 +143,17 @@ def _recorded(chunks: list[_Chunk], record: int) -> Float:
     return np.asarray(met[np.linspace(0, len(met) - 1, min(record, len(met))).astype(int)])
 
 
-def _to_lanes(rows: Float, blocks: int) -> Float32:
-    """Lay rows [L, ...] out as [K, ..., W]; lanes past L repeat the last row."""
-    padded = rows[np.minimum(np.arange(blocks * LANES), len(rows) - 1)].astype(np.float32)
-    return np.ascontiguousarray(np.moveaxis(padded.reshape(blocks, LANES, *rows.shape[1:]), 1, -1))
+def _to_lanes(rows: Float, blocks: int, held: NDArray[np.int64] | None = None) -> Float32:
+    """Lay rows [P, ...] out as [K, ..., W].
+
+    Lane l holds row held[l], or row l by default; lanes past the last one repeat it.
+    """
+    held = np.arange(len(rows)) if held is None else held
+    held = held[np.minimum(np.arange(blocks * LANES), len(held) - 1)]
+    lanes = lane_array(blocks, *rows.shape[1:])
+    flat = rows.astype(np.float32).reshape(len(rows), -1)
+    gather_lanes(flat, held.reshape(blocks, LANES), lanes.reshape(blocks, -1, LANES))
+    return lanes
 
 
 def _from_lanes(lanes: Float32, length: int) -> Float:
@@ -160,14 +168,19 @@ def _steps_to_record(horizon: int, keep: int) -> frozenset[int]:
 
 
 def _compiled_chunk(
-    task: BatchedTask, policy: Policy, weights: Float, seeds: Seeds, keep: int
+    task: BatchedTask,
+    policy: Policy,
+    weights: Float,
+    candidate: NDArray[np.int64],
+    seeds: Seeds,
+    keep: int,
 ) -> _Chunk:
-    """Run L episodes to their common horizon, policy and task compiled; weights [L, D]."""
+    """Run L episodes to their common horizon, policy and task compiled; lane l of candidate[l]."""
     spec, length = task.spec, seeds.size
     episodes = task.lanes().start(seeds)  # type: ignore[attr-defined]  # the caller has looked
     blocks = len(episodes.observations)
-    actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks)
-    actions = np.empty((blocks, spec.agents, spec.action_size, LANES), dtype=np.float32)
+    actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks, candidate)
+    actions = lane_array(blocks, spec.agents, spec.action_size)
     kept, steps = [], _steps_to_record(spec.horizon, keep)
     for step in range(spec.horizon):
         if step in steps:
@@ -181,12 +194,17 @@ def _compiled_chunk(
 
 
 def _batched_chunk(
-    task: BatchedTask, policy: Policy, weights: Float, seeds: Seeds, keep: int
+    task: BatchedTask,
+    policy: Policy,
+    weights: Float,
+    candidate: NDArray[np.int64],
+    seeds: Seeds,
+    keep: int,
 ) -> _Chunk:
-    """Run L episodes until all are done, by the batched contract; weights [L, D]."""
+    """Run L episodes until all are done, by the batched contract; lane l of candidate[l]."""
     spec, length = task.spec, seeds.size
     blocks = -(-length // LANES)
-    actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks)
+    actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks, candidate)
     actions = np.empty((blocks, spec.agents, spec.action_size, LANES), dtype=np.float32)
     observations = task.reset(seeds)
     observed, lengths = np.zeros(length), np.zeros(length, dtype=np.int64)

@@ -11,6 +11,7 @@ from rolecast.envs.lane_vectors import (
     UInt32,
     any_lane,
     equal,
+    gather_lanes,
     lane_array,
     load,
     load_bits,
@@ -150,3 +151,11 @@ def test_rows_of_lanes_begin_where_cache_lines_do(shape: tuple[int, ...]) -> Non
     assert all(array.shape == (*shape, LANES) and not array.any() for array in arrays)
     assert all(array.ctypes.data % CACHE_LINE == 0 for array in arrays)
     assert all(array.flags.c_contiguous for array in arrays)
+
+
+def test_every_lane_holds_the_row_that_is_named_for_it() -> None:
+    rng = np.random.default_rng(0)
+    rows, index = rng.normal(size=(5, 3)).astype(np.float32), rng.integers(0, 5, (4, LANES))
+    lanes = lane_array(4, 3)
+    gather_lanes(rows, index, lanes)
+    np.testing.assert_array_equal(lanes, np.moveaxis(rows[index], 1, -1))
