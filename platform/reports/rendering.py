@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from rolecast.envs.adapters.task import AdaptedTask
 from rolecast.envs.errors import RequestError, RunError
 from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.spec import BatchedTask, Float, Seeds
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.hunt import Hunt, gif, hunt_frames
@@ -76,7 +78,7 @@ def render(path: str | Path, *, seed: int = HeldOut.seed) -> Rendering:
         RequestError: there is no run, or its task cannot be drawn.
     """
     run = Run.read(path)
-    task = run.task()
+    task = unwrapped(run.task())
     try:
         policy = run.policy(task)
         weights = policy.space.weights(run.incumbent)
@@ -85,7 +87,9 @@ def render(path: str | Path, *, seed: int = HeldOut.seed) -> Rendering:
             return _render_hunt(task, policy, weights, name, seed)
     finally:
         task.close()
-    drawn = run.task(render_mode="rgb_array")
+    # A user's environment is told when it is made; a task of this project can always be drawn.
+    options = {"render_mode": "rgb_array"} if isinstance(task, AdaptedTask) else {}
+    drawn = unwrapped(run.task(**options))
     try:
         return _render_other(drawn, policy, weights, name, seed)
     finally:

@@ -31,13 +31,13 @@ class Figures:
     """Share of the budget used, in [0, 1]."""
 
     best_return: float
-    """Highest mean return of an evaluation, as observed: a lucky draw among them."""
+    """Highest mean return of an evaluation, as measured: a lucky draw among them."""
 
     best_stderr: float | None
     """Its standard error; None for single episodes."""
 
     incumbent_return: float | None
-    """What the incumbent earns, observed or as the optimiser believes; None if it cannot say."""
+    """What the incumbent earns, measured or as the optimiser believes; None if it cannot say."""
 
     incumbent_stderr: float | None
     """Its standard error."""
@@ -182,7 +182,7 @@ def line(figures: Figures) -> str:
 def _table(figures: Figures) -> Table:
     rows = (
         ("evaluations", f"{figures.evaluations:,}   ({figures.env_steps:,} env steps)"),
-        ("best as observed", _value(figures.best_return, figures.best_stderr)),
+        ("best as measured", _value(figures.best_return, figures.best_stderr)),
         ("incumbent", _value(figures.incumbent_return, figures.incumbent_stderr)),
         ("env-steps/s", _count(figures.env_steps_per_s)),
         ("ask, tell", f"{figures.ask_s:.2f} s, {figures.tell_s:.2f} s a batch"),

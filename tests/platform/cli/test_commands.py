@@ -83,6 +83,7 @@ def test_every_reward_setting_is_an_option_of_three_commands(
     assert other["episode_return_mean"] == told["episode_return_mean"]
     ended = rolecast_command("evaluate", out, "--episodes", "50")
     assert "paid as" in ended.stdout
+    assert rolecast_command("render", out, "--out", tmp_path / "hunt.png").returncode == 0
 
 
 def test_a_single_episode_is_told_without_an_error(rolecast_command: Command) -> None:
