@@ -44,17 +44,11 @@ def usable_threads(asked: int | None) -> int:
 class SimulationPool:
     """B simulations of a body. What they show lies in arrays, a row an episode."""
 
-    positions: Float
-    """[B, nq]."""
-
-    velocities: Float
-    """[B, nv]."""
+    state: Float
+    """[B, F], positions, velocities, contact forces if they cost something, and a zero."""
 
     place: Float
     """[B], metres along x from which the forward reward is measured."""
-
-    contacts: Float
-    """[B, bodies, 6], contact forces on each body; zeros where the body has no contact cost."""
 
     def __init__(self, robot: Robot, threads: int) -> None:
         self.model = load_model(robot)
@@ -68,9 +62,10 @@ class SimulationPool:
         """Make room for B episodes, none of which has begun."""
         self._data = self._data[:batch]
         self._data += [mujoco.MjData(self.model) for _ in range(batch - len(self._data))]
-        self.positions = np.zeros((batch, self.model.nq))
-        self.velocities = np.zeros((batch, self.model.nv))
-        self.contacts = np.zeros((batch, self.model.nbody, 6))
+        model = self.model
+        forces = 6 * model.nbody if self.robot.contact_cost else 0
+        self._cuts = np.cumsum([0, model.nq, model.nv, forces]).tolist()
+        self.state = np.zeros((batch, self._cuts[-1] + 1))
         self.place = np.zeros(batch)
         self._rows = [self._row(episode) for episode in range(batch)]
 
@@ -122,14 +117,12 @@ class SimulationPool:
 
     def _row(self, episode: int) -> tuple[tuple[Float, Float], ...]:
         """Pair views of the simulator's memory with the rows that show them."""
-        data = self._data[episode]
-        pairs = [(self.positions[episode], data.qpos), (self.velocities[episode], data.qvel)]
-        if self.robot.contact_cost:
-            pairs.append((self.contacts[episode], data.cfrc_ext))
-            pairs.append((self.place[episode : episode + 1], data.xpos[TRUNK, :1]))
-        else:
-            pairs.append((self.place[episode : episode + 1], data.qpos[:1]))
-        return tuple(pairs)
+        data, costly = self._data[episode], bool(self.robot.contact_cost)
+        x = data.xpos[TRUNK, :1] if costly else data.qpos[:1]
+        memory = [data.qpos, data.qvel, *([data.cfrc_ext.ravel()] if costly else [])]
+        ends = zip(self._cuts, self._cuts[1:], strict=False)
+        rows = [self.state[episode, start:end] for start, end in ends]
+        return ((self.place[episode : episode + 1], x), *zip(rows, memory, strict=False))
 
     def _show(self, episode: int) -> None:
         for shown, memory in self._rows[episode]:

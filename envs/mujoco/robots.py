@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
@@ -85,17 +84,16 @@ class Robot:
         """Whether an episode ends where the body is not healthy."""
         return self.height is not None
 
-    def healthy(self, positions: Float, velocities: Float) -> NDArray[np.bool_]:
-        """Return [B] bool from positions [B, nq] and velocities [B, nv]."""
-        state = np.concatenate([positions[:, 2:], velocities], axis=1)
-        healthy: NDArray[np.bool_] = (np.abs(state) < self.state_limit).all(axis=1)
-        healthy &= np.isfinite(positions).all(axis=1)
+    def healthy_range(self) -> tuple[Float, Float]:
+        """Return the open ranges [nq + nv], low and high, of positions and velocities."""
+        high = np.full(self.positions + self.velocities, np.inf)
+        high[2:] = self.state_limit
+        low = -high
         if self.height is not None:
-            column, low, high = self.height
-            healthy &= (low < positions[:, column]) & (positions[:, column] < high)
-            low, high = self.angle
-            healthy &= (low < positions[:, 2]) & (positions[:, 2] < high)
-        return healthy
+            column, floor, ceiling = self.height
+            low[column], high[column] = floor, ceiling
+            low[2], high[2] = max(low[2], self.angle[0]), min(high[2], self.angle[1])
+        return low, high
 
 
 ROBOTS: Final[Mapping[str, Robot]] = MappingProxyType(

@@ -63,6 +63,7 @@ class MujocoTask:
             raise ConfigError("threads", threads, "an integer >= 1, or None")
         self.robot, self._threads = robot, threads
         self._layout = layout(robot, split, obs)
+        self._low, self._high = robot.healthy_range()
         options: dict[str, object] = {}
         if obs != "local":
             options["obs"] = obs
@@ -130,23 +131,25 @@ class MujocoTask:
         pool, robot = self._running(), self.robot
         actions = checked_actions(self._spec, actions, self.seeds.size)
         live, before = ~self._done, pool.place.copy()
-        pool.advance(np.flatnonzero(live).tolist(), self._layout.torques(actions))
+        torques = self._layout.torques(actions)
+        pool.advance(np.flatnonzero(live).tolist(), torques)
         self.steps += live
         distance = pool.place - before
-        healthy = robot.healthy(pool.positions, pool.velocities)
-        reward = distance / pool.step_s + robot.healthy_reward * healthy
-        reward -= robot.control_cost * np.square(actions).sum(axis=(1, 2))
+        reward = distance / pool.step_s - robot.control_cost * _squares(torques)
         if robot.contact_cost:
-            forces = np.clip(pool.contacts, -1.0, 1.0)
-            reward -= robot.contact_cost * np.square(forces).sum(axis=(1, 2))
+            forces = pool.state[:, self._low.size :]
+            reward -= robot.contact_cost * _squares(np.clip(forces, -1.0, 1.0))
+        if robot.mortal:
+            state = pool.state[:, : self._low.size]
+            healthy = ((self._low < state) & (state < self._high)).all(axis=1)
+            reward += robot.healthy_reward * healthy
+            self._done |= ~healthy
         if not np.isfinite(reward).all():
             episode = int(np.flatnonzero(~np.isfinite(reward))[0])
             raise RunError(
                 f"task {self._spec.id!r} diverged in step {self.steps[episode]} of the episode of "
                 f"seed {self.seeds[episode]}; expected finite positions"
             )
-        if robot.mortal:
-            self._done |= ~healthy
         self._done |= self.steps >= self._spec.horizon
         reward = np.where(live, reward, 0.0)
         return self._observe(pool), reward, self._done.copy(), {"distance": distance}
@@ -185,8 +188,9 @@ class MujocoTask:
 
     def _observe(self, pool: "SimulationPool") -> Float:
         """Return observations [B, n, do] of all episodes as they stand."""
-        limit, batch = self.robot.observed_speed, self.seeds.size
-        row = [pool.positions, np.clip(pool.velocities, -limit, limit)]
-        if self._layout.contacts:
-            row.append(np.clip(pool.contacts, -1.0, 1.0).reshape(batch, -1))
-        return self._layout.observe(np.concatenate([*row, np.zeros((batch, 1))], axis=1))
+        return self._layout.observe(pool.state)
+
+
+def _squares(rows: Float) -> Float:
+    """Return the sums of squares [B] of rows."""
+    return np.asarray(np.einsum("bi,bi->b", rows, rows))

@@ -30,20 +30,21 @@ OBSERVATIONS: Final = ("local", "own")
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Columns of one row [positions, velocities, contact forces of each body, a zero]."""
+    """Columns of one row [positions, velocities, contact forces of each body, a zero] [F]."""
 
     seen: NDArray[np.intp]
     """[n, do], the column that each agent observes at each place; -1 is the zero."""
 
+    limit: Float
+    """[n, do], what is observed is clipped to +- this; infinite where it is not."""
+
     moved: NDArray[np.intp]
     """[n, da], the motor that each action drives."""
 
-    contacts: bool
-    """Whether contact forces are among the columns."""
-
     def observe(self, state: Float) -> Float:
         """Return observations [B, n, do] of rows [B, F]."""
-        return np.asarray(state[:, self.seen])
+        observations: Float = state.take(self.seen, axis=1)
+        return np.clip(observations, -self.limit, self.limit, out=observations)
 
     def torques(self, actions: Float) -> Float:
         """Return the motors' inputs [B, nu] of actions [B, n, da]."""
@@ -116,11 +117,10 @@ def layout(robot: Robot, split: str, obs: str) -> Layout:
         moved = [motors for *_, motors in parts]
     size = max(map(len, seen))
     padded = [columns + [-1] * (size - len(columns)) for columns in seen]
-    return Layout(
-        seen=np.array(padded, dtype=np.intp),
-        moved=np.array(moved, dtype=np.intp),
-        contacts=max(map(max, padded)) >= robot.positions + robot.velocities,
-    )
+    chosen = np.array(padded, dtype=np.intp)
+    kind = np.searchsorted([robot.positions, robot.positions + robot.velocities], chosen, "right")
+    limits = np.array([np.inf, robot.observed_speed, 1.0])  # of positions, velocities, forces
+    return Layout(seen=chosen, limit=limits[kind], moved=np.array(moved, dtype=np.intp))
 
 
 _Part = tuple[Columns, Columns, list[int]]
