@@ -21,7 +21,7 @@ from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled
+from rolecast.envs.compiled import compiled, inlined
 from rolecast.envs.spec import LANES, Float32
 
 UInt32 = NDArray[np.uint32]
@@ -39,6 +39,14 @@ def lane_array(*shape: int) -> Float32:
     memory = np.zeros(size + CACHE_LINE // 4, dtype=np.float32)
     start = -memory.ctypes.data % CACHE_LINE // 4
     return memory[start : start + size].reshape(*shape, LANES)
+
+
+@inlined
+def workspace(count: int) -> Float32:
+    """Return `count` rows as `lane_array` does, not set to anything, inside a kernel."""
+    memory = np.empty((count + 1) * LANES, dtype=np.float32)
+    start = -memory.ctypes.data % CACHE_LINE // 4
+    return memory[start : start + count * LANES].reshape(count, LANES)
 
 
 @compiled

@@ -181,3 +181,48 @@ def dense(w: Float32, q: int, rows: Float32, x: int, count: int, y: int, units: 
     bias = q + units * count
     add_product(w, q, count, w, bias, rows, x, count, y, units)
     return bias + units
+
+
+@inlined
+def dense_three(
+    w: Float32, q: int, rows: Float32, x: int, count: int, y: int, units: int, shift: int
+) -> None:
+    """Write one whole layer, as `dense`, for three agents at once: one weight is read for three.
+
+    Args:
+        w: [.., W], weights of every lane.
+        q: first parameter of the layer.
+        rows: [.., W], holds x and y.
+        x: first input of the first agent.
+        count: inputs.
+        y: first output of the first agent.
+        units: outputs.
+        shift: rows from one agent's inputs, or outputs, to the next one's.
+    """
+    bias = q + units * count
+    pairs = units - units % 2
+    for u in range(0, pairs, 2):
+        q0 = q + u * count
+        q1 = q0 + count
+        s0, t0 = load(w, bias + u), load(w, bias + u + 1)
+        s1, t1, s2, t2 = s0, t0, s0, t0
+        for i in range(count):
+            w0, w1 = load(w, q0 + i), load(w, q1 + i)
+            x0, x1 = load(rows, x + i), load(rows, x + shift + i)
+            x2 = load(rows, x + 2 * shift + i)
+            s0, t0 = s0 + w0 * x0, t0 + w1 * x0
+            s1, t1 = s1 + w0 * x1, t1 + w1 * x1
+            s2, t2 = s2 + w0 * x2, t2 + w1 * x2
+        store(rows, y + u, s0)
+        store(rows, y + u + 1, t0)
+        store(rows, y + shift + u, s1)
+        store(rows, y + shift + u + 1, t1)
+        store(rows, y + 2 * shift + u, s2)
+        store(rows, y + 2 * shift + u + 1, t2)
+    if pairs < units:
+        last, inputs = y + pairs, q + pairs * count
+        for agent in range(3):
+            add_product(
+                w, inputs, count, w, bias + pairs, rows, x + agent * shift, count,
+                last + agent * shift, 1,
+            )  # fmt: skip

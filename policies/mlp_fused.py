@@ -1,14 +1,15 @@
 """The compiled face of `mlp`: the same function as `mlp.MlpPolicy.act`, over lanes in float32."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import load, store
+from rolecast.envs.lane_vectors import load, store, workspace
 from rolecast.envs.spec import LANES, Float32
-from rolecast.policies.layers_fused import clip_rows, dense, squash, tanh_lanes
+from rolecast.policies.layers_fused import clip_rows, dense, dense_three, squash, tanh_lanes
 from rolecast.policies.network import check_lanes
 
 
@@ -25,6 +26,11 @@ class MlpLanes:
     output_gain: float
     """Factor before the last tanh."""
 
+    @cached_property
+    def _numbers(self) -> tuple[NDArray[np.int64], np.float32, np.float32]:
+        widths = np.array(self.widths, dtype=np.int64)
+        return widths, np.float32(self.observation_clip), np.float32(self.output_gain)
+
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
         """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W].
 
@@ -33,9 +39,7 @@ class MlpLanes:
         """
         check_lanes(observations, actions, sizes=(self.widths[0], self.widths[-1]))
         mlp_actions(
-            np.array(self.widths, dtype=np.int64),
-            np.float32(self.observation_clip),
-            np.float32(self.output_gain),
+            *self._numbers,
             weights,
             observations,
             actions,
@@ -54,7 +58,7 @@ def mlp_actions(
     """Write actions [K, n, da, W]; widths are inputs, hidden widths, outputs."""
     blocks, agents, inputs = observations.shape[:3]
     layers, widest, outputs = widths.shape[0] - 1, widths.max(), actions.shape[2]
-    rows = np.empty((2 * agents * widest, LANES), dtype=np.float32)
+    rows = workspace(2 * agents * widest)
     w = weights.reshape(-1, LANES)
     source = observations.reshape(-1, LANES)
     target = actions.reshape(-1, LANES)
@@ -66,11 +70,16 @@ def mlp_actions(
         for layer in range(layers):
             # Agents inside, layers outside: a layer's weights are fetched once for all agents.
             fan_in, units = widths[layer], widths[layer + 1]
-            for agent in range(agents):
+            threes = agents - agents % 3
+            for agent in range(0, threes, 3):
+                shift = agent * widest
+                dense_three(w, q, rows, x + shift, fan_in, y + shift, units, widest)
+            for agent in range(threes, agents):
                 shift = agent * widest
                 dense(w, q, rows, x + shift, fan_in, y + shift, units)
-                if layer < layers - 1:
-                    squash(rows, y + shift, units)
+            if layer < layers - 1:
+                for agent in range(agents):
+                    squash(rows, y + agent * widest, units)
             q += (fan_in + 1) * units
             x, y = y, x
         for agent in range(agents):

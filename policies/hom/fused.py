@@ -7,7 +7,7 @@ role and added per pair; that is the same sum in another order, and n times less
 import numpy as np
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import equal, load, pick, store
+from rolecast.envs.lane_vectors import equal, load, pick, store, workspace
 from rolecast.envs.spec import LANES, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.assignment_fused import assign_lanes
@@ -98,7 +98,7 @@ def hom_actions(
     best = zeros + width
     subsets = 1 << n if assign and n <= SUBSET_LIMIT else 0
     choice = best + subsets
-    rows = np.empty((choice + subsets, LANES), dtype=np.float32)
+    rows = workspace(choice + subsets)
     w = weights.reshape(-1, LANES)
     source = observations.reshape(-1, LANES)
     target = actions.reshape(-1, LANES)

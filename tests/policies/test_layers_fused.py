@@ -6,7 +6,14 @@ import pytest
 from rolecast.envs.compiled import compiled
 from rolecast.envs.lane_vectors import load, store
 from rolecast.envs.spec import LANES, Float, Float32
-from rolecast.policies.layers_fused import add_code, add_product, clip_rows, dense, tanh_lanes
+from rolecast.policies.layers_fused import (
+    add_code,
+    add_product,
+    clip_rows,
+    dense,
+    dense_three,
+    tanh_lanes,
+)
 
 
 @compiled
@@ -18,6 +25,11 @@ def tanh_rows(rows: Float32) -> None:
 @compiled
 def one_dense(w: Float32, rows: Float32, count: int, units: int) -> int:
     return dense(w, 0, rows, 0, count, count, units)
+
+
+@compiled
+def team_dense(w: Float32, rows: Float32, count: int, units: int, shift: int) -> None:
+    dense_three(w, 0, rows, 0, count, count, units, shift)
 
 
 @compiled
@@ -72,6 +84,17 @@ def test_a_layer_is_its_weights_times_its_inputs_plus_bias(count: int, units: in
     expected = (weight * exact(rows[:count])).sum(axis=1) + exact(w[count * units :])
     assert one_dense(w, rows, count, units) == (count + 1) * units
     np.testing.assert_allclose(rows[count:], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("count", "units"), [(1, 1), (3, 2), (16, 4), (5, 7), (14, 14)])
+def test_three_agents_have_the_layer_of_one_each(count: int, units: int) -> None:
+    shift = count + units + 2
+    w, rows = rows_of((count + 1) * units), rows_of(3 * shift)
+    singly = rows.copy()
+    for agent in range(3):
+        one_dense(w, singly[agent * shift :], count, units)
+    team_dense(w, rows, count, units, shift)
+    np.testing.assert_allclose(rows, singly, atol=1e-5)
 
 
 def test_part_of_a_layer_reads_its_own_columns() -> None:
