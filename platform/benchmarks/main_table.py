@@ -4,9 +4,11 @@ Takes hours, so it can be stopped and started: each finished cell is in the resu
 and a cell that is there is not computed again.
 """
 
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, Final
 
@@ -156,7 +158,7 @@ def _results(cells: Sequence[Cell], processes: int) -> Iterator[Row]:
     """Yield rows as cells end; what has not begun is dropped when one fails."""
     if not cells:
         return
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread)
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_settle)
     try:
         for future in as_completed([pool.submit(run_cell, cell) for cell in cells]):
             yield future.result()
@@ -164,9 +166,18 @@ def _results(cells: Sequence[Cell], processes: int) -> Iterator[Row]:
         pool.shutdown(cancel_futures=True)
 
 
-def _one_thread() -> None:
-    """Keep a process to one core, so that searches beside each other do not wait."""
+def _settle() -> None:
+    """Keep a process to one core, so that searches beside each other do not wait, and mortal."""
     import torch
 
     torch.set_num_threads(1)
     threadpool_limits(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that began it is gone, killed or not: none would read it."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

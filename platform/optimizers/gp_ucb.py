@@ -35,15 +35,7 @@ class GpUcbConfig:
         """Return a fresh optimiser."""
         from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
 
-        return GlobalSearch(
-            dimension=dimension,
-            seed=seed,
-            cliques=None,
-            levelling=self.levelling,
-            beta=self.beta,
-            max_points=self.max_points,
-            pool=self.pool,
-        )
+        return GlobalSearch(self, dimension=dimension, seed=seed, cliques=None)
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do."""

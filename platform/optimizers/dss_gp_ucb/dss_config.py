@@ -94,15 +94,7 @@ class DssGpUcbConfig(LocalGpConfig):
             return super().build(dimension=dimension, seed=seed)
         from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
 
-        return GlobalSearch(
-            dimension=dimension,
-            seed=seed,
-            cliques=cliques,
-            levelling=self.levelling,
-            beta=self.beta,
-            max_points=self.max_points,
-            pool=self.pool,
-        )
+        return GlobalSearch(self, dimension=dimension, seed=seed, cliques=cliques)
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose the paper's batches of 15 for the literal search, many cheap ones else."""

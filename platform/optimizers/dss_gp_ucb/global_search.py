@@ -7,7 +7,7 @@ is here to be shown.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
@@ -36,24 +36,33 @@ REFINED: Final = 2
 """Candidates improved by L-BFGS-B in each batch."""
 
 
+class GlobalSettings(Protocol):
+    """What a global search must know; `GpUcbConfig` and `DssGpUcbConfig` say what each means."""
+
+    @property
+    def levelling(self) -> str: ...
+    @property
+    def beta(self) -> float: ...
+    @property
+    def max_points(self) -> int: ...
+    @property
+    def pool(self) -> int: ...
+
+
 class GlobalSearch:
     """GP-UCB over the unit cube, with a sum over cliques or one kernel over all dimensions."""
 
     def __init__(
         self,
+        config: GlobalSettings,
         *,
         dimension: int,
         seed: int,
         cliques: Sequence[Sequence[int]] | None,
-        levelling: str,
-        beta: float,
-        max_points: int,
-        pool: int,
     ) -> None:
+        self._config, self._cliques = config, cliques
         self._data = Observations(dimension)
         self._rng = np.random.default_rng(seed)
-        self._cliques, self._levelling = cliques, levelling
-        self._beta, self._max_points, self._pool = beta, max_points, pool
         self._pending = np.empty((0, dimension))
         self._posterior: Posterior | None = None
         self._noise = NOISES[-2]
@@ -70,8 +79,8 @@ class GlobalSearch:
         posterior, root_beta = self._model(), self._root_beta()
         # Sobol's generator is spawned, which no state of ours would show; its seed is drawn.
         sobol = qmc.Sobol(self._data.dimension, seed=int(self._rng.integers(2**63)))
-        size = max(self._pool, 1 << (q - 1).bit_length())
-        pool = np.concatenate([sobol.random(size), self._perturbed(self._pool // 4)])
+        size = max(self._config.pool, 1 << (q - 1).bit_length())
+        pool = np.concatenate([sobol.random(size), self._perturbed(self._config.pool // 4)])
         means, deviations = posterior.mean_and_deviation(pool)
         order = np.argsort(-(means + root_beta * deviations), kind="stable")
         for start in order[:REFINED]:
@@ -118,7 +127,7 @@ class GlobalSearch:
     def _root_beta(self) -> float:
         """Return sqrt(beta_t), beta_t = beta d log(2 t), d the largest clique (Kandasamy 2015)."""
         width = 1 if self._cliques is None else max(map(len, self._cliques))
-        return float(np.sqrt(self._beta * width * np.log(2.0 * max(len(self._data), 1))))
+        return float(np.sqrt(self._config.beta * width * np.log(2.0 * max(len(self._data), 1))))
 
     def _kernel(self, multiple: float) -> Kernel:
         dimension = self._data.dimension
@@ -133,12 +142,12 @@ class GlobalSearch:
         if self._posterior is None:
             count = len(self._data)
             kept = np.arange(count)
-            if count > self._max_points:
-                half = self._max_points // 2
+            if count > self._config.max_points:
+                half = self._config.max_points // 2
                 best = np.argsort(-self._data.returns[: count - half], kind="stable")[:half]
                 kept = np.concatenate([np.sort(best), np.arange(count - half, count)])
             points = self._data.candidates[kept]
-            targets, slopes = level(self._data.returns[kept], self._levelling)
+            targets, slopes = level(self._data.returns[kept], self._config.levelling)
             known = np.square(np.nan_to_num(self._data.stderrs[kept] * slopes))
             choices = []
             for multiple in LENGTHSCALES:

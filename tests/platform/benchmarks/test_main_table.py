@@ -1,6 +1,8 @@
 """The result table: which cells it has, how it goes on where it stopped, what it writes."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,19 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
     assert first == again == read_rows(tmp_path / "main.json")
     assert (tmp_path / "main.json").read_bytes() == before
     assert told[-1] == "1 of 1 cells are there; 0 to run"
+
+
+def test_searches_end_with_the_command_that_began_them(tmp_path: Path) -> None:
+    cell = ["optimizer=local_gp", "task=pred_prey_3", "env_steps=1600000", "seed=0"]
+    command = [sys.executable, "-m", "rolecast.platform.cli.app", "bench", "main"]
+    command += ["--out", str(tmp_path), "--processes", "1"]
+    command += [word for each in cell for word in ("--only", each)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "1 to run" in process.stderr.readline()
+        process.kill()
+        # The searches hold this pipe too: it ends when the last of them has.
+        process.communicate(timeout=60)
 
 
 def test_a_results_file_of_another_schema_is_refused(tmp_path: Path) -> None:

@@ -8,21 +8,21 @@ import pytest
 
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
+from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import Matern
 
 
 def search(
-    dimension: int, cliques: Sequence[Sequence[int]] | None = None, **settings: Any
+    dimension: int,
+    cliques: Sequence[Sequence[int]] | None = None,
+    *,
+    seed: int = 0,
+    **settings: Any,
 ) -> GlobalSearch:
-    plain: dict[str, Any] = {
-        "levelling": "none",
-        "beta": 0.2,
-        "max_points": 60,
-        "pool": 64,
-        "seed": 0,
-    }
-    return GlobalSearch(dimension=dimension, cliques=cliques, **(plain | settings))
+    plain: dict[str, Any] = {"levelling": "none", "beta": 0.2, "max_points": 60, "pool": 64}
+    config = GpUcbConfig(**(plain | settings))
+    return GlobalSearch(config, dimension=dimension, seed=seed, cliques=cliques)
 
 
 def wave(points: Float) -> Float:
