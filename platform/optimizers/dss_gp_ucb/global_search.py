@@ -37,16 +37,23 @@ REFINED: Final = 2
 
 
 class GlobalSettings(Protocol):
-    """What a global search must know; `GpUcbConfig` and `DssGpUcbConfig` say what each means."""
+    """What a global search must know; `GpUcbConfig` and `DssGpUcbConfig` have it."""
 
     @property
-    def levelling(self) -> str: ...
+    def levelling(self) -> str:
+        """How returns are made comparable."""
+
     @property
-    def beta(self) -> float: ...
+    def beta(self) -> float:
+        """Factor of beta_t."""
+
     @property
-    def max_points(self) -> int: ...
+    def max_points(self) -> int:
+        """Most evaluations in the process."""
+
     @property
-    def pool(self) -> int: ...
+    def pool(self) -> int:
+        """Points among which a batch is chosen, a power of 2."""
 
 
 class GlobalSearch:
