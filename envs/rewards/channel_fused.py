@@ -1,6 +1,7 @@
 """`channel.py` for blocks of W episodes side by side, float32, in one compiled kernel."""
 
 import math
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,10 @@ from rolecast.envs.spec import LANES, Float32, Seeds
 
 f32 = np.float32
 u32 = np.uint32
+
+PAID: Final = 0
+GATHERED: Final = 1
+RETURNS: Final = 2
 
 
 class LaneRewardChannel:
@@ -27,34 +32,35 @@ class LaneRewardChannel:
     def __init__(self, settings: RewardSettings, seeds: Seeds, horizon: int) -> None:
         """Begin an episode for each of the L seeds, in K = ceil(L / W) blocks."""
         blocks = -(-seeds.size // LANES)
-        lanes = seeds[np.minimum(np.arange(blocks * LANES), seeds.size - 1)]
-        self._keys = episode_keys(lanes.reshape(blocks, LANES))
+        # Few arrays: each one that a compiled function is given costs a quarter of a microsecond.
+        self._keys = np.zeros((2, blocks, LANES), dtype=np.uint32)
+        if settings.noise or settings.flip or settings.drop:
+            lanes = seeds[np.minimum(np.arange(blocks * LANES), seeds.size - 1)]
+            self._keys[:] = episode_keys(lanes.reshape(blocks, LANES))
         self._horizon, self._step = horizon, 0
         late = min(settings.delay, horizon)
         self._late = np.zeros((blocks, late, LANES), dtype=np.float32)
-        self._gathered = np.zeros((blocks, LANES), dtype=np.float32)
-        self._settings = (
-            settings.sparse,
-            settings.noise,
-            math.ceil(settings.flip * GRID),
-            math.ceil(settings.drop * GRID),
+        self._accounts = np.zeros((3, blocks, LANES), dtype=np.float32)
+        self.paid, self.returns = self._accounts[PAID], self._accounts[RETURNS]
+        self._settings = settings
+        self._flip, self._drop = (
+            math.ceil(probability * GRID) for probability in (settings.flip, settings.drop)
         )
-        self._flush = settings.flush_on_end
-        self.paid, self.returns = np.zeros_like(self._gathered), np.zeros_like(self._gathered)
 
     def pay(self, raw: Float32) -> None:
         """Take what was earned [K, W] in a step; update `paid` and `returns` in place."""
-        flush = self._flush and self._step == self._horizon - 1
+        flush = self._settings.flush_on_end and self._step == self._horizon - 1
         pay(
             raw,
-            *self._keys,
+            self._keys,
             self._step,
-            *self._settings,
+            self._settings.sparse,
+            self._settings.noise,
+            self._flip,
+            self._drop,
             flush,
             self._late,
-            self._gathered,
-            self.paid,
-            self.returns,
+            self._accounts,
         )
         self._step += 1
 
@@ -74,8 +80,7 @@ def uniform(first: np.uint32, second: np.uint32, counter: np.uint32) -> np.uint3
 @compiled
 def pay(
     raw: Float32,
-    first: NDArray[np.uint32],
-    second: NDArray[np.uint32],
+    keys: NDArray[np.uint32],
     step: int,
     sparse: int,
     noise: float,
@@ -83,38 +88,60 @@ def pay(
     drop: int,
     flush: bool,
     late: Float32,
-    gathered: Float32,
-    paid: Float32,
-    returns: Float32,
+    accounts: Float32,
 ) -> None:
-    """Pay all blocks for one step, in place; `flip` and `drop` are probabilities times GRID."""
+    """Pay all blocks for one step, in place.
+
+    Args:
+        raw: [K, W].
+        keys: [2, K, W].
+        step: steps taken before.
+        sparse: S.
+        noise: standard deviation.
+        flip: probability times GRID.
+        drop: the same.
+        flush: whether all is paid now.
+        late: [K, D, W], what the delay holds; the oldest is at step % D.
+        accounts: [3, K, W], rows PAID, GATHERED and RETURNS.
+    """
     counter = FIRST_COUNTER + DRAWS * step
     delay = late.shape[1]
     slot = step % delay if delay else 0
-    pays = (step + 1) % sparse == 0
     for block in range(raw.shape[0]):
+        key_1, key_2 = keys[0, block], keys[1, block]
+        due, kept = accounts[PAID, block], accounts[GATHERED, block]
         for lane in range(LANES):
-            key_1, key_2 = first[block, lane], second[block, lane]
-            due = raw[block, lane]
-            if noise > 0.0:
-                one = f32(uniform(key_1, key_2, u32(counter)) + u32(1)) * f32(1.0 / GRID)
-                two = f32(uniform(key_1, key_2, u32(counter + 1))) * f32(1.0 / GRID)
-                radius = f32(math.sqrt(f32(-2.0) * f32(math.log(one))))
-                due += f32(noise) * radius * f32(math.cos(f32(2.0 * math.pi) * two))
-            if flip > 0 and uniform(key_1, key_2, u32(counter + 2)) < flip:
-                due = -due
-            if drop > 0 and uniform(key_1, key_2, u32(counter + 3)) < drop:
-                due = f32(0.0)
-            if delay:
-                earlier = late[block, slot, lane]
-                late[block, slot, lane] = due
-                due = earlier
-            total = gathered[block, lane] + due
-            amount = total if pays else f32(0.0)
-            gathered[block, lane] = f32(0.0) if pays else total
-            if flush:
-                amount += gathered[block, lane]
-                for row in range(delay):
-                    amount += late[block, row, lane]
-            paid[block, lane] = amount
-            returns[block, lane] += amount
+            due[lane] = raw[block, lane]
+        if noise > 0.0:
+            for lane in range(LANES):
+                one = uniform(key_1[lane], key_2[lane], u32(counter))
+                two = uniform(key_1[lane], key_2[lane], u32(counter + 1))
+                radius = math.sqrt(f32(-2.0) * math.log(f32(one + u32(1)) * f32(1.0 / GRID)))
+                turn = f32(2.0 * math.pi / GRID) * f32(two)
+                due[lane] += f32(noise) * f32(radius) * f32(math.cos(turn))
+        if flip > 0:
+            for lane in range(LANES):
+                wrong = uniform(key_1[lane], key_2[lane], u32(counter + 2)) < flip
+                due[lane] = -due[lane] if wrong else due[lane]
+        if drop > 0:
+            for lane in range(LANES):
+                lost = uniform(key_1[lane], key_2[lane], u32(counter + 3)) < drop
+                due[lane] = f32(0.0) if lost else due[lane]
+        if delay:
+            earlier = late[block, slot]
+            for lane in range(LANES):
+                due[lane], earlier[lane] = earlier[lane], due[lane]
+        for lane in range(LANES):
+            kept[lane] += due[lane]
+            due[lane] = f32(0.0)
+        if (step + 1) % sparse == 0:
+            for lane in range(LANES):
+                due[lane], kept[lane] = kept[lane], f32(0.0)
+        if flush:
+            for lane in range(LANES):
+                due[lane] += kept[lane]
+            for row in range(delay):
+                for lane in range(LANES):
+                    due[lane] += late[block, row, lane]
+        for lane in range(LANES):
+            accounts[RETURNS, block, lane] += due[lane]

@@ -11,8 +11,8 @@ from rolecast.envs.spec import Float, Seeds, TaskSpec
 class Ledger:
     """Episode b earns `earned[b, t]` in step t and ends after `lengths[b]` steps."""
 
-    def __init__(self, earned: Float, lengths: NDArray[np.int64] | None = None) -> None:
-        self.earned = np.atleast_2d(np.asarray(earned, dtype=np.float64))
+    def __init__(self, earned: list[list[float]], lengths: NDArray[np.int64] | None = None) -> None:
+        self.earned = np.array(earned, dtype=np.float64)
         batch, self.horizon = self.earned.shape
         self.lengths = np.full(batch, self.horizon) if lengths is None else np.asarray(lengths)
         self.steps = 0

@@ -18,7 +18,7 @@ def paid(earned: Float, lengths: Any = None, seeds: Any = None, **settings: Any)
     """Return what is paid [B, T] of what is earned [B, T] by episodes of these lengths."""
     earned = np.atleast_2d(earned)
     batch, horizon = earned.shape
-    ends = np.full(batch, horizon) if lengths is None else np.asarray(lengths)
+    ends: Any = np.full(batch, horizon) if lengths is None else np.asarray(lengths)
     keys = episode_keys(np.arange(batch, dtype=np.uint64) if seeds is None else seeds)
     channel = RewardChannel(RewardSettings(**settings), keys, horizon)
     steps = [

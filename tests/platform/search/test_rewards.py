@@ -92,13 +92,13 @@ def test_no_decision_of_a_learner_sees_the_raw_return(tmp_path: Path, optimizer:
     )
     one, other = flipped.history, negative.history
     for name in ("candidate", "observed_returns"):
-        np.testing.assert_array_equal(np.stack(one[name]), np.stack(other[name]))
+        np.testing.assert_array_equal(np.stack(one[name].tolist()), np.stack(other[name].tolist()))
     np.testing.assert_array_equal(one["observed_return_mean"], other["return_mean"])
     np.testing.assert_array_equal(one["return_mean"], -other["return_mean"])
     np.testing.assert_array_equal(flipped.incumbent, negative.incumbent)
     assert flipped.test_return == -negative.test_return
     rows = [read_incumbents(result.out)["candidate"] for result in (flipped, negative)]
-    np.testing.assert_array_equal(np.stack(rows[0]), np.stack(rows[1]))
+    np.testing.assert_array_equal(np.stack(rows[0].tolist()), np.stack(rows[1].tolist()))
 
 
 def test_the_history_has_both_returns_and_scores_are_raw(whole: Path) -> None:
@@ -140,7 +140,8 @@ def test_without_settings_both_returns_are_one(tmp_path: Path) -> None:
     result = search("pred_prey_3", out=tmp_path / "run", **SMALL | {"env_steps": 2_000})
     history = result.history
     np.testing.assert_array_equal(
-        np.stack(history["observed_returns"]), np.stack(history["episode_returns"])
+        np.stack(history["observed_returns"].tolist()),
+        np.stack(history["episode_returns"].tolist()),
     )
 
 
