@@ -10,6 +10,7 @@ from typing import Any, Final
 __version__ = "0.1.0"
 
 _HOMES: Final = {
+    "AdditiveCliqueKernel": "rolecast.platform.surrogate.additive_kernel",
     "evaluate": "rolecast.platform.rollout.evaluate",
     "load_policy": "rolecast.policies.artefact",
     "make_env": "rolecast.envs.registry",

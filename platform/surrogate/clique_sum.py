@@ -1,27 +1,81 @@
 """The fused sum over cliques: one pass over pairs of points, no matrix for each clique.
 
-For a block of columns the squared differences of all dimensions are made once and stay in cache;
-each clique gathers its own (compressed rows: `members[starts[c]:starts[c + 1]]`). Time grows as
-pairs times total clique size, memory as pairs. Differs: multiplying by a membership matrix does
+For a row and a block of columns the squared differences of all dimensions are made once and stay in
+cache; each clique gathers its own (compressed rows: `members[starts[c]:starts[c + 1]]`). Time grows
+as pairs times total clique size, memory as pairs. Differs: multiplying by a membership matrix does
 the same with some hundred times the arithmetic.
 """
 
-import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.spec import Float
+from rolecast.envs.compiled import compiled, inlined
+from rolecast.envs.spec import Float, Float32
+from rolecast.platform.surrogate.clique_sum_vectors import (
+    Scalar,
+    Vector,
+    exp2_minus,
+    limit,
+    load,
+    reciprocal_root,
+    store,
+    total,
+)
 
 Index = NDArray[np.int64]
+F = TypeVar("F", bound=Callable[..., object])
+Real = TypeVar("Real", Float, Float32)
 
-COLUMNS: Final = 64
-"""Columns of one block: its squared differences of some 400 dimensions fit the second cache."""
+BLOCK_BYTES: Final = 128
+"""Of one dimension in a block of columns: two vectors, so that one is computed as another waits."""
 
-ROOT_5: Final = 5.0**0.5
+LN_2: Final = float(np.log(2.0))
+NEAR: Final = 1e-30
+"""Squared distance of a point from itself, so that its root can be divided by."""
+
+MOST_TURNS: Final = {4: 126.0, 8: 1000.0}
+"""Halvings after which a covariance falls no further, by bytes of a number: 1e-35, 1e-298."""
+
+GROUP: Final = 128
+"""Cliques that are summed before they join the others: a long sum of small numbers is biased."""
+
+ALONE: Final = 2_000_000
+"""Pairs times cliques below which other threads are not woken."""
+
+
+@dataclass(frozen=True)
+class CliqueLayout:
+    """Cliques as kernels read them: sorted by size, then members, dimensions numbered from 0 on.
+
+    So loops of equal length follow each other, and cliques that share dimensions do.
+    """
+
+    order: Index
+    """[M], which clique stands at each place."""
+
+    starts: Index
+    """[M + 1], where each begins in `members`."""
+
+    members: Index
+    """Dimensions of all cliques, as places in `used`."""
+
+    used: Index
+    """Dimensions that are in a clique."""
+
+    @classmethod
+    def of(cls, cliques: Sequence[Sequence[int]]) -> "CliqueLayout":
+        """Return the layout of cliques of at least one dimension each."""
+        members_of = [sorted(int(member) for member in clique) for clique in cliques]
+        places = sorted(range(len(cliques)), key=lambda c: (len(members_of[c]), members_of[c]))
+        order = np.array(places, dtype=np.int64)
+        starts, members = flatten_cliques([members_of[place] for place in order])
+        used, numbered = np.unique(members, return_inverse=True)
+        return cls(order, starts, numbered, used)
 
 
 def flatten_cliques(cliques: Sequence[Sequence[int]]) -> tuple[Index, Index]:
@@ -32,94 +86,315 @@ def flatten_cliques(cliques: Sequence[Sequence[int]]) -> tuple[Index, Index]:
     return starts, np.concatenate(members) if members else np.zeros(0, dtype=np.int64)
 
 
-@compiled
 def clique_sum(
-    A: Float,
-    B: Float,
-    starts: Index,
-    members: Index,
+    A: Real,
+    B: Real | None,
+    layout: CliqueLayout,
     inverse: Float,
     weights: Float,
-    symmetric: bool,
-) -> Float:
-    """Return [N, M], the sum over c of w_c matern52(|a_c - b_c|^2 inverse_c); B is [D, M].
+    *,
+    smooth: bool = False,
+    threads: int = 1,
+) -> Real:
+    """Return [N, M], the sum over c of w_c k(|a_c - b_c|^2 inverse_c), in the precision of A.
 
-    Where B is A transposed, `symmetric` halves the work.
-    The exponential is exp(-r) = 2^-k 2^-f: k goes into the exponent's bits, 2^-f is a polynomial of
-    relative error 1e-13 on [0, 1).
+    Absolute error at weights of sum 1: 2e-6 in float32, 1e-13 in float64.
+
+    Args:
+        A: [N, D].
+        B: [M, D]; None: A, for half the work.
+        layout: of C cliques.
+        inverse: [C], reciprocals of squared lengthscales.
+        weights: [C].
+        smooth: k is exp(-s / 2), the kernel of the radial basis function, not Matérn-5/2.
+        threads: that share the rows; the result does not depend on them.
     """
-    rows, dimensions = A.shape
-    columns = B.shape[1]
-    result = np.empty((rows, columns))
-    squares = np.zeros((dimensions, COLUMNS))
-    total = np.empty(COLUMNS)
-    distance = np.empty(COLUMNS)
-    bits = np.empty(COLUMNS, dtype=np.int64)
-    powers = bits.view(np.float64)
-    for first in range(0, columns, COLUMNS):
-        width = min(COLUMNS, columns - first)
-        for row in range(min(rows, first + width) if symmetric else rows):
-            for d in range(dimensions):
-                own, theirs = squares[d], B[d, first : first + width]
-                value = A[row, d]
-                for column in range(width):
-                    own[column] = (value - theirs[column]) ** 2
-            total[:] = 0.0
+    job: _Job = _Job(A, B, layout, inverse, weights, smooth)
+    result = np.zeros((len(A), len(job.blocks) * job.columns), dtype=A.dtype)
+
+    def work(thread: int, count: int) -> None:
+        share: Any = (B is None, thread, count, result)
+        _covariances(*job.arguments, *share)
+
+    _share(work, threads, result.size * len(weights))
+    if B is None:
+        _mirror(result)
+    return result[:, : len(A if B is None else B)]
+
+
+def clique_sum_gradient(
+    A: Real,
+    B: Real | None,
+    coefficients: Real,
+    layout: CliqueLayout,
+    inverse: Float,
+    weights: Float,
+    *,
+    smooth: bool = False,
+    threads: int = 1,
+) -> tuple[Real, Real | None, Float]:
+    """Return the gradients of sum_ij c_ij k(a_i, b_j) in A [N, D], B [M, D] and weights [C].
+
+    Args:
+        A: as for `clique_sum`.
+        B: likewise; where None, the first gradient is that of both sides and the second None.
+        coefficients: [N, M], c.
+        layout: of C cliques.
+        inverse: [C].
+        weights: [C].
+        smooth: as for `clique_sum`.
+        threads: likewise; the order of sums, and so rounding, depends on them.
+    """
+    job: _Job = _Job(A, B, layout, inverse, weights, smooth)
+    padded = np.zeros((len(A), len(job.blocks) * job.columns), dtype=A.dtype)
+    padded[:, : coefficients.shape[1]] = coefficients
+    if B is None:
+        square = padded[:, : len(A)]
+        square += coefficients.T
+        square[np.tril_indices(len(A))] = 0.0
+        square[np.diag_indices(len(A))] = np.diag(coefficients)
+    threads = _useful(threads, padded.size * len(weights))
+    in_rows = np.zeros(job.rows.shape, dtype=A.dtype)
+    in_blocks = np.zeros((threads, *job.blocks.shape), dtype=A.dtype)
+    in_weights = np.zeros((threads, len(weights) * (job.columns // 2)), dtype=A.dtype)
+
+    def work(thread: int, count: int) -> None:
+        found: Any = (in_rows, in_blocks[thread], in_weights[thread])
+        share: Any = (B is None, thread, count, padded, *found)
+        _slopes(*job.arguments, *share)
+
+    _share(work, threads, padded.size * len(weights))
+    there: Any = in_blocks.sum(0).reshape(len(job.blocks), in_rows.shape[1], job.columns)
+    there = there.transpose(0, 2, 1).reshape(padded.shape[1], in_rows.shape[1])
+    shares = in_weights.reshape(threads, len(weights), -1).sum((0, 2), dtype=np.float64)
+    gradient = np.empty(len(weights))
+    gradient[layout.order] = shares
+    if B is None:
+        return _widened(in_rows + there[: len(A)], layout, A), None, gradient
+    return _widened(in_rows, layout, A), _widened(there[: len(B)], layout, B), gradient
+
+
+class _Job:
+    """Arguments of the kernels."""
+
+    def __init__(
+        self,
+        A: Any,
+        B: Any,
+        layout: CliqueLayout,
+        inverse: Float,
+        weights: Float,
+        smooth: bool,
+    ) -> None:
+        size = A.dtype.itemsize
+        self.columns: int = BLOCK_BYTES // size
+        self.rows: Any = np.ascontiguousarray(A[:, layout.used])
+        columns = self.rows if B is None else B[:, layout.used]
+        self.blocks: Any = _in_blocks(columns, self.columns)
+        # k is a function of its turns, the number of its halvings: exp(-r) = 2^-(r / ln 2).
+        unit = 0.5 / LN_2 if smooth else 5.0 / LN_2**2
+        most = MOST_TURNS[size] if smooth else MOST_TURNS[size] ** 2
+        self.arguments: tuple[Any, ...] = (
+            self.rows,
+            self.blocks,
+            layout.starts,
+            layout.members * self.columns,
+            (unit * np.asarray(inverse)[layout.order]).astype(A.dtype),
+            np.asarray(weights)[layout.order].astype(A.dtype),
+            A.dtype.type(most),
+            smooth,
+        )
+
+
+def _in_blocks(points: Any, columns: int) -> Any:
+    """Return points [M, D] as [K, D * columns]: per block, one dimension after the other."""
+    count, dimensions = points.shape
+    blocks = -(-count // columns)
+    padded = np.zeros((blocks * columns, dimensions), dtype=points.dtype)
+    padded[:count] = points
+    turned = padded.reshape(blocks, columns, dimensions).transpose(0, 2, 1)
+    return np.ascontiguousarray(turned).reshape(blocks, dimensions * columns)
+
+
+def _widened(gradient: Any, layout: CliqueLayout, points: Any) -> Any:
+    """Return a gradient in the used dimensions as one in all of them."""
+    full = np.zeros_like(points)
+    full[:, layout.used] = gradient
+    return full
+
+
+def _useful(threads: int, work: int) -> int:
+    return max(1, threads) if work > ALONE else 1
+
+
+def _share(work: Callable[[int, int], None], threads: int, size: int) -> None:
+    """Call work(thread, count) for each thread, side by side."""
+    count = _useful(threads, size)
+    if count == 1:
+        work(0, 1)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(work, range(count), [count] * count))
+
+
+def _unlocked(kernel: F) -> F:
+    """Let a kernel run beside other threads of Python's."""
+    options: dict[str, Any] = kernel.targetoptions  # type: ignore[attr-defined]  # numba's
+    options["nogil"] = True
+    return kernel
+
+
+@inlined
+def _square_differences(own: Any, theirs: Any, columns: int, squares: Any) -> None:
+    """Write the squared differences of a point [D] and a block [D * columns]."""
+    half = columns // 2
+    for d in range(len(own)):
+        left = load(theirs, d * columns) - own[d]
+        right = load(theirs, d * columns + half) - own[d]
+        store(squares, d * columns, left * left)
+        store(squares, d * columns + half, right * right)
+
+
+@inlined
+def _covariance(scaled: Vector, weight: Scalar, smooth: bool) -> Vector:
+    """Return w k of a squared distance in turns (smooth) or squared turns."""
+    if smooth:
+        return exp2_minus(scaled) * weight
+    turns = scaled * reciprocal_root(scaled)
+    return exp2_minus(turns) * (weight + weight * (turns * LN_2 + scaled * (LN_2 * LN_2 / 3.0)))
+
+
+@_unlocked
+@compiled
+def _covariances(
+    rows: Real,
+    blocks: Real,
+    starts: Index,
+    places: Index,
+    scales: Real,
+    weights: Real,
+    most: Scalar,
+    smooth: bool,
+    symmetric: bool,
+    thread: int,
+    threads: int,
+    result: Real,
+) -> None:
+    """Add covariances to result [N, K * columns], in every `threads`-th row from `thread` on.
+
+    Where symmetric, those right of the diagonal and some more.
+    """
+    columns = blocks.shape[1] // rows.shape[1]
+    half = columns // 2
+    squares, nothing = np.empty_like(blocks[0]), np.zeros_like(blocks[0, :half])
+    for block in range(len(blocks)):
+        first = block * columns
+        end = min(len(rows), first + columns) if symmetric else len(rows)
+        for row in range(thread, end, threads):
+            out = result[row]
+            _square_differences(rows[row], blocks[block], columns, squares)
+            for group in range(0, len(weights), GROUP):
+                left_sum, right_sum = load(nothing, 0), load(nothing, 0)
+                for c in range(group, min(group + GROUP, len(weights))):
+                    place = places[starts[c]]
+                    left, right = load(squares, place), load(squares, place + half)
+                    for member in range(starts[c] + 1, starts[c + 1]):
+                        place = places[member]
+                        left = left + load(squares, place)
+                        right = right + load(squares, place + half)
+                    left = limit(left * scales[c] + NEAR, most)
+                    right = limit(right * scales[c] + NEAR, most)
+                    left_sum = left_sum + _covariance(left, weights[c], smooth)
+                    right_sum = right_sum + _covariance(right, weights[c], smooth)
+                store(out, first, load(out, first) + left_sum)
+                store(out, first + half, load(out, first + half) + right_sum)
+
+
+@inlined
+def _covariance_and_slope(scaled: Vector, smooth: bool) -> tuple[Vector, Vector]:
+    """Return k and its derivative in the squared distance, over -scale ln(2)^2 / 6 or -ln(2)."""
+    if smooth:
+        power = exp2_minus(scaled)
+        return power, power
+    turns = scaled * reciprocal_root(scaled)
+    power = exp2_minus(turns)
+    slope = power + power * (turns * LN_2)
+    return slope + power * (scaled * (LN_2 * LN_2 / 3.0)), slope
+
+
+@_unlocked
+@compiled
+def _slopes(
+    rows: Real,
+    blocks: Real,
+    starts: Index,
+    places: Index,
+    scales: Real,
+    weights: Real,
+    most: Scalar,
+    smooth: bool,
+    symmetric: bool,
+    thread: int,
+    threads: int,
+    coefficients: Real,
+    in_rows: Real,
+    in_blocks: Real,
+    in_weights: Real,
+) -> None:
+    """Add gradients of sum_ij c_ij k_ij, in every `threads`-th row from `thread` on.
+
+    Arguments as for `_covariances`, and coefficients c [N, K * columns]; the gradients go into
+    in_rows [N, D], in_blocks [K, D * columns] and, spread over a vector each, in_weights
+    [M * half].
+    """
+    columns = blocks.shape[1] // rows.shape[1]
+    half = columns // 2
+    squares, slopes = np.empty_like(blocks[0]), np.empty_like(blocks[0])
+    unit = -2.0 * LN_2 if smooth else -LN_2 * LN_2 / 3.0
+    for block in range(len(blocks)):
+        first = block * columns
+        theirs = blocks[block]
+        end = min(len(rows), first + columns) if symmetric else len(rows)
+        for row in range(thread, end, threads):
+            own = rows[row]
+            _square_differences(own, theirs, columns, squares)
+            slopes[:] = 0.0
+            left_share, right_share = (
+                load(coefficients[row], first),
+                load(coefficients[row], first + half),
+            )
             for c in range(len(weights)):
-                distance[:] = 0.0
-                for place in range(starts[c], starts[c + 1]):
-                    own = squares[members[place]]
-                    for column in range(width):
-                        distance[column] += own[column]
-                scale, weight = inverse[c], weights[c]
-                for column in range(width):
-                    root = ROOT_5 * math.sqrt(distance[column] * scale)
-                    turns = root * 1.4426950408889634
-                    turns = turns if turns < 1000.0 else 1000.0
-                    whole = np.int32(turns)
-                    bits[column] = np.int64(1023 - whole) << 52
-                    x = (whole - turns) * 0.6931471805599453
-                    power = 1.0 + x * (1.0 / 11.0) * (1.0 + x * (1.0 / 12.0))
-                    power = 1.0 + x * (1.0 / 9.0) * (1.0 + x * (1.0 / 10.0) * power)
-                    power = 1.0 + x * (1.0 / 7.0) * (1.0 + x * (1.0 / 8.0) * power)
-                    power = 1.0 + x * (1.0 / 5.0) * (1.0 + x * (1.0 / 6.0) * power)
-                    power = 1.0 + x * (1.0 / 3.0) * (1.0 + x * (1.0 / 4.0) * power)
-                    power = 1.0 + x * (1.0 + x * (1.0 / 2.0) * power)
-                    distance[column] = weight * (1.0 + root + root * root / 3.0) * power
-                for column in range(width):
-                    total[column] += distance[column] * powers[column]
-            for column in range(width):
-                result[row, first + column] = total[column]
-    if symmetric:
-        for row in range(rows):
-            for column in range(row):
-                result[row, column] = result[column, row]
-    return result
+                place = places[starts[c]]
+                left, right = load(squares, place), load(squares, place + half)
+                for member in range(starts[c] + 1, starts[c + 1]):
+                    place = places[member]
+                    left = left + load(squares, place)
+                    right = right + load(squares, place + half)
+                left = limit(left * scales[c] + NEAR, most)
+                right = limit(right * scales[c] + NEAR, most)
+                left_value, left = _covariance_and_slope(left, smooth)
+                right_value, right = _covariance_and_slope(right, smooth)
+                sum_so_far = load(in_weights, c * half)
+                sum_so_far = sum_so_far + left_share * left_value + right_share * right_value
+                store(in_weights, c * half, sum_so_far)
+                factor = unit * weights[c] * scales[c]
+                left, right = left * (left_share * factor), right * (right_share * factor)
+                for member in range(starts[c], starts[c + 1]):
+                    place = places[member]
+                    store(slopes, place, load(slopes, place) + left)
+                    store(slopes, place + half, load(slopes, place + half) + right)
+            for d in range(len(own)):
+                place = d * columns
+                left = load(slopes, place) * (load(theirs, place) - own[d])
+                right = load(slopes, place + half) * (load(theirs, place + half) - own[d])
+                store(in_blocks[block], place, load(in_blocks[block], place) + left)
+                store(in_blocks[block], place + half, load(in_blocks[block], place + half) + right)
+                in_rows[row, d] -= total(left + right)
 
 
 @compiled
-def clique_sum_gradient(
-    point: Float,
-    others: Float,
-    coefficients: Float,
-    starts: Index,
-    members: Index,
-    inverse: Float,
-    weights: Float,
-) -> Float:
-    """Return the gradient [D] in `point` of sum_j c_j k(point, others_j); others [M, D]."""
-    gradient = np.zeros(len(point))
-    difference = np.empty(len(point))
-    for other in range(len(others)):
-        for d in range(len(point)):
-            difference[d] = point[d] - others[other, d]
-        for c in range(len(weights)):
-            squared = 0.0
-            for place in range(starts[c], starts[c + 1]):
-                squared += difference[members[place]] ** 2
-            root = ROOT_5 * math.sqrt(squared * inverse[c])
-            slope = -5.0 / 3.0 * inverse[c] * (1.0 + root) * math.exp(-root)
-            factor = coefficients[other] * weights[c] * slope
-            for place in range(starts[c], starts[c + 1]):
-                gradient[members[place]] += factor * difference[members[place]]
-    return gradient
+def _mirror(matrix: Real) -> None:
+    """Copy what is right of the diagonal to its left."""
+    for row in range(len(matrix)):
+        for column in range(row):
+            matrix[row, column] = matrix[column, row]

@@ -6,12 +6,16 @@ others: what posterior mean and its ascent need.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.clique_sum import clique_sum, clique_sum_gradient, flatten_cliques
+from rolecast.platform.surrogate.clique_sum import (
+    CliqueLayout,
+    clique_sum,
+    clique_sum_gradient,
+)
 from rolecast.platform.surrogate.matern import matern52, matern52_slope, squared_distances
 
 
@@ -49,39 +53,44 @@ class CliqueSum:
     """
 
     def __init__(
-        self, cliques: Sequence[Sequence[int]], lengthscales: Float, weights: Float
+        self,
+        cliques: Sequence[Sequence[int]],
+        lengthscales: Float,
+        weights: Float,
+        *,
+        single: bool = False,
     ) -> None:
-        """Take M cliques (dimensions each), lengthscales [M] and weights [M] of sum 1."""
-        self._starts, members = flatten_cliques(cliques)
-        self._used, self._members = np.unique(members, return_inverse=True)
+        """Take M cliques (dimensions each), lengthscales [M] and weights [M] of sum 1.
+
+        Computed in `single` precision, entries are good to 2e-6: for noise well above that.
+        """
+        self._layout = CliqueLayout.of(cliques)
         self._inverse = 1.0 / np.square(lengthscales)
         self._weights = np.asarray(weights, dtype=np.float64)
+        self._precision: Any = np.float32 if single else np.float64
 
     def matrix(self, A: Float, B: Float) -> Float:
         """Return [N, M]."""
-        return clique_sum(
-            A[:, self._used],
-            np.ascontiguousarray(B[:, self._used].T),
-            self._starts,
-            self._members,
+        found = clique_sum(
+            A.astype(self._precision),
+            None if A is B else B.astype(self._precision),
+            self._layout,
             self._inverse,
             self._weights,
-            A is B,
         )
+        return found.astype(np.float64)
 
     def gradient(self, point: Float, others: Float, coefficients: Float) -> Float:
         """Return [D]."""
-        gradient = np.zeros(len(point))
-        gradient[self._used] = clique_sum_gradient(
-            point[self._used],
-            others[:, self._used],
-            coefficients,
-            self._starts,
-            self._members,
+        found, _, _ = clique_sum_gradient(
+            point[None].astype(self._precision),
+            others.astype(self._precision),
+            coefficients[None].astype(self._precision),
+            self._layout,
             self._inverse,
             self._weights,
         )
-        return gradient
+        return np.asarray(found[0], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,8 @@ class LocalSearch:
         """Return the sum over cliques, each at the scale of the cloud in its own dimensions."""
         sizes = np.array([len(clique) for clique in cliques], dtype=np.float64)
         lengthscales = self.radius * np.sqrt(sizes / self._data.dimension)
-        return CliqueSum(cliques, lengthscales, sizes / sizes.sum())
+        # The least noise is 0.001 of the variance, far above what single precision adds.
+        return CliqueSum(cliques, lengthscales, sizes / sizes.sum(), single=True)
 
 
 def climb(posterior: Posterior, start: Float, limit: float) -> Float:

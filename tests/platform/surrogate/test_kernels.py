@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.clique_sum import COLUMNS, flatten_cliques
+from rolecast.platform.surrogate.clique_sum import BLOCK_BYTES, flatten_cliques
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
 
 Reference = Callable[[torch.Tensor, torch.Tensor], Any]  # a kernel of GPyTorch
 D = 7
+COLUMNS = BLOCK_BYTES // 8
 CLIQUES = ((0, 1, 2), (2, 3), (6,), (5, 1), (0, 2, 3, 5, 6))
 LENGTHSCALES = np.array([0.7, 0.3, 0.9, 1.7, 0.5])
 WEIGHTS = np.array([0.3, 0.1, 0.25, 0.15, 0.2])
