@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rolecast.envs.adapters.sources import SOURCES, Factory
 from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
+from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.errors import ConfigError, RequestError, unknown_name
 from rolecast.envs.face import TaskEnv
 from rolecast.envs.gym_face import TaskGymEnv
@@ -43,6 +44,11 @@ class TaskFamily:
 
 FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
     {
+        "drone_delivery": TaskFamily(
+            build=DroneDeliveryTask,
+            options=(),
+            sizes=(3, 6, 9),
+        ),
         "pred_prey": TaskFamily(
             build=PredatorPreyTask,
             options=("observation",),

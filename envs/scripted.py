@@ -1,13 +1,15 @@
-"""Policies without parameters, as yardsticks: what chance earns, and what a simple chase earns."""
+"""Policies without parameters, as yardsticks: what chance earns, and what a simple rule earns."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.envs.counter_random import UInt32, draw, episode_keys, symmetric_uniform
+from rolecast.envs.drone_delivery.expert import expert_actions
+from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.errors import RequestError, RunError, unknown_name
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
@@ -26,12 +28,18 @@ _TINY: Final = 1e-300
 """Makes the direction from a predator to a prey at the same point zero instead of NaN."""
 
 
+T = TypeVar("T")
+
+
 class ScriptedPolicy(Protocol):
     """A fixed rule from the state of a task to actions."""
 
     @property
     def summary(self) -> str:
         """One line that says what it does."""
+
+    def plays(self, task: BatchedTask) -> bool:
+        """Return whether the rule fits a task."""
 
     def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
         """Return actions [B, n, da] for the running episodes.
@@ -50,6 +58,10 @@ class RandomPolicy:
 
     summary = "uniformly random actions"
 
+    def plays(self, task: BatchedTask) -> bool:
+        """Return True."""
+        return True
+
     def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
         """Return actions [B, n, da]."""
         spec = task.spec
@@ -64,13 +76,13 @@ class ChasePolicy:
 
     summary = "each predator runs to its nearest prey (predator-prey only)"
 
+    def plays(self, task: BatchedTask) -> bool:
+        """Return whether there are predators."""
+        return isinstance(task, PredatorPreyTask)
+
     def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
         """Return actions [B, n, 2]: the direction over its larger component."""
-        if not isinstance(task, PredatorPreyTask):
-            raise RequestError(
-                f"scripted policy 'chase' cannot play {task.spec.id!r}; "
-                "expected a predator-prey task"
-            )
+        task = _require(PredatorPreyTask, task, "chase", "a predator-prey task")
         n, movers = task.params.predators, task.params.movers
         offset = task.positions[:, None, n:movers] - task.positions[:, :n, None]
         nearest = np.square(offset).sum(axis=-1).argmin(axis=-1)[..., None, None]
@@ -79,8 +91,48 @@ class ChasePolicy:
         return np.asarray(direction / np.maximum(largest, _TINY))
 
 
+class ExpertPolicy:
+    """Each drone flies to its point as fast as its fuel allows, and gives way unless blind."""
+
+    def __init__(self, *, blind: bool) -> None:
+        self._blind = blind
+        self.summary = (
+            "the expert without giving way to others (drone delivery only)"
+            if blind
+            else "each drone flies as fuel allows and gives way (drone delivery only)"
+        )
+
+    def plays(self, task: BatchedTask) -> bool:
+        """Return whether there are drones."""
+        return isinstance(task, DroneDeliveryTask)
+
+    def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
+        """Return actions [B, n, 2]; see `drone_delivery.expert`."""
+        name = "blind_expert" if self._blind else "expert"
+        task = _require(DroneDeliveryTask, task, name, "a drone-delivery task")
+        return expert_actions(task.params, task.state, blind=self._blind)
+
+
+def _require(kind: type[T], task: BatchedTask, name: str, expected: str) -> T:
+    """Return the task as what a script needs.
+
+    Raises:
+        RequestError: it is none.
+    """
+    if not isinstance(task, kind):
+        raise RequestError(
+            f"scripted policy {name!r} cannot play {task.spec.id!r}; expected {expected}"
+        )
+    return task
+
+
 SCRIPTED: Final[Mapping[str, ScriptedPolicy]] = MappingProxyType(
-    {"chase": ChasePolicy(), "random": RandomPolicy()}
+    {
+        "blind_expert": ExpertPolicy(blind=True),
+        "chase": ChasePolicy(),
+        "expert": ExpertPolicy(blind=False),
+        "random": RandomPolicy(),
+    }
 )
 """The scripted policies by name."""
 

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.scripted import SCRIPTED
 from rolecast.platform.rollout.evaluate import Evaluation, evaluate
 
 EPISODES: Final = 1000
@@ -38,10 +41,12 @@ def yardstick(result: Evaluation) -> Yardstick:
 
 
 def scripted_yardsticks(task: str) -> list[Yardstick]:
-    """Evaluate chase and random actions in a predator-prey task, on held-out episodes.
+    """Evaluate the scripted policies that can play a task, on held-out episodes.
 
     Args:
         task: id of the task.
     """
-    names = ("chase", "random")
+    made = unwrapped(make_task(task))
+    names = [name for name, script in SCRIPTED.items() if script.plays(made)]
+    made.close()
     return [yardstick(evaluate(name, task=task, episodes=EPISODES)) for name in names]

@@ -1,0 +1,98 @@
+"""A scripted team that sees the whole world: what a good policy can be measured against.
+
+Each drone flies straight to its point, as fast as its fuel allows, and gives way to those with
+whom it would collide. The same rule made blind to the others shows what giving way is worth.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState, length
+from rolecast.envs.spec import Float
+
+_TINY: Final = 1e-12
+"""Keeps directions between equal places finite."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpertRule:
+    """Constants of the rule."""
+
+    fuel_share: float = 0.95
+    """Share of the tank that a flight may use."""
+
+    top_speed: float = 0.6
+    """Length per unit of time, never exceeded: a fast drone cannot turn."""
+
+    look_ahead: float = 1.7
+    """Time within which a closest approach counts."""
+
+    clearance: float = 1.45
+    """Closest approach that is wide enough, in contact distances."""
+
+    dodge: float = 1.7
+    """Sideways speed per length that is missing to the clearance, per unit of time."""
+
+
+def expert_actions(
+    params: DroneDeliveryParameters,
+    state: DroneState,
+    *,
+    blind: bool = False,
+    rule: ExpertRule | None = None,
+) -> Float:
+    """Return actions [B, n, 2] of the scripted team.
+
+    Args:
+        params: the world.
+        state: before the step.
+        blind: act as if no other drone existed.
+        rule: constants; None is the default.
+    """
+    rule = rule or ExpertRule()
+    wanted = _course(params, state, rule)
+    if not blind:
+        wanted = wanted + _give_way(params, state, wanted, rule)
+    slow_down = np.minimum(1.0, rule.top_speed / np.maximum(length(wanted), _TINY))
+    wanted = wanted * slow_down[..., None]
+    thrust = wanted - (1.0 - params.damping) * state.velocities
+    return np.clip(thrust / (params.dt * params.gain), -1.0, 1.0)
+
+
+def _course(params: DroneDeliveryParameters, state: DroneState, rule: ExpertRule) -> Float:
+    """Return velocities [B, n, 2] straight to the points, at the speed that the fuel allows.
+
+    A length at speed v burns hover_burn / v + speed_burn v^2; the speed is the one at which the
+    way that is left uses up the fuel that may be used, and never below the most economical.
+    """
+    way = state.points - state.positions
+    far = np.maximum(length(way), _TINY)
+    reserve = np.maximum(state.fuel - (1.0 - rule.fuel_share), 0.01)
+    thrifty = np.cbrt(params.hover_burn / (2.0 * params.speed_burn))
+    speed = np.full_like(far, rule.top_speed)
+    for _ in range(4):
+        left = reserve / far - params.hover_burn / speed
+        speed = np.sqrt(np.maximum(left, 0.0) / params.speed_burn)
+        speed = np.clip(speed, thrifty, rule.top_speed)
+    return way * (speed / far)[..., None]
+
+
+def _give_way(
+    params: DroneDeliveryParameters, state: DroneState, wanted: Float, rule: ExpertRule
+) -> Float:
+    """Return what to add to the velocities [B, n, 2], so that closest approaches stay wide."""
+    offset = state.positions[:, :, None] - state.positions[:, None]
+    velocities = np.where(state.stopped[..., None] > 0, 0.0, 0.5 * (wanted + state.velocities))
+    closing = velocities[:, :, None] - velocities[:, None]
+    squared = np.maximum(np.square(closing).sum(axis=-1), _TINY)
+    when = np.clip(-(offset * closing).sum(axis=-1) / squared, 0.0, rule.look_ahead)
+    miss = offset + when[..., None] * closing
+    distance = np.maximum(length(miss), _TINY)
+    # A head-on approach has no side of its own: both keep to the right.
+    right = np.stack([closing[..., 1], -closing[..., 0]], axis=-1)
+    side = miss / distance[..., None] + 0.5 * right / np.sqrt(squared)[..., None]
+    lack = np.maximum(rule.clearance * params.contact - distance, 0.0)
+    lack *= (1.0 - np.eye(params.drones)) / (0.3 + when)
+    return np.asarray(rule.dodge * (lack[..., None] * side).sum(axis=2))

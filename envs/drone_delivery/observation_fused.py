@@ -1,0 +1,80 @@
+"""The compiled observations: `observation.observe` for blocks of W episodes, float32."""
+
+from typing import Final
+
+import numpy as np
+
+from rolecast.envs.compiled import compiled
+from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, TINY
+from rolecast.envs.drone_delivery.world_fused import (
+    FUEL,
+    POINT_X,
+    POINT_Y,
+    ROWS,
+    STOPPED,
+    VX,
+    VY,
+    X,
+    Y,
+)
+from rolecast.envs.lane_vectors import load, pick, spread, square_root, store
+from rolecast.envs.spec import LANES, Float32
+
+FAR: Final = np.float32(1e30)
+"""Squared distance beyond that of every drone."""
+
+FIRST: Final = 7
+SECOND: Final = 11
+"""Rows of an observation where the nearest and the second nearest drone begin."""
+
+
+@compiled
+def observe_lanes(
+    world: Float32, view: np.float32, speed_unit: np.float32, observations: Float32
+) -> None:
+    """Write the observations [K, n, 13, W] of all blocks [K, n, ROWS, W]."""
+    blocks, n = world.shape[0], world.shape[1]
+    rows, shown = world.reshape(-1, LANES), observations.reshape(-1, LANES)
+    one, tiny = np.float32(1.0), np.float32(TINY)
+    per_speed, per_view, limit = one / speed_unit, one / view, view * view
+    for block in range(blocks):
+        for drone in range(n):
+            row, out = (block * n + drone) * ROWS, (block * n + drone) * OBSERVATION_SIZE
+            x, y = load(rows, row + X), load(rows, row + Y)
+            vx, vy = load(rows, row + VX), load(rows, row + VY)
+            store(shown, out, vx * per_speed)
+            store(shown, out + 1, vy * per_speed)
+            store(shown, out + 2, load(rows, row + FUEL))
+            store(shown, out + 3, pick(load(rows, row + STOPPED) > 0.0, 1.0, 0.0))
+            dx, dy = load(rows, row + POINT_X) - x, load(rows, row + POINT_Y) - y
+            far = square_root(dx * dx + dy * dy)
+            far = pick(far > tiny, far, tiny)
+            store(shown, out + 4, dx / far)
+            store(shown, out + 5, dy / far)
+            store(shown, out + 6, far)
+            for empty in range(out + FIRST, out + OBSERVATION_SIZE):
+                store(shown, empty, 0.0)
+            best, second = spread(FAR), spread(FAR)
+            for other in range(n):
+                if other != drone:
+                    there = (block * n + other) * ROWS
+                    dx, dy = load(rows, there + X) - x, load(rows, there + Y) - y
+                    squared = dx * dx + dy * dy
+                    squared = pick(squared <= limit, squared, FAR)
+                    distance = square_root(squared)
+                    nearness = one / pick(distance > tiny, distance, tiny) - per_view
+                    seen = (
+                        dx * nearness,
+                        dy * nearness,
+                        (load(rows, there + VX) - vx) * per_speed,
+                        (load(rows, there + VY) - vy) * per_speed,
+                    )
+                    nearest, next_nearest = squared < best, squared < second
+                    for part in range(4):
+                        held = load(shown, out + FIRST + part)
+                        store(shown, out + FIRST + part, pick(nearest, seen[part], held))
+                        if part < 2:
+                            later = pick(next_nearest, seen[part], load(shown, out + SECOND + part))
+                            store(shown, out + SECOND + part, pick(nearest, held, later))
+                    second = pick(nearest, best, pick(next_nearest, squared, second))
+                    best = pick(nearest, squared, best)

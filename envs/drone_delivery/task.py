@@ -1,0 +1,109 @@
+"""Drone delivery by the batched contract, with its state in sight of scripts and renderers."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.actions import checked_actions
+from rolecast.envs.counter_random import episode_keys
+from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, observe
+from rolecast.envs.drone_delivery.physics import (
+    TOTALS,
+    DroneDeliveryParameters,
+    DroneState,
+    start,
+    transition,
+)
+from rolecast.envs.drone_delivery.render import draw
+from rolecast.envs.errors import RequestError
+from rolecast.envs.spec import Float, Seeds, TaskSpec
+
+if TYPE_CHECKING:
+    from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryLanes
+
+
+class DroneDeliveryTask:
+    """n drones make deliveries over B parallel episodes; float64."""
+
+    params: DroneDeliveryParameters
+    """The world."""
+
+    seeds: Seeds
+    """[B], of the running episodes."""
+
+    state: DroneState
+    """Of the running episodes, now."""
+
+    steps: int
+    """Steps taken in the running episodes, which all are equally long."""
+
+    def __init__(self, n: int) -> None:
+        """Set up the task; it runs after `reset`.
+
+        Args:
+            n: drones, at least 1.
+
+        Raises:
+            RequestError: n is out of its range.
+        """
+        self.params = DroneDeliveryParameters(drones=n)
+        self._spec = TaskSpec(
+            id=f"drone_delivery_{n}",
+            agents=n,
+            observation_size=OBSERVATION_SIZE,
+            action_size=2,
+            horizon=self.params.horizon,
+            summary=f"{n} drones deliver near and far, saving fuel, without colliding",
+            source="DSS-GP-UCB paper, section 5.6 (constants: ours)",
+        )
+        self.close()
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task."""
+        return self._spec
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B episodes; return observations [B, n, do]."""
+        self.seeds = np.asarray(seeds, dtype=np.uint64)
+        self._keys = episode_keys(self.seeds)
+        self.state = start(self.params, self._keys)
+        self.steps = 0
+        return observe(self.params, self.state)
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        """Advance all episodes by one step; see `BatchedTask.step`.
+
+        The metrics are what `physics.TOTALS` names, in this step.
+
+        Raises:
+            RequestError: no episode has begun, or actions have a wrong shape or are not finite.
+        """
+        batch, params = self.seeds.size, self.params
+        if not batch:
+            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+        actions = checked_actions(self.spec, actions, batch)
+        reward = np.zeros(batch)
+        metrics = dict.fromkeys(TOTALS, np.zeros(batch))
+        if self.steps < params.horizon:
+            self.state, events = transition(params, self.state, actions, self._keys)
+            self.steps += 1
+            reward, metrics = events.reward, events.totals()
+        done = np.full(batch, self.steps >= params.horizon)
+        return observe(params, self.state), reward, done, metrics
+
+    def lanes(self) -> "DroneDeliveryLanes":
+        """Return the compiled face."""
+        from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryLanes
+
+        return DroneDeliveryLanes(self.params)
+
+    def frame(self, episode: int = 0) -> NDArray[np.uint8]:
+        """Return a picture [H, W, 3] of one episode as it stands."""
+        return draw(self.params, self.state, episode)
+
+    def close(self) -> None:
+        """Forget the running episodes."""
+        self.reset(np.zeros(0, dtype=np.uint64))

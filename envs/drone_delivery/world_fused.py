@@ -1,0 +1,29 @@
+"""How the compiled drone delivery keeps its state: rows of W lanes, float32."""
+
+from typing import Final
+
+import numpy as np
+
+from rolecast.envs.drone_delivery.physics import DroneState
+from rolecast.envs.spec import LANES, Float32
+
+X, Y, VX, VY, FUEL, STOPPED, POINT_X, POINT_Y, DISTANCE, COUNT = range(10)
+"""Rows of one drone, as the fields of `DroneState`; the last two are its paid distance and k."""
+
+ROWS: Final = 10
+"""Number of them."""
+
+
+def to_world(state: DroneState) -> Float32:
+    """Lay the state of K W episodes out as [K, n, ROWS, W]."""
+    batch, n = state.fuel.shape
+    rows = np.empty((batch, n, ROWS))
+    rows[..., [X, Y]] = state.positions
+    rows[..., [VX, VY]] = state.velocities
+    rows[..., FUEL] = state.fuel
+    rows[..., STOPPED] = state.stopped
+    rows[..., [POINT_X, POINT_Y]] = state.points
+    rows[..., DISTANCE] = state.distances
+    rows[..., COUNT] = state.deliveries
+    blocks = rows.reshape(batch // LANES, LANES, n, ROWS)
+    return np.ascontiguousarray(np.moveaxis(blocks, 1, -1), dtype=np.float32)
