@@ -15,7 +15,6 @@ from rolecast.envs.adapters.sources import Factory
 from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.gym_face import check_single, next_seed, spaces_of
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import RewardTask
 from rolecast.envs.spec import BatchedTask, Float
 
 Flags = NDArray[np.bool_]
@@ -51,10 +50,10 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
         """
         self.task = task  # first: Gymnasium closes even what could not be made
         check_single(task.spec)
-        if isinstance(task, RewardTask) or not hasattr(task, "restart"):
+        if not hasattr(task, "restart"):
             raise RequestError(
                 f"task {task.spec.id!r} cannot begin episodes one by one; "
-                "expected one that can, such as 'hopper', without reward settings"
+                "expected one that can, such as 'hopper'"
             )
         if type(num_envs) is not int or num_envs < 1:
             raise ConfigError("num_envs", num_envs, "an integer >= 1")

@@ -21,7 +21,9 @@ GRID: Final = 2**24
 EpisodeKeys = tuple[UInt32, UInt32]
 
 
-def malformed(settings: RewardSettings, keys: EpisodeKeys, step: int, raw: Float) -> Float:
+def malformed(
+    settings: RewardSettings, keys: EpisodeKeys, step: int | NDArray[np.int64], raw: Float
+) -> Float:
     """Return rewards [B] with the noise, flips and losses of a step.
 
     They depend on an episode's seed and the step alone. The noise is cut off at 5.77 standard
@@ -30,10 +32,10 @@ def malformed(settings: RewardSettings, keys: EpisodeKeys, step: int, raw: Float
     Args:
         settings: how much of each.
         keys: of the B episodes, from `episode_keys`.
-        step: steps taken before, from 0.
+        step: steps taken before, from 0; or [B] of them.
         raw: [B], as earned in this step.
     """
-    first = np.uint32(FIRST_COUNTER + DRAWS * step)
+    first = (FIRST_COUNTER + DRAWS * np.asarray(step, dtype=np.int64)).astype(np.uint32)
     reward = raw
     if settings.noise:
         radius = np.sqrt(-2.0 * np.log((_uniform(keys, first) + 1) / GRID))
@@ -59,10 +61,17 @@ class RewardChannel:
             keys: of the B episodes, from `episode_keys`.
             horizon: most steps of an episode.
         """
-        self._settings, self._keys, self._step = settings, keys, 0
         batch = keys[0].size
+        self._settings, self._keys = settings, (keys[0].copy(), keys[1].copy())
+        self._steps = np.zeros(batch, dtype=np.int64)
         self._late = np.zeros((min(settings.delay, horizon), batch))
         self._gathered = np.zeros(batch)
+
+    def restart(self, episodes: NDArray[np.int64], keys: EpisodeKeys) -> None:
+        """Begin episodes [K] of B anew; what they were owed is forgotten."""
+        for own, new in zip(self._keys, keys, strict=True):
+            own[episodes] = new
+        self._steps[episodes], self._gathered[episodes], self._late[:, episodes] = 0, 0.0, 0.0
 
     def pay(self, raw: Float, live: NDArray[np.bool_], last: NDArray[np.bool_]) -> Float:
         """Return what is paid [B] in the next step; 0 to episodes that have ended.
@@ -73,20 +82,20 @@ class RewardChannel:
             last: [B], whether this step is its last.
         """
         settings = self._settings
-        due = malformed(settings, self._keys, self._step, raw)
+        due = malformed(settings, self._keys, self._steps, raw)
         if settings.delay:
-            slot = self._step % len(self._late)
-            due, self._late[slot] = self._late[slot].copy(), due
-        self._step += 1
+            oldest = self._steps % len(self._late), np.arange(raw.size)
+            due, self._late[oldest] = self._late[oldest], due
+        self._steps += 1
         self._gathered = self._gathered + due
-        paid = np.zeros(raw.size)
-        if self._step % settings.sparse == 0:
-            paid, self._gathered = self._gathered, paid
+        pays = self._steps % settings.sparse == 0
+        paid = np.where(pays, self._gathered, 0.0)
+        self._gathered = np.where(pays, 0.0, self._gathered)
         if settings.flush_on_end:
             paid = paid + np.where(last, self._gathered + self._late.sum(axis=0), 0.0)
         return np.where(live, paid, 0.0)
 
 
-def _uniform(keys: EpisodeKeys, counter: np.uint32) -> NDArray[np.int64]:
+def _uniform(keys: EpisodeKeys, counter: UInt32) -> NDArray[np.int64]:
     """Return integers [B], uniform in [0, GRID)."""
     return (draw(*keys, counter) >> np.uint32(8)).astype(np.int64)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.counter_random import episode_keys
 from rolecast.envs.errors import RequestError
@@ -44,8 +44,9 @@ def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
         raise RequestError(
             f"task {task.spec.id!r} has reward settings already; expected all of them at once"
         )
-    kind = CompiledRewardTask if hasattr(task, "lanes") else RewardTask
-    return kind(task, settings)
+    if hasattr(task, "lanes"):
+        return CompiledRewardTask(task, settings)
+    return (RestartableRewardTask if hasattr(task, "restart") else RewardTask)(task, settings)
 
 
 def unwrapped(task: BatchedTask) -> BatchedTask:
@@ -99,10 +100,9 @@ class RewardTask:
         Raises:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
         """
-        if self._channel is None:
-            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+        channel = self._running()
         observations, raw, done, metrics = self.unwrapped.step(actions)
-        paid = self._channel.pay(raw, self._live, self._live & done)
+        paid = channel.pay(raw, self._live, self._live & done)
         self._live = self._live & ~done
         return observations, paid, done, {**metrics, RAW_REWARD: raw}
 
@@ -110,6 +110,29 @@ class RewardTask:
         """Release what the task holds."""
         self._channel = None
         self.unwrapped.close()
+
+    def _running(self) -> RewardChannel:
+        if self._channel is None:
+            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+        return self._channel
+
+
+class RestartableRewardTask(RewardTask):
+    """The same of a task that can begin some of its episodes anew while the others go on."""
+
+    def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
+        """Begin episodes [K] of B with seeds [K]; return observations [B, n, do] of all.
+
+        Raises:
+            RequestError: no episode has begun.
+        """
+        channel = self._running()
+        below: Any = self.unwrapped
+        observations: Float = below.restart(episodes, seeds)
+        rows = np.asarray(episodes, dtype=np.int64)
+        channel.restart(rows, episode_keys(np.asarray(seeds, dtype=np.uint64)))
+        self._live[rows] = True
+        return observations
 
 
 class CompiledRewardTask(RewardTask):

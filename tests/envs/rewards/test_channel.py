@@ -128,6 +128,26 @@ def test_malformations_come_first_then_the_delay_then_the_sum() -> None:
     np.testing.assert_array_equal(wrong[:, 7], by_hand * flips * kept)
 
 
+def test_an_episode_begun_anew_is_paid_as_a_new_one() -> None:
+    """Its neighbour, two steps ahead, goes on."""
+    settings = RewardSettings(sparse=2, delay=1, noise=0.5, flip=0.3)
+    earned = np.random.default_rng(0).normal(size=(2, 7))
+    seeds = np.array([3, 4], dtype=np.uint64)
+    expected = paid(earned, seeds=seeds, sparse=2, delay=1, noise=0.5, flip=0.3)
+    other = episode_keys(np.array([9, 4], dtype=np.uint64))
+    channel = RewardChannel(settings, other, 7)
+    live, last = np.ones(2, dtype=np.bool_), np.zeros(2, dtype=np.bool_)
+    for step in range(7):
+        if step == 2:
+            new = episode_keys(seeds[:1])
+            channel.restart(np.array([0]), new)
+        mine = earned[0, step - 2] if step >= 2 else 5.0
+        found = channel.pay(np.array([mine, earned[1, step]]), live, last)
+        assert found[1] == expected[1, step]
+        if step >= 2:
+            assert found[0] == expected[0, step - 2]
+
+
 def draws(steps: int, **settings: Any) -> Float:
     """Return the rewards [T, B] that become of 1, in 20,000 episodes."""
     keys = episode_keys(np.arange(20_000, dtype=np.uint64))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import rolecast
 from rolecast.envs.counter_random import episode_keys
 from rolecast.envs.errors import RequestError
+from rolecast.envs.gym_vector import make_vector_env
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.registry import make_env, make_task
 from rolecast.envs.rewards.settings import RewardSettings
@@ -157,6 +158,30 @@ def test_a_task_without_steps_is_refused(horizon: int) -> None:
         RequestError, match=rf"horizon of .* is {horizon}; expected an integer >= 1"
     ):
         make_task(Corridor, horizon=horizon)
+
+
+def test_the_vector_face_pays_as_single_environments_do() -> None:
+    """Through ends of episodes, after which they begin anew one by one."""
+    options: Any = {"sparse": 3, "delay": 1, "noise": 0.1, "flush_on_end": True, "horizon": 9}
+    envs = make_vector_env("hopper", 2, **options)
+    singles = [make_env("hopper", **options) for _ in range(2)]
+    envs.reset(seed=[1, 2])
+    rng, paid = np.random.default_rng(0), 0.0
+    for single, seed in zip(singles, (1, 2), strict=True):
+        single.reset(seed=seed)
+    for step in range(25):
+        actions = rng.uniform(-1.0, 1.0, (2, 3))
+        _, rewards, _, _, infos = envs.step(actions)
+        for index, single in enumerate(singles):
+            if step % 10 == 9:
+                single.reset()
+                assert rewards[index] == 0.0
+                continue
+            _, reward, _, _, info = single.step(actions[index])
+            assert reward == rewards[index]
+            assert info[RAW_REWARD] == infos[RAW_REWARD][index]
+            paid += abs(reward)
+    assert paid > 0.0
 
 
 def test_without_settings_there_is_nothing_between_task_and_user() -> None:
