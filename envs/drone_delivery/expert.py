@@ -33,7 +33,13 @@ class ExpertRule:
     """Closest approach that is wide enough, in contact distances."""
 
     dodge: float = 1.7
-    """Sideways speed per length that is missing to the clearance, per unit of time."""
+    """Sideways way per length that is missing to the clearance, to be made until the approach."""
+
+    reaction_time: float = 0.3
+    """Time added to that which is left, so that no drone is asked for an endless speed."""
+
+    keep_right: float = 0.5
+    """Share of its dodge that a drone adds to the right: a head-on approach has no side."""
 
 
 def expert_actions(
@@ -84,15 +90,15 @@ def _give_way(
 ) -> Float:
     """Return what to add to the velocities [B, n, 2], so that closest approaches stay wide."""
     offset = state.positions[:, :, None] - state.positions[:, None]
+    # Where a drone will be depends on how it flies and on how it is about to.
     velocities = np.where(state.stopped[..., None] > 0, 0.0, 0.5 * (wanted + state.velocities))
     closing = velocities[:, :, None] - velocities[:, None]
     squared = np.maximum(np.square(closing).sum(axis=-1), _TINY)
     when = np.clip(-(offset * closing).sum(axis=-1) / squared, 0.0, rule.look_ahead)
     miss = offset + when[..., None] * closing
     distance = np.maximum(length(miss), _TINY)
-    # A head-on approach has no side of its own: both keep to the right.
     right = np.stack([closing[..., 1], -closing[..., 0]], axis=-1)
-    side = miss / distance[..., None] + 0.5 * right / np.sqrt(squared)[..., None]
+    side = miss / distance[..., None] + rule.keep_right * right / np.sqrt(squared)[..., None]
     lack = np.maximum(rule.clearance * params.contact - distance, 0.0)
-    lack *= (1.0 - np.eye(params.drones)) / (0.3 + when)
+    lack *= (1.0 - np.eye(params.drones)) / (rule.reaction_time + when)
     return np.asarray(rule.dodge * (lack[..., None] * side).sum(axis=2))

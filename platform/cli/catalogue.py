@@ -20,7 +20,8 @@ def tasks(*, json: Json = False) -> None:
         print_json({"tasks": described, "own": dict(OWN_FORMS)})
         return
     print_table(("task", "what it is"), [*described.items(), *OWN_FORMS.items()])
-    say("\nOther sizes: any multiple of 3. Options after ?, as in pred_prey_6?observation=full")
+    say("\nA number at the end is a size: others work too, of predators any multiple of 3.")
+    say("Options stand after ?, as in pred_prey_6?observation=full")
 
 
 def policies(name: Name = None, *, json: Json = False) -> None:

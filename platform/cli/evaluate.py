@@ -28,7 +28,7 @@ def evaluate(
     ] = None,
     *,
     policy: Annotated[
-        str | None, typer.Option(help="A scripted policy instead: chase or random.")
+        str | None, typer.Option(help="A scripted policy instead: chase, expert, random.")
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="Task id; of a run it is the run's, if not given.")
