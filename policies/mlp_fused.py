@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import load, store, workspace
+from rolecast.envs.lane_arrays import workspace
+from rolecast.envs.lane_vectors import load, store
 from rolecast.envs.spec import LANES, Float32
 from rolecast.policies.layers_fused import clip_rows, dense, dense_three, squash, tanh_lanes
 from rolecast.policies.network import check_lanes

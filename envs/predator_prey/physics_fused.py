@@ -11,12 +11,11 @@ from typing import Final
 import numpy as np
 
 from rolecast.envs.compiled import compiled, inlined
-from rolecast.envs.counter_random import draw, episode_keys, symmetric_uniform
+from rolecast.envs.counter_random import UInt32, draw, episode_keys, symmetric_uniform
+from rolecast.envs.lane_arrays import lane_array
 from rolecast.envs.lane_vectors import (
     Lanes,
-    UInt32,
     any_lane,
-    lane_array,
     load,
     magnitude,
     pick,

@@ -11,11 +11,10 @@ from typing import Final
 import numpy as np
 
 from rolecast.envs.compiled import inlined
-from rolecast.envs.counter_random import MIX_1, MIX_2, WEYL
+from rolecast.envs.counter_random import MIX_1, MIX_2, WEYL, UInt32
 from rolecast.envs.lane_vectors import (
     Bits,
     Lanes,
-    UInt32,
     load,
     load_bits,
     pick,

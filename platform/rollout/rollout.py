@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.errors import ConfigError, RunError
-from rolecast.envs.lane_vectors import gather_lanes, lane_array
+from rolecast.envs.lane_arrays import gather_lanes, lane_array
 from rolecast.envs.rewards.task import RAW_RETURNS, RAW_REWARD
 from rolecast.envs.spec import LANES, BatchedTask, Float, Float32, Seeds
 from rolecast.policies.protocol import Policy

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from rolecast.envs.compiled import compiled
+from rolecast.envs.counter_random import UInt32
+from rolecast.envs.lane_arrays import lane_array
 from rolecast.envs.lane_vectors import (
-    CACHE_LINE,
-    UInt32,
     any_lane,
     equal,
-    gather_lanes,
-    lane_array,
     load,
     load_bits,
     magnitude,
@@ -143,19 +141,3 @@ def test_numbers_are_cut_to_whole_ones_and_seen_as_their_bits() -> None:
     conversions(rows)
     np.testing.assert_array_equal(rows[1], np.trunc(rows[0]))
     np.testing.assert_array_equal(rows[2], -rows[0])
-
-
-@pytest.mark.parametrize("shape", [(), (3,), (2, 5, 7)])
-def test_rows_of_lanes_begin_where_cache_lines_do(shape: tuple[int, ...]) -> None:
-    arrays = [lane_array(*shape) for _ in range(5)]
-    assert all(array.shape == (*shape, LANES) and not array.any() for array in arrays)
-    assert all(array.ctypes.data % CACHE_LINE == 0 for array in arrays)
-    assert all(array.flags.c_contiguous for array in arrays)
-
-
-def test_every_lane_holds_the_row_that_is_named_for_it() -> None:
-    rng = np.random.default_rng(0)
-    rows, index = rng.normal(size=(5, 3)).astype(np.float32), rng.integers(0, 5, (4, LANES))
-    lanes = lane_array(4, 3)
-    gather_lanes(rows, index, lanes)
-    np.testing.assert_array_equal(lanes, np.moveaxis(rows[index], 1, -1))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.lane_vectors import lane_array
+from rolecast.envs.lane_arrays import lane_array
 from rolecast.envs.predator_prey.observation import VARIANTS, observation_size, observe
 from rolecast.envs.predator_prey.observation_fused import observe as fused_observe
 from rolecast.envs.predator_prey.physics import parameters

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import lane_array, load, store
+from rolecast.envs.lane_arrays import lane_array
+from rolecast.envs.lane_vectors import load, store
 from rolecast.envs.predator_prey.observation import VARIANTS
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters, contact_forces, parameters
 from rolecast.envs.predator_prey.physics_fused import (

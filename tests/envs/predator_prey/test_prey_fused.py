@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rolecast.envs.compiled import compiled
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.lane_vectors import UInt32, lane_array
+from rolecast.envs.counter_random import UInt32, episode_keys
+from rolecast.envs.lane_arrays import lane_array
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters, parameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER, flee, prey_points
 from rolecast.envs.predator_prey.prey_fused import flee as fused_flee
