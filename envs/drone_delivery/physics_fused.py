@@ -37,7 +37,6 @@ from rolecast.envs.lane_vectors import (
     Lanes,
     Mask,
     any_lane,
-    lane_array,
     load,
     load_bits,
     pick,
@@ -99,9 +98,10 @@ class DroneDeliveryEpisodes:
             dtype=np.float32,
         )
         self._view, self._speed_unit = f32(params.view_radius), f32(params.speed_unit)
-        self.rewards = lane_array(blocks)
-        self.returns = lane_array(blocks)
-        self.observations = lane_array(blocks, params.drones, OBSERVATION_SIZE)
+        self.rewards = np.zeros((blocks, LANES), dtype=np.float32)
+        self.returns = np.zeros((blocks, LANES), dtype=np.float32)
+        shape = (blocks, params.drones, OBSERVATION_SIZE, LANES)
+        self.observations = np.zeros(shape, dtype=np.float32)
         self._observe()
 
     def _observe(self) -> None:
