@@ -1,0 +1,162 @@
+"""Time and memory of the sum over cliques, fused, against GPyTorch's kernel of one term a clique.
+
+Each case has a process of its own, so that its peak of memory is its own; all use one thread, and
+seconds are of processor time, which neighbours on the machine change little. GPyTorch is measured
+at the fewest cliques only: its memory grows with their number.
+"""
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import gpytorch
+import numpy as np
+import torch
+
+from rolecast.platform.surrogate.additive_kernel import AdditiveCliqueKernel
+
+REPEATS: Final = 3
+FUSED: Final = "AdditiveCliqueKernel"
+GPYTORCH: Final = "gpytorch AdditiveKernel"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One measurement."""
+
+    kernel: str
+    """FUSED or GPYTORCH."""
+
+    precision: str
+    """"float32" or "float64"."""
+
+    dimensions: int
+    """D."""
+
+    points: int
+    """N."""
+
+    cliques: int
+    """M, of 2 to 6 dimensions each, drawn at random."""
+
+
+def all_cases(*, quick: bool) -> list[Case]:
+    """Return the cases of the table; quick ones say nothing, and show that it works."""
+    sizes = {"dimensions": 40, "points": 60} if quick else {"dimensions": 478, "points": 500}
+    few, *more = (10,) if quick else (100, 1500, 15_000)
+    cases = []
+    for precision in ("float32",) if quick else ("float32", "float64"):
+        cases.append(Case(kernel=GPYTORCH, precision=precision, cliques=few, **sizes))
+        cases += [
+            Case(kernel=FUSED, precision=precision, cliques=cliques, **sizes)
+            for cliques in (few, *more)
+        ]
+    return cases
+
+
+def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+    """Measure all cases, one after the other.
+
+    Args:
+        quick: small ones only.
+        note: told of each case.
+
+    Returns:
+        JSON values: for each case the least of REPEATS seconds for the covariance and for its
+        gradient, the same per pair and clique, and the peak of memory beyond what the process
+        had before; and how many times faster the fused kernel is at the same case.
+    """
+    context = multiprocessing.get_context("spawn")
+    rows = []
+    for case in all_cases(quick=quick):
+        with ProcessPoolExecutor(1, mp_context=context) as pool:
+            rows.append(asdict(case) | pool.submit(measure, case).result())
+        note(f"{case.kernel}, {case.precision}, M = {case.cliques}: {rows[-1]['value_s']:.3f} s")
+    return {
+        "unit": "seconds of processor time, one core; ns a clique and pair, of N (N + 1) / 2 pairs",
+        "cases": rows,
+        "ratio_to_gpytorch": {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH, rows)},
+    }
+
+
+def measure(case: Case) -> dict[str, float]:
+    """Return seconds of a covariance and of its gradient, and the peak of memory."""
+    torch.set_num_threads(1)
+    dtype: torch.dtype = getattr(torch, case.precision)
+    rng = np.random.default_rng(0)
+    points = torch.as_tensor(rng.random((case.points, case.dimensions)), dtype=dtype)
+    factors = torch.as_tensor(rng.normal(size=(case.points, case.points)), dtype=dtype)
+    make = fused if case.kernel == FUSED else one_a_clique
+    kernel = make(case, rng).to(dtype)
+    _timed(make(Case(**(asdict(case) | {"cliques": 1})), rng).to(dtype), points, factors)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    times = np.min([_timed(kernel, points, factors) for _ in range(REPEATS)], axis=0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    each = 1e9 / (case.cliques * case.points * (case.points + 1) / 2)
+    return {
+        "value_s": round(float(times[0]), 4),
+        "gradient_s": round(float(times[1]), 4),
+        "value_ns": round(float(times[0]) * each, 3),
+        "gradient_ns": round(float(times[1]) * each, 3),
+        "peak_mib": round(peak / 1024, 1),
+    }
+
+
+def _timed(kernel: Any, points: torch.Tensor, factors: torch.Tensor) -> tuple[float, float]:
+    """Return seconds of a covariance, and of the gradient of a sum of its entries."""
+    start = time.process_time()
+    with torch.no_grad():
+        kernel(points).to_dense()
+    value = time.process_time() - start
+    total = (kernel(points).to_dense() * factors).sum()
+    start = time.process_time()
+    total.backward()
+    return value, time.process_time() - start
+
+
+def _cliques(case: Case, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Return cliques that differ, each in the order of its dimensions."""
+    found: dict[tuple[int, ...], None] = {}
+    while len(found) < case.cliques:
+        drawn = rng.choice(case.dimensions, int(rng.integers(2, 7)), replace=False)
+        found[tuple(sorted(map(int, drawn)))] = None
+    return list(found)
+
+
+def fused(case: Case, rng: np.random.Generator) -> Any:
+    """Return the fused kernel of a case."""
+    return AdditiveCliqueKernel(_cliques(case, rng), case.dimensions)
+
+
+def one_a_clique(case: Case, rng: np.random.Generator) -> Any:
+    """Return the same of GPyTorch, up to the weights."""
+    kernels = gpytorch.kernels
+    return kernels.AdditiveKernel(
+        *(
+            kernels.ScaleKernel(
+                kernels.MaternKernel(nu=2.5, ard_num_dims=len(clique), active_dims=clique)
+            )
+            for clique in _cliques(case, rng)
+        )
+    )
+
+
+def _of(kernel: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["kernel"] == kernel]
+
+
+def _ratios(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Return how many times faster the fused kernel is than GPyTorch at one of its cases."""
+    (ours,) = (
+        other
+        for other in _of(FUSED, rows)
+        if (other["precision"], other["cliques"]) == (row["precision"], row["cliques"])
+    )
+    return {
+        name: round(row[f"{name}_s"] / max(ours[f"{name}_s"], 1e-6), 1)
+        for name in ("value", "gradient")
+    }
