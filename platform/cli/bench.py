@@ -73,3 +73,26 @@ def envs_speed(
         for name, ratio in results["ratio_to_mpe2"].items():
             say(f"{name}: {ratio:,.0f} times mpe2 simple_tag_v3")
         say(f"written: {folder / 'envs.json'}")
+
+
+@app.command("surrogate")
+def surrogate_speed(
+    *,
+    quick: Quick = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    json: Json = False,
+) -> None:
+    """Measure the fused sum over cliques against GPyTorch's kernel of one term a clique."""
+    from rolecast.platform.benchmarks.surrogate import measure_all
+    from rolecast.platform.search.files import write_json
+
+    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    results = measure_all(quick=quick, note=warn)
+    write_json(folder / "surrogate.json", results)
+    if json:
+        print_json(results)
+    else:
+        for precision, ratios in results["ratio_to_gpytorch"].items():
+            times = ", ".join(f"{name} {ratio:,.1f} times" for name, ratio in ratios.items())
+            say(f"as fast as GPyTorch, {precision}: {times}")
+        say(f"written: {folder / 'surrogate.json'}")
