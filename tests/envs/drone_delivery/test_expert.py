@@ -3,7 +3,7 @@ import pytest
 
 from rolecast.envs.errors import RequestError
 from rolecast.envs.registry import make_task
-from rolecast.envs.scripted import rollout_scripted
+from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 
 SEEDS = np.arange(20_000, 20_100, dtype=np.uint64)
 
@@ -30,3 +30,15 @@ def test_alone_there_is_nobody_to_give_way_to() -> None:
 def test_it_says_where_it_cannot_play() -> None:
     with pytest.raises(RequestError, match="'blind_expert' cannot play 'pred_prey_3'; expected a"):
         rollout_scripted(make_task("pred_prey_3"), "blind_expert", SEEDS[:1])
+
+
+def test_each_script_knows_the_tasks_that_it_can_play() -> None:
+    fits = {
+        name: [script for script in SCRIPTED if SCRIPTED[script].plays(make_task(name))]
+        for name in ("drone_delivery_3", "pred_prey_3", "gym:Pendulum-v1")
+    }
+    assert fits == {
+        "drone_delivery_3": ["blind_expert", "expert", "random"],
+        "pred_prey_3": ["chase", "random"],
+        "gym:Pendulum-v1": ["random"],
+    }
