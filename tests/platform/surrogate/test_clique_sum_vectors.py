@@ -34,8 +34,8 @@ def probe(values: Float, width: int, top: float, found: Float) -> float:
 def test_roots_powers_limits_and_sums_are_those_of_numpy(
     dtype: type, width: int, top: float, error: float
 ) -> None:
-    values = np.geomspace(1e-30, 1e6, 4096).astype(dtype)
-    found = np.empty((3, len(values)), dtype=dtype)
+    values: Float = np.geomspace(1e-30, 1e6, 4096).astype(dtype)
+    found: Float = np.empty((3, len(values)), dtype=dtype)
     whole = probe(values, width, top, found)
     exact = values.astype(np.float64)
     np.testing.assert_allclose(found[0], 1.0 / np.sqrt(exact), rtol=error)

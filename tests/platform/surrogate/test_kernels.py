@@ -151,7 +151,7 @@ def test_flat_cliques_can_be_taken_apart_again(cliques: list[list[int]]) -> None
 def test_single_precision_is_good_to_its_promise() -> None:
     """2e-6 of an entry, with as many cliques as make a long sum."""
     rng = np.random.default_rng(4)
-    cliques = [rng.choice(D, 3, replace=False) for _ in range(700)]
+    cliques = [rng.choice(D, 3, replace=False).tolist() for _ in range(700)]
     lengthscales, weights = rng.uniform(0.3, 2.0, 700), np.full(700, 1 / 700)
     A, c = points(40), rng.normal(size=40)
     exact, quick = (CliqueSum(cliques, lengthscales, weights, single=one) for one in (False, True))
