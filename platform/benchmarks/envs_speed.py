@@ -1,110 +1,102 @@
-"""Environment steps a second: predator-prey with its policy against mpe2's simple_tag, same run.
+"""Environment steps a second of the project's tasks beside those of others, all in one run."""
 
-mpe2 gets actions drawn beforehand and plays no policy and no scripted prey, so it does less work.
-Speed is per second of processor time of this process, which neighbours on the machine do not
-change, and no part of either side uses a second core.
-"""
-
-import statistics
-import time
-from collections.abc import Callable
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from threadpoolctl import threadpool_limits
+from rolecast.platform.benchmarks.envs_mujoco import (
+    DIVIDED,
+    WHOLE,
+    cores,
+    divided_body,
+    whole_body,
+)
+from rolecast.platform.benchmarks.envs_predator_prey import drone_delivery, predator_prey
+from rolecast.platform.benchmarks.envs_timing import Group, measure_group
+from rolecast.platform.search.one_thread import OneThread
 
-from rolecast.envs.registry import make_task
-from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.seeds import Purpose, episode_seeds
-from rolecast.policies.registry import make_policy
+SECONDS: Final = 1.0
+"""Least time of one measurement."""
 
-TASK: Final = "pred_prey_3"
-POLICIES: Final = ("hom", "mlp")
-REPEATS: Final = 3
-CANDIDATES: Final = 60
-EPISODES: Final = 8
+QUICK_SECONDS: Final = 0.05
 
-
-def policy_steps(name: str, rounds: int) -> Callable[[], int]:
-    """Return a function that runs `rounds` batches of a search and says how many steps it made.
-
-    Args:
-        name: of the policy.
-        rounds: batches of CANDIDATES x EPISODES episodes.
-    """
-    task = make_task(TASK)
-    policy = make_policy(name, task)
-    rng = np.random.default_rng(0)
-    weights = policy.space.weights(rng.random((CANDIDATES, policy.space.size)))
-    seeds = episode_seeds(0, Purpose.SEARCH, 0, EPISODES)
-    rollout(task, policy, weights, seeds)  # compiles, or loads what was compiled before
-
-    def run() -> int:
-        return sum(rollout(task, policy, weights, seeds).env_steps for _ in range(rounds))
-
-    return run
-
-
-def simple_tag_steps(episodes: int) -> Callable[[], int]:
-    """Return a function that plays episodes of mpe2's simple_tag and counts their steps."""
-    from mpe2 import simple_tag_v3
-
-    env = simple_tag_v3.parallel_env(
-        num_good=1, num_adversaries=3, num_obstacles=2, max_cycles=25, continuous_actions=True
-    )
-    env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    actions = [
-        {name: rng.random(5, dtype=np.float32) for name in env.possible_agents} for _ in range(25)
-    ]
-
-    def run() -> int:
-        steps = 0
-        for episode in range(episodes):
-            env.reset(seed=episode)
-            for joint in actions:
-                env.step(joint)
-                steps += 1
-        return steps
-
-    return run
-
-
-def measure(run: Callable[[], int]) -> float:
-    """Return env steps per second of processor time."""
-    start = time.process_time()
-    steps = run()
-    return steps / (time.process_time() - start)
+PACKAGES: Final = {
+    "rolecast": "rolecast",
+    "numpy": "numpy",
+    "numba": "numba",
+    "torch": "torch",
+    "mujoco": "mujoco",
+    "gymnasium": "gymnasium",
+    "mpe2": "mpe2",
+    "gymnasium_robotics": "gymnasium-robotics",
+}
+"""Module to the distribution whose version goes into the result."""
 
 
 def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
-    """Measure all sides in turn, REPEATS times.
+    """Measure all groups of sides, one after the other.
 
     Args:
-        quick: a tenth of the work.
-        note: told of each repeat.
+        quick: hardly measure; shows that everything runs.
+        note: told of each measurement.
     Returns:
-        JSON values: for each side its repeats and their median, and the ratios to mpe2.
+        JSON values: `sides`, each with its repeats and their median; `groups`, whose sides are
+        compared; the ratios of a group under its own name, `ratio_to_mpe2` and others; `missing`,
+        what to install for sides that could not be had; the machine and the versions.
     """
-    scale = 1 if quick else 10
-    with threadpool_limits(1):
-        sides = {f"{TASK} with {name}": policy_steps(name, 5 * scale) for name in POLICIES}
-        sides["mpe2 simple_tag_v3 without a policy"] = simple_tag_steps(10 * scale)
-        repeats: dict[str, list[float]] = {name: [] for name in sides}
-        for repeat in range(REPEATS):
-            for name, run in sides.items():
-                repeats[name].append(measure(run))
-                note(f"repeat {repeat + 1}, {name}: {repeats[name][-1]:,.0f} env-steps/s")
-    medians = {name: statistics.median(values) for name, values in repeats.items()}
-    base = medians.pop("mpe2 simple_tag_v3 without a policy")
+    seconds = QUICK_SECONDS if quick else SECONDS
+    results: dict[str, Any] = {
+        "unit": "env steps per second of processor time on one core, or of wall time where said",
+        "machine": machine(),
+        "groups": [],
+        "sides": {},
+        "missing": {},
+        "ratio_to_mpe2": {},
+        "ratio_to_gymnasium": {},
+        "ratio_to_gymnasium_robotics": {},
+    }
+    with OneThread()():
+        for group in groups(quick=quick):
+            measured = measure_group(group, seconds, note)
+            results["groups"].append(
+                {
+                    "title": measured["title"],
+                    "base": measured["base"],
+                    "ratio": measured["ratio"],
+                    "sides": list(measured["sides"]),
+                }
+            )
+            results["sides"] |= measured["sides"]
+            results["missing"] |= measured["missing"]
+            if measured["ratio"]:
+                results[measured["ratio"]] |= measured["ratios"]
+    return results
+
+
+def groups(*, quick: bool) -> Iterator[Group]:
+    """Yield the groups; what a group holds is closed when the next is asked for."""
+    yield predator_prey(quick=quick)
+    yield drone_delivery()
+    for task_id in WHOLE:
+        with ExitStack() as stack:
+            yield whole_body(task_id, stack, quick=quick)
+    for task_id in DIVIDED:
+        with ExitStack() as stack:
+            yield divided_body(task_id, stack, quick=quick)
+
+
+def machine() -> Mapping[str, Any]:
+    """Return what a reader must know of the machine: processor, cores, Python, versions."""
+    described = Path("/proc/cpuinfo")  # Linux alone has it
+    lines = described.read_text().splitlines() if described.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
-        "unit": "env steps per second of processor time, one core",
-        "sides": {
-            name: {
-                "median": round(statistics.median(values)),
-                "repeats": [round(v) for v in values],
-            }
-            for name, values in repeats.items()
-        },
-        "ratio_to_mpe2": {name: round(value / base, 1) for name, value in medians.items()},
+        "processor": names[0] if names else platform.machine(),
+        "cores": cores(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for module, name in PACKAGES.items() if find_spec(module)},
     }

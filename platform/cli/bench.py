@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rolecast.platform.cli.output import Json, print_json, say, warn
+from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
 
 app = typer.Typer(help="Make the result tables of docs/results again.", no_args_is_help=True)
 
@@ -60,19 +60,22 @@ def envs_speed(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
     json: Json = False,
 ) -> None:
-    """Measure env-steps/s of predator-prey, policy included, against mpe2's simple_tag."""
+    """Measure env-steps/s of the tasks against mpe2, Gymnasium and gymnasium-robotics; minutes."""
     from rolecast.platform.benchmarks.envs_speed import measure_all
-    from rolecast.platform.search.files import write_json
+    from rolecast.platform.benchmarks.envs_table import HEAD, compared, markdown, rows
+    from rolecast.platform.search.files import write_bytes, write_json
 
     folder = out or (QUICK_RESULTS if quick else RESULTS)
     results = measure_all(quick=quick, note=warn)
     write_json(folder / "envs.json", results)
+    write_bytes(folder / "envs.md", markdown(results).encode())
     if json:
         print_json(results)
     else:
-        for name, ratio in results["ratio_to_mpe2"].items():
-            say(f"{name}: {ratio:,.0f} times mpe2 simple_tag_v3")
-        say(f"written: {folder / 'envs.json'}")
+        for group in results["groups"]:
+            say(f"\n{group['title']}. {compared(results, group)}")
+            print_table(HEAD, rows(results, group))
+        say(f"written: {folder / 'envs.json'}, {folder / 'envs.md'}")
 
 
 @app.command("surrogate")

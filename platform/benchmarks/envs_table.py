@@ -1,0 +1,65 @@
+"""The speed of the environments for readers: rows of a table, and Markdown."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+HEAD: Final = ("side", "env-steps/s", "of three", "measured", "ratio")
+
+
+def rows(results: Mapping[str, Any], group: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return a row of `HEAD` for each side of a group, that compared with last.
+
+    Args:
+        results: of `measure_all`.
+        group: one of its groups.
+    """
+    ratios = results[group["ratio"]] if group["ratio"] else {}
+    names = sorted(group["sides"], key=lambda name: name == group["base"])
+    found: list[tuple[str, ...]] = []
+    for name in names:
+        side = results["sides"][name]
+        low, high = min(side["repeats"]), max(side["repeats"])
+        cores = "one core" if side["cores"] == 1 else f"{side['cores']} cores"
+        ratio = "1" if name == group["base"] else _number(ratios[name]) if name in ratios else "-"
+        found.append(
+            (
+                name,
+                _number(side["median"]),
+                f"{_number(low)} to {_number(high)}",
+                f"{side['clock']}, {cores}",
+                ratio,
+            )
+        )
+    return found
+
+
+def compared(results: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    """Return what the ratios of a group are to, or what to install for them; empty for neither."""
+    if group["base"] in results["missing"]:
+        return f"{group['base']} is not installed: {results['missing'][group['base']]}"
+    return f"Ratio to {group['base']}." if group["base"] else ""
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    """Return the whole result as Markdown."""
+    machine = results["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    parts = [
+        "# Speed of the environments\n",
+        "Median of three measurements in turn, and their range. Written by `rolecast bench envs`; "
+        "every repeat is in envs.json. Processor time is that of one core and does not count what "
+        "others do on the machine; wall time does. A ratio compares medians by the same clock.\n",
+        f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, "
+        f"{versions}. CUDA was not timed unless a side says so.\n",
+    ]
+    for group in results["groups"]:
+        lines = [HEAD, ("---", "---:", "---:", "---", "---:"), *rows(results, group)]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        said = compared(results, group)
+        parts.append(f"## {group['title']}\n\n{table}\n" + (f"\n{said}\n" if said else ""))
+    return "\n".join(parts)
+
+
+def _number(value: float) -> str:
+    """Return a number with as many digits as one reads: 0.43, 7.1, 1,234."""
+    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
