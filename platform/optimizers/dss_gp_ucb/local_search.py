@@ -14,6 +14,13 @@ import numpy as np
 from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
+from rolecast.platform.optimizers.dss_gp_ucb.evidence import (
+    NOISES,
+    SHARES,
+    best_share,
+    like_a_plane,
+    noise_shape,
+)
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
@@ -25,21 +32,14 @@ from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixtu
 from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
-NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Noise variances that evidence chooses among, as shares of the output variance."""
-
-LARGE_NOISES: Final = (3.2, 6.4, 12.8)
-"""Further ones for the choice of the share: under a bound, structure would pass for noise."""
-
-SHARES: Final = (0.0, 0.25, 0.5, 0.75)
-"""Shares of the structured term that evidence chooses among."""
-
-PLAINER: Final = 10.0
-"""Log evidence by which structure must beat the common term alone. Where returns are mostly noise,
-evidence differs by a few between any two shares, by chance."""
+WIDEST: Final = 1.0
+"""Greatest logarithm by which the cloud is widened."""
 
 SHARE_INTERVAL: Final = 4
 """Batches between two choices of the share."""
+
+PLANE_INTERVAL: Final = 2
+"""Batches between two comparisons."""
 
 ASCENT_STEPS: Final = 8
 """Gradient steps of one move of the centre."""
@@ -68,6 +68,7 @@ class LocalSearch:
         self._variances = np.ones(int(self._groups.max()) + 1)
         self._relevance = np.ones(dimension)
         self._noise, self._share = 3, 0
+        self._widening = 0.0
         self._first_batch, self._tells = 0, 0
         self._spent: float | None = None
         self._incumbent: tuple[float, float] | None = None
@@ -79,7 +80,8 @@ class LocalSearch:
         budget = count / self._spent if self._spent else 0.0
         passed = count / max(budget, self._config.evaluations)
         ratio = self._config.final_radius / self._config.radius
-        return self._config.radius * float(ratio ** min(passed, 1.0))
+        left = max(0.0, 1.0 - passed)
+        return self._config.radius * float(ratio ** (1.0 - left) * np.exp(left * self._widening))
 
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""
@@ -134,6 +136,7 @@ class LocalSearch:
             "variances": self._variances.copy(),
             "relevance": self._relevance.copy(),
             "choices": [self._noise, self._share, self._first_batch, self._tells],
+            "widening": self._widening,
             "spent": self._spent,
             "incumbent": None if self._incumbent is None else list(self._incumbent),
         }
@@ -145,6 +148,7 @@ class LocalSearch:
         for name in ("centre", "path", "variances", "relevance"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
         self._noise, self._share, self._first_batch, self._tells = map(int, state["choices"])
+        self._widening = float(state["widening"])
         self._spent = None if state["spent"] is None else float(state["spent"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
@@ -155,8 +159,9 @@ class LocalSearch:
         stretch = np.sqrt(self._relevance)
         recent = slice(max(0, len(self._data) - self._config.window), None)
         targets, slopes = level(self._data.returns[recent], self._config.levelling)
-        noise = _noise_shape(self._data.stderrs[recent] * slopes, self._config.stderr_weight)
-        posterior = self._fit(self._data.candidates[recent] * stretch, targets, noise)
+        noise = noise_shape(self._data.stderrs[recent] * slopes, self._config.stderr_weight)
+        points = self._data.candidates[recent] * stretch
+        posterior = self._fit(points, targets, noise)
         limit = self._config.step * self.radius
         move = climb(posterior, self._centre * stretch, limit) * stretch
         length = float(np.linalg.norm(move))
@@ -170,6 +175,7 @@ class LocalSearch:
         self._incumbent = float(middle), 0.5 * float(high - low)
         kept = round(self._config.averaged * self._tells) + 1
         self._path = np.concatenate([self._path[-kept:], self._centre[None]])
+        self._update_widening(points, targets, noise)
 
     def _update_relevance(self) -> None:
         config, count = self._config, len(self._data)
@@ -185,6 +191,14 @@ class LocalSearch:
         )
         self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
 
+    def _update_widening(self, points: Float, targets: Float, noise: Float) -> None:
+        """Widen the cloud while returns look like a plane over it, and undo that twice as fast."""
+        if self._config.widening == 0.0 or self._tells % PLANE_INTERVAL:
+            return
+        step = PLANE_INTERVAL * self._config.widening
+        step *= 1.0 if like_a_plane(points, targets, noise, self.radius) else -2.0
+        self._widening = min(max(self._widening + step, 0.0), WIDEST)
+
     def _fit(self, points: Float, targets: Float, noise: Float) -> Posterior:
         """Choose noise and structured share by evidence, near the last choice; condition."""
         kernel: Kernel = Matern(self.radius)
@@ -194,7 +208,7 @@ class LocalSearch:
             structured = self._structured(self._cliques)
             difference = structured.matrix(points, points) - covariance
             if choosing:
-                self._share = _best_share(covariance, difference, targets, noise)
+                self._share = best_share(covariance, difference, targets, noise)
             if self._share:
                 covariance += SHARES[self._share] * difference
                 kernel = Mixture(kernel, structured, SHARES[self._share])
@@ -228,37 +242,6 @@ def climb(posterior: Posterior, start: Float, limit: float) -> Float:
             break
         place, height = start + offset, reached
     return place - start
-
-
-def _best_share(covariance: Float, difference: Float, targets: Float, noise: Float) -> int:
-    """Return which share of the structured term has the greatest evidence, over all noises.
-
-    Args:
-        covariance: [N, N] of the common term.
-        difference: [N, N], the structured term's covariance less that.
-        targets: [N], levelled returns.
-        noise: [N], relative noise variances.
-    """
-    evidence = []
-    for share in SHARES:
-        mixed = covariance + share * difference
-        fits = (fit(mixed, targets, level * noise) for level in (*NOISES, *LARGE_NOISES))
-        best = max(found.log_evidence for found in fits)
-        evidence.append(best - (PLAINER if share else 0.0))
-    return int(np.argmax(evidence))
-
-
-def _noise_shape(deviations: Float, weight: float) -> Float:
-    """Return the relative noise variance [N] of each evaluation, of geometric mean about 1.
-
-    Where the standard error is unknown or 0, the others' median stands in.
-    """
-    known = np.isfinite(deviations) & (deviations > 0.0)
-    if not known.any():
-        return np.ones(len(deviations))
-    typical = float(np.median(deviations[known]))
-    ratio = np.where(known, deviations, typical) / typical
-    return np.asarray(np.clip(ratio**2, 0.05, 20.0) ** weight)
 
 
 def _interacting(cliques: Sequence[Sequence[int]] | None) -> Sequence[Sequence[int]] | None:
