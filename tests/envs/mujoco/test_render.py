@@ -26,7 +26,7 @@ def test_the_picture_shows_the_body_move(task_id: str) -> None:
     for _ in range(8):
         task.step(np.ones((2, task.spec.agents, task.spec.action_size)))
     after = task.frame(1)  # type: ignore[attr-defined]
-    assert before.shape == (320, 320, 3)
+    assert before.shape == (288, 384, 3)
     assert before.dtype == np.uint8
     assert 0 < (before != after).mean() < 0.5
     task.close()
