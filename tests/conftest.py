@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
+from rolecast.envs.errors import RequestError
+from rolecast.envs.registry import make_task
 from rolecast.platform.search.run_folder import read_history
 
 # The same examples in each run, so that a run that is red says something of the change before it;
@@ -54,3 +56,16 @@ def frame_of(history: pd.DataFrame) -> pd.DataFrame:
 def interrupts() -> None:
     """Let Ctrl-C reach the tests where a shell started them in the background, deaf to it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def screen() -> None:
+    """Skip where a machine has neither EGL nor OSMesa; it ends when their libraries are there."""
+    task: Any = make_task("hopper")
+    task.reset(np.array([1], dtype=np.uint64))
+    try:
+        task.frame()
+    except RequestError as refused:
+        pytest.skip(str(refused))
+    finally:
+        task.close()

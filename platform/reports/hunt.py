@@ -1,6 +1,5 @@
 """A predator-prey episode as moving picture: who chases whom, and what it earns."""
 
-import io
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +19,8 @@ PIXELS: Final = 480
 TRAIL: Final = 10
 """Steps of the past that a trail shows."""
 FRAME_MS: Final = 120
-LAST_FRAME_MS: Final = 1500
+"""How long a frame is shown."""
+
 ARENA: Final = 1.3
 """Half width of the view where nobody leaves it; starts lie within 1."""
 
@@ -93,26 +93,3 @@ def _draw_trails(axes: Axes, paths: Float, colour: str) -> None:
     for agent in range(paths.shape[1]):
         segments = np.stack([paths[:-1, agent], paths[1:, agent]], axis=1)
         axes.add_collection(LineCollection(list(segments), colors=colours, linewidths=2, zorder=2))
-
-
-def gif(frames: list[Image.Image]) -> bytes:
-    """Return frames as the bytes of a GIF that repeats, its last frame held."""
-    palette = frames[-1].quantize(colors=96)
-    reduced = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    buffer = io.BytesIO()
-    durations = [FRAME_MS] * (len(frames) - 1) + [LAST_FRAME_MS]
-    reduced[0].save(
-        buffer,
-        format="GIF",
-        save_all=True,
-        append_images=reduced[1:],
-        duration=durations,
-        loop=0,
-        optimize=True,
-    )
-    return buffer.getvalue()
-
-
-def hunt_frames(hunt: Hunt, title: str) -> list[Image.Image]:
-    """Draw every step of an episode, the start included."""
-    return [draw_frame(hunt, step, title) for step in range(len(hunt.rewards) + 1)]

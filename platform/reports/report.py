@@ -12,6 +12,7 @@ from rolecast.platform.reports.curves import Curve, learning_curve
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import page, paragraph, section, table
 from rolecast.platform.reports.rendering import render
+from rolecast.platform.reports.shot import Shot
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import inline_image, png
 from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
@@ -27,6 +28,9 @@ MARKS: Final = 12
 
 MARK_EPISODES: Final = 256
 """Episodes of each."""
+
+FRAMES: Final = 60
+"""Most frames of the episode shown, so that a report takes seconds and few megabytes."""
 
 
 def write_report(path: str | Path) -> Path:
@@ -144,7 +148,7 @@ def _structure(run: Run, policy: Policy) -> str:
 def _episode(run: Run) -> str:
     """Show a typical episode, or say why it cannot be shown."""
     try:
-        rendering = render(run.folder.path, seed=HeldOut.seed)
+        rendering = render(run.folder.path, Shot(most_frames=FRAMES))
     except RequestError as reason:
         return section("An episode", paragraph(f"Not shown: {reason}."))
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")

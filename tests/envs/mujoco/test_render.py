@@ -5,18 +5,6 @@ from rolecast.envs.errors import RequestError
 from rolecast.envs.registry import make_env, make_task
 
 
-@pytest.fixture
-def screen() -> None:
-    """Skip where a machine has neither EGL nor OSMesa; it ends when their libraries are there."""
-    task = make_task("hopper")
-    task.reset(np.array([1], dtype=np.uint64))
-    try:
-        task.frame()  # type: ignore[attr-defined]
-    except RequestError as refused:
-        pytest.skip(str(refused))
-    task.close()
-
-
 @pytest.mark.usefixtures("screen")
 @pytest.mark.parametrize("task_id", ["hopper", "manyagent_ant_3"])
 def test_the_picture_shows_the_body_move(task_id: str) -> None:

@@ -1,11 +1,8 @@
-"""The moving picture of a hunt: one frame a state, its caption, its size."""
-
-import io
+"""The moving picture of a hunt: what a frame shows, and its size."""
 
 import numpy as np
-from PIL import Image, ImageSequence
 
-from rolecast.platform.reports.hunt import FRAME_MS, LAST_FRAME_MS, Hunt, gif, hunt_frames
+from rolecast.platform.reports.hunt import PIXELS, Hunt, draw_frame
 
 
 def short_hunt(steps: int) -> Hunt:
@@ -19,17 +16,14 @@ def short_hunt(steps: int) -> Hunt:
     )
 
 
-def test_there_is_a_frame_for_the_start_and_one_for_each_step() -> None:
-    assert len(hunt_frames(short_hunt(2), "a hunt")) == 3
-
-
-def test_frames_of_different_steps_differ() -> None:
-    first, last = hunt_frames(short_hunt(1), "a hunt")
+def test_frames_of_different_steps_differ_and_have_one_size() -> None:
+    first, last = (draw_frame(short_hunt(1), step, "a hunt") for step in (0, 1))
+    assert first.size == last.size == (PIXELS, 520)
     assert not np.array_equal(np.asarray(first), np.asarray(last))
 
 
-def test_the_gif_plays_every_frame_and_holds_the_last() -> None:
-    picture = Image.open(io.BytesIO(gif(hunt_frames(short_hunt(3), "a hunt"))))
-    durations = [frame.info["duration"] for frame in ImageSequence.Iterator(picture)]
-    assert durations == [FRAME_MS] * 3 + [LAST_FRAME_MS]
-    assert picture.info["loop"] == 0
+def test_a_step_that_pays_is_lit() -> None:
+    dull, paid = (np.asarray(draw_frame(short_hunt(2), step, "a hunt")) for step in (1, 2))
+    corner = (-20, 20)  # of the arena, where nobody is
+    assert dull[corner].tolist() == [255, 255, 255]
+    assert paid[corner].tolist() == [255, 246, 224]

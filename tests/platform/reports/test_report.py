@@ -1,19 +1,13 @@
-"""A report is one file with everything in it; a rendering shows a typical episode."""
+"""A report is one file with everything in it."""
 
-import io
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from PIL import Image
 
 import rolecast
-from rolecast.envs.errors import RequestError
 from rolecast.platform.reports.folder import Run
-from rolecast.platform.reports.rendering import QUANTILE, render, typical, write_rendering
 from rolecast.platform.reports.report import write_report
 from rolecast.platform.search.history import Kind
 from rolecast.platform.search.run_folder import read_history
@@ -86,39 +80,6 @@ def test_the_policy_of_a_run_is_the_one_that_it_saved(small_run: Path) -> None:
     run, saved = Run.read(small_run), rolecast.load_policy(small_run)
     policy = run.policy(run.task())
     np.testing.assert_allclose(policy.space.weights(run.incumbent), saved.weights)
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50))
-def test_the_episode_shown_is_a_little_better_than_the_median(returns: list[float]) -> None:
-    chosen, text = typical(np.array(returns))
-    rank = round(QUANTILE * (len(returns) - 1))
-    assert returns[chosen] == sorted(returns)[rank]
-    assert f"rank {rank + 1} of {len(returns)}" in text
-
-
-def test_a_rendering_is_the_same_each_time(small_run: Path) -> None:
-    first, again = (render(small_run) for _ in range(2))
-    assert first.description == again.description
-    assert first.gif() == again.gif()
-    assert len(first.frames) == 26
-
-
-def test_another_environment_draws_itself(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    rolecast.search(
-        "gym:CartPole-v1", policy="mlp", optimizer="random", evaluations=2, episodes=1,
-        batch_size=2, workers=0, test_episodes=1, out=str(out),
-    )  # fmt: skip
-    picture = Image.open(io.BytesIO(render(out).png()))
-    assert picture.size[0] > picture.size[1]
-
-
-@pytest.mark.parametrize("name", ["hunt.mp4", "hunt"])
-def test_an_ending_that_cannot_be_written_is_named(
-    small_run: Path, tmp_path: Path, name: str
-) -> None:
-    with pytest.raises(RequestError, match=r"expected .gif or .png"):
-        write_rendering(render(small_run), tmp_path / name)
 
 
 GYM_ENV = """
