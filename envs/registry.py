@@ -79,19 +79,25 @@ OWN_FORMS: Final[Mapping[str, str]] = MappingProxyType(
 """Forms of id under which users bring their own environments, with a line for each."""
 
 
+def task_specs() -> dict[str, TaskSpec]:
+    """Return what the project's own tasks are, by id; a family also has other N than those."""
+    made = {
+        f"{name}_{n}": family.build(n) for name, family in FAMILIES.items() for n in family.sizes
+    } | {name: build() for name, build in NAMED.items()}
+    return {task_id: task.spec for task_id, task in made.items()}
+
+
+def tasks_of_others() -> dict[str, str]:
+    """Return the tasks that other packages offer: id to a line that says where from."""
+    return {point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)}
+
+
 def task_ids() -> dict[str, str]:
     """Return the ids that can be made as they stand, each with a line that says what it is.
 
     Those of other packages are included; a family also has other N than the ones listed.
     """
-    listed = {
-        f"{name}_{n}": family.build(n).spec.summary
-        for name, family in FAMILIES.items()
-        for n in family.sizes
-    } | {name: build().spec.summary for name, build in NAMED.items()}
-    return listed | {
-        point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)
-    }
+    return {name: spec.summary for name, spec in task_specs().items()} | tasks_of_others()
 
 
 def make_task(task: str | Factory, **options: Any) -> BatchedTask:
