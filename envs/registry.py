@@ -39,7 +39,10 @@ class TaskFamily:
     """Options that an id may have."""
 
     sizes: tuple[int, ...]
-    """Values of N that are listed; others may work too."""
+    """Values of N that are listed."""
+
+    numbers: str
+    """Words that say which N there are."""
 
 
 FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
@@ -48,22 +51,31 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
             build=DroneDeliveryTask,
             options=(),
             sizes=(3, 6, 9),
+            numbers="N >= 1",
         ),
         "pred_prey": TaskFamily(
             build=PredatorPreyTask,
             options=("observation",),
             sizes=(3, 6, 9, 15),
+            numbers="N a multiple of 3",
         ),
         "het_pred_prey": TaskFamily(
             build=partial(PredatorPreyTask, heterogeneous=True),
             options=("observation", "task_seed"),
             sizes=(3, 6, 9, 15),
+            numbers="N a multiple of 3",
         ),
         "manyagent_ant": TaskFamily(
-            build=partial(many_segments, "ant"), options=OPTIONS, sizes=(4, 6, 8, 12, 16)
+            build=partial(many_segments, "ant"),
+            options=OPTIONS,
+            sizes=(4, 6, 8, 12, 16),
+            numbers="N >= 2",
         ),
         "manyagent_swimmer": TaskFamily(
-            build=partial(many_segments, "swimmer"), options=OPTIONS, sizes=(4, 6, 8, 12, 16)
+            build=partial(many_segments, "swimmer"),
+            options=OPTIONS,
+            sizes=(4, 6, 8, 12, 16),
+            numbers="N >= 2",
         ),
     }
 )

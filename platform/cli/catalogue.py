@@ -1,27 +1,62 @@
 """`rolecast tasks`, `policies` and `optimizers`: what there is, and with which settings."""
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
+from rolecast.envs.spec import TaskSpec
 from rolecast.platform.cli.documented import Setting, settings_of, summary_of
 from rolecast.platform.cli.output import Json, print_json, print_table, say
 
 Name = Annotated[str | None, typer.Argument(help="Show the settings of this one.")]
 
 
-def tasks(*, json: Json = False) -> None:
-    """List the tasks that come with rolecast, and how to name your own."""
-    from rolecast.envs.registry import OWN_FORMS, task_ids
+HEAD: Final = ("task", "agents", "observation", "action", "steps", "source")
 
-    described = task_ids()
+
+def tasks(*, json: Json = False) -> None:
+    """List the tasks with their sizes, agent by agent, and how to name your own."""
+    from rolecast.envs.registry import FAMILIES, OWN_FORMS, task_specs, tasks_of_others
+
+    specs, others = task_specs(), tasks_of_others()
     if json:
-        print_json({"tasks": described, "own": dict(OWN_FORMS)})
+        listed = {name: _sizes(spec) for name, spec in specs.items()}
+        families = {
+            name: {"numbers": family.numbers, "options": family.options}
+            for name, family in FAMILIES.items()
+        }
+        print_json(
+            {"tasks": listed, "families": families, "others": others, "own": dict(OWN_FORMS)}
+        )
         return
-    print_table(("task", "what it is"), [*described.items(), *OWN_FORMS.items()])
-    say("\nA number at the end is a size: others work too, of predators any multiple of 3.")
-    say("Options stand after ?, as in pred_prey_6?observation=full")
+    print_table(HEAD, [_row(name, spec) for name, spec in specs.items()])
+    say("\nobservation and action are numbers of one agent, steps the most that an episode has.")
+    say("A number at the end is a size, and others than those listed work too:\n")
+    smallest = {name: specs[f"{name}_{family.sizes[0]}"] for name, family in FAMILIES.items()}
+    print_table(
+        ("family", "sizes", "for example"),
+        [(f"{name}_N", FAMILIES[name].numbers, spec.summary) for name, spec in smallest.items()],
+    )
+    say("\nOptions stand after ?, as in pred_prey_6?observation=full; see docs/tasks.md.\n")
+    print_table(("task of your own", "what it is"), [*others.items(), *OWN_FORMS.items()])
+
+
+def _sizes(spec: TaskSpec) -> dict[str, Any]:
+    """Return what a listing tells of a task."""
+    return {
+        "summary": spec.summary,
+        "agents": spec.agents,
+        "observation_size": spec.observation_size,
+        "action_size": spec.action_size,
+        "horizon": spec.horizon,
+        "source": spec.source,
+    }
+
+
+def _row(name: str, spec: TaskSpec) -> tuple[str, ...]:
+    sizes = (spec.agents, spec.observation_size, spec.action_size, spec.horizon)
+    return (name, *map(str, sizes), spec.source)
 
 
 def policies(name: Name = None, *, json: Json = False) -> None:

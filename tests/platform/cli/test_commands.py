@@ -126,7 +126,7 @@ def test_resume_extends_a_finished_search(rolecast_command: Command, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "keys"),
     [
-        (["tasks"], {"tasks", "own"}),
+        (["tasks"], {"tasks", "families", "others", "own"}),
         (["policies"], {"policies"}),
         (["policies", "hom"], {"name", "settings"}),
         (["optimizers"], {"optimizers"}),

@@ -1,0 +1,41 @@
+"""`rolecast tasks` tells what can be asked of every task before it is made."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from subprocess import CompletedProcess
+
+from rolecast.envs.registry import FAMILIES, make_task, task_ids
+
+Command = Callable[..., CompletedProcess[str]]
+
+
+def test_every_task_is_listed_with_agents_sizes_steps_and_source(rolecast_command: Command) -> None:
+    lines = rolecast_command("tasks").stdout.splitlines()
+    rows = {line.split()[0]: line.rstrip().split(maxsplit=5) for line in lines if line.strip()}
+    for task_id in task_ids():
+        spec = make_task(task_id).spec
+        sizes = (spec.agents, spec.observation_size, spec.action_size, spec.horizon)
+        assert rows[task_id][1:5] == [*map(str, sizes)]
+        assert rows[task_id][5] == spec.source
+
+
+def test_numbers_of_every_family_are_told(rolecast_command: Command) -> None:
+    text = rolecast_command("tasks").stdout
+    for name, family in FAMILIES.items():
+        (line,) = (line for line in text.splitlines() if line.split()[:1] == [f"{name}_N"])
+        assert f" {family.numbers} " in line
+
+
+def test_programs_get_the_same_numbers_by_name(rolecast_command: Command) -> None:
+    told = json.loads(rolecast_command("tasks", "--json").stdout)
+    assert told["tasks"].keys() == task_ids().keys()
+    for task_id, told_of in told["tasks"].items():
+        spec = asdict(make_task(task_id).spec)
+        assert told_of == {name: value for name, value in spec.items() if name != "id"}
+    assert told["families"]["het_pred_prey"] == {
+        "numbers": "N a multiple of 3",
+        "options": ["observation", "task_seed"],
+    }
+    assert told["others"] == {}
+    assert "gym:ID" in told["own"]
