@@ -81,7 +81,8 @@ class LocalSearch:
         passed = count / max(budget, self._config.evaluations)
         ratio = self._config.final_radius / self._config.radius
         left = max(0.0, 1.0 - passed)
-        return self._config.radius * float(ratio ** (1.0 - left) * np.exp(left * self._widening))
+        widened = np.exp(left**2 * self._widening)
+        return self._config.radius * float(ratio ** (1.0 - left) * widened)
 
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""
