@@ -84,6 +84,11 @@ class LocalSearch:
         widened = np.exp(left**2 * self._widening)
         return self._config.radius * float(ratio ** (1.0 - left) * widened)
 
+    @property
+    def _averaged(self) -> int:
+        """How many of the latest centres make the incumbent; from one tell to the next one more."""
+        return max(1, round(self._config.averaged * self._tells))
+
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""
         self._spent = spent
@@ -115,8 +120,7 @@ class LocalSearch:
             raise RequestError("best() needs at least one evaluation; none was told yet")
         if not len(self._path):
             return self._centre.copy()
-        latest = max(1, round(self._config.averaged * self._tells))
-        return np.asarray(self._path[-latest:].mean(0))
+        return np.asarray(self._path[-self._averaged :].mean(0))
 
     def explain(self) -> dict[str, float]:
         """Return cloud radius, shares of noise and structure, and what the centre should earn."""
@@ -174,8 +178,7 @@ class LocalSearch:
             self._config.levelling,
         )
         self._incumbent = float(middle), 0.5 * float(high - low)
-        kept = round(self._config.averaged * self._tells) + 1
-        self._path = np.concatenate([self._path[-kept:], self._centre[None]])
+        self._path = np.concatenate([self._path[-self._averaged :], self._centre[None]])
         self._update_widening(points, targets, noise)
 
     def _update_relevance(self) -> None:
