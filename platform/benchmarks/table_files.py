@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from rolecast.envs.errors import RequestError
 from rolecast.platform.benchmarks.cells import ARENAS, CONTESTANTS
+from rolecast.platform.benchmarks.regions import fill_region
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
 from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
@@ -88,7 +88,8 @@ def write_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> li
         parts.append(f"## {arena.name}, {arena.policy}\n\n{markdown(seeds, each_seed=True)}")
         parts += [f"{each.name}: {each.text}\n" for each in yardsticks]
         if readme is not None and arena is ARENAS[0]:
-            _fill(readme, _readme_region(seeds, yardsticks))
+            region = _readme_region(seeds, yardsticks)
+            write_bytes(readme, fill_region(readme, BEGIN, END, region))
             written.append(readme)
     write_bytes(folder / "main.md", "\n".join(parts).encode())
     return written
@@ -113,15 +114,6 @@ def _readme_region(seeds: Seeds, yardsticks: Sequence[Yardstick]) -> str:
         f"{markdown(seeds, each_seed=False)}\n"
         "![Held-out return by budget](docs/results/main.png)\n"
     )
-
-
-def _fill(readme: Path, region: str) -> None:
-    text = readme.read_text()
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise RequestError(f"{readme} has no region for results; expected {BEGIN} … {END}")
-    write_bytes(readme, f"{before}{BEGIN}\n{region}{END}{after}".encode())
 
 
 def _slug(name: str) -> str:

@@ -99,3 +99,33 @@ def surrogate_speed(
             times = ", ".join(f"{name} {ratio:,.1f} times" for name, ratio in ratios.items())
             say(f"as fast as GPyTorch, {precision}: {times}")
         say(f"written: {folder / 'surrogate.json'}")
+
+
+@app.command("tasks")
+def task_returns(
+    *,
+    quick: Quick = False,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Page whose table is filled: docs/tasks.md.")
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw tasks into this: docs/tasks.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Evaluate the scripted policies in every task that they can play; half an hour on a core."""
+    from rolecast.platform.benchmarks.tasks import PICTURES, draw_all, measure_all, write_page
+    from rolecast.platform.search.files import write_json
+
+    if pictures is not None:
+        draw_all(pictures, PICTURES, warn)
+    results = measure_all(quick=quick, note=warn)
+    target = (out or (QUICK_RESULTS if quick else RESULTS)) / "tasks.json"
+    write_json(target, results)
+    if page is not None:
+        write_page(results, page)
+    if json:
+        print_json(results)
+    else:
+        say(f"written: {target}" + (f", {page}" if page is not None else ""))
