@@ -7,7 +7,7 @@ import torch
 from scipy.stats import multivariate_normal
 
 from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.gp import Fit, Posterior, fit
+from rolecast.platform.surrogate.gp import Fit, Posterior, extend, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
 
 D, N = 4, 25
@@ -132,3 +132,32 @@ def test_targets_that_are_all_zero_have_an_evidence() -> None:
     found = fit(COMMON.matrix(points, points), np.zeros(N), noise)
     assert np.isfinite(found.log_evidence)
     assert found.scale > 0.0
+
+
+@pytest.mark.parametrize("kernel", [COMMON, MIXED], ids=["common", "mixture"])
+@pytest.mark.parametrize("sizes", [(1, 24), (20, 5), (24, 1), (10, 5, 9, 1)])
+def test_a_fit_that_grows_is_that_of_all_points(kernel: Kernel, sizes: tuple[int, ...]) -> None:
+    """Whatever the pieces, and though the targets are levelled anew each time."""
+    points, targets, noise = data()
+    grown: Fit | None = None
+    for end, size in zip(np.cumsum(sizes), sizes, strict=True):
+        old, new = slice(0, end - size), slice(end - size, end)
+        levelled = targets[:end] - targets[:end].mean()
+        own = kernel.matrix(points[new], points[new])
+        if grown is None:
+            grown = fit(own, levelled, noise[new])
+        else:
+            cross = kernel.matrix(points[old], points[new])
+            grown = extend(grown, cross, own, levelled, noise[new])
+    assert grown is not None
+    expected = fit(kernel.matrix(points, points), targets, noise)
+    np.testing.assert_allclose(np.tril(grown.factor), np.tril(expected.factor), atol=1e-10)
+    np.testing.assert_allclose(grown.weights, expected.weights, rtol=1e-7, atol=1e-7)
+    assert grown.scale == pytest.approx(expected.scale)
+    assert grown.log_evidence == pytest.approx(expected.log_evidence)
+    found, wanted = (Posterior(kernel, points, each) for each in (grown, expected))
+    queries = np.random.default_rng(1).random((5, D))
+    for left, right in zip(
+        found.mean_and_deviation(queries), wanted.mean_and_deviation(queries), strict=True
+    ):
+        np.testing.assert_allclose(left, right, rtol=1e-8, atol=1e-10)

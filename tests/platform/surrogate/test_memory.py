@@ -1,0 +1,95 @@
+"""A process takes the memory that was said, and too much is refused in a sentence."""
+
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rolecast.envs.errors import ConfigError
+from rolecast.platform.surrogate import memory
+from rolecast.platform.surrogate.gp import Posterior, fit
+from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
+from rolecast.platform.surrogate.memory import (
+    available_memory,
+    most_points,
+    peak_bytes,
+    require_memory,
+)
+
+D = 40
+CLIQUES = [(index, index + 1) for index in range(D - 1)]
+CLIQUE_SUM = CliqueSum(CLIQUES, np.ones(D - 1), np.full(D - 1, 1.0 / (D - 1)))
+
+
+def peak(action: Callable[[], object]) -> int:
+    """Return the most bytes that an action holds at once, beyond those held before."""
+    action()  # compiles, imports
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("count", "queries", "fits"), [(500, 50, 1), (500, 50, 6), (150, 1500, 1)])
+@pytest.mark.parametrize(
+    ("kernel", "share"),
+    [(Matern(0.6), 0.75), (Mixture(Matern(0.6), CLIQUE_SUM, 0.3), 0.75), (CLIQUE_SUM, 0.3)],
+    ids=["common", "mixture", "cliques"],
+)
+def test_the_peak_is_at_most_what_is_said_and_not_much_less(
+    kernel: Kernel, share: float, count: int, queries: int, fits: int
+) -> None:
+    """A sum over cliques alone takes less than half."""
+    rng = np.random.default_rng(0)
+    points, asked = rng.random((count, D)), rng.random((queries, D))
+    targets = rng.normal(size=count)
+
+    def condition() -> None:
+        kept = []
+        for noise in np.linspace(0.1, 0.2, fits):
+            covariance = kernel.matrix(points, points)
+            kept.append(fit(covariance, targets, np.full(count, noise)))
+        Posterior(kernel, points, kept[0]).mean_and_deviation(asked)
+
+    said = peak_bytes(count, D, queries=queries, fits=fits)
+    assert share * said <= peak(condition) <= said
+
+
+def test_the_most_points_are_the_last_that_fit() -> None:
+    for budget in (0, 10_000, 10**9, 64 * 2**30):
+        most = most_points(300, budget, queries=1000, fits=30)
+        assert peak_bytes(most + 1, 300, queries=1000, fits=30) > budget
+        assert most == 0 or peak_bytes(most, 300, queries=1000, fits=30) <= budget
+
+
+def test_what_cannot_fit_is_refused_ahead_in_one_sentence() -> None:
+    require_memory(1000, 353, available=2**30)
+    with pytest.raises(ConfigError) as refusal:
+        require_memory(100_000, 353, available=8 * 2**30)
+    assert str(refusal.value) == (
+        "number of points of the process is 100000; expected at most 13,231: "
+        "it needs 448.3 GiB of memory, and 8.0 GiB are free"
+    )
+
+
+def test_the_machine_has_some_memory_but_not_for_a_million_points() -> None:
+    assert 2**20 < available_memory() < peak_bytes(10**6, 1)
+    with pytest.raises(ConfigError, match="is 1000000; expected at most"):
+        require_memory(10**6, 1)
+
+
+@pytest.mark.parametrize(("limit", "used", "expected"), [("max", "7", 2**30), ("900", "300", 600)])
+def test_the_limit_of_a_container_counts(
+    limit: str, used: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "meminfo"
+    info.write_text("MemTotal:  4194304 kB\nMemAvailable:  1048576 kB\nHugePages_Total:  0\n")
+    (tmp_path / "memory.max").write_text(limit + "\n")
+    (tmp_path / "memory.current").write_text(used + "\n")
+    monkeypatch.setattr(memory, "MEMORY_INFO", info)
+    monkeypatch.setattr(memory, "GROUP", tmp_path)
+    assert available_memory() == expected
