@@ -129,3 +129,36 @@ def task_returns(
         print_json(results)
     else:
         say(f"written: {target}" + (f", {page}" if page is not None else ""))
+
+
+@app.command("optimizers")
+def optimizers_table(
+    *,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")] = 5,
+    quick: Quick = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=VALUE", help="problem=, kind=, contestant= or seed=; many."),
+    ] = None,
+    processes: Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")] = 2,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    json: Json = False,
+) -> None:
+    """Run every optimiser on functions of known optimum, with and without their true structure.
+
+    Some 40 minutes of one core, in pieces as you like: a finished cell is kept in optimizers.json.
+    """
+    from rolecast.platform.benchmarks.optimizers import chosen, run_missing
+    from rolecast.platform.benchmarks.optimizers_cells import all_cells, quick_cells
+    from rolecast.platform.benchmarks.optimizers_files import ratios, write_files
+
+    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
+    path = folder / "optimizers.json"
+    rows = run_missing(cells, path, processes=processes, note=warn)
+    written = [path, *write_files(rows, folder)]
+    if json:
+        lines = ratios(rows).to_dict("records")
+        print_json({"cells": len(rows), "ratios": lines, "written": written})
+    else:
+        say("written: " + ", ".join(map(str, written)))

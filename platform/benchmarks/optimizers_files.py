@@ -1,0 +1,210 @@
+"""Writes the optimisers' table for readers: CSV, Markdown and one picture."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import bootstrap
+
+from rolecast.platform.benchmarks.optimizers_cells import BATCH
+from rolecast.platform.reports.style import CYCLE, DPI, INK, png
+from rolecast.platform.search.files import write_bytes
+
+SHARES: Final = (0.25, 0.5, 1.0)
+"""Shares of the budget at which the table tells the regret."""
+
+PAIRS: Final = (("true", "none"), ("true", "random"), ("random", "none"))
+"""Graphs compared within a family, on the same functions."""
+
+LEAST: Final = 1e-4
+"""Regrets below count as this in ratios: the optimum itself is known no better."""
+
+COLUMNS: Final = 3
+Row = Mapping[str, Any]
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 90 % bootstrap interval of the median, over seeds; of one seed, its own value."""
+    if len(values) < 2:
+        return values[0], values[0]
+    found = bootstrap(
+        (np.asarray(values),),
+        np.median,
+        n_resamples=2000,
+        confidence_level=0.9,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def summary(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return a line for each problem, contestant and share of the budget, in the order of rows.
+
+    Columns: median regret over seeds with its interval, number of seeds, and the median time that
+    the optimiser took for a batch, in milliseconds of processor time.
+    """
+    lines = []
+    for (problem, contestant), cells in _grouped(rows, "problem", "contestant").items():
+        batches = cells[0]["evaluations"][-1] / BATCH
+        pace = float(np.median([cell["seconds"][-1] for cell in cells])) / batches
+        for share in SHARES:
+            place = round(share * len(cells[0]["regrets"])) - 1
+            regrets = [cell["regrets"][place] for cell in cells]
+            low, high = interval(regrets)
+            lines.append(
+                {
+                    "problem": problem,
+                    "contestant": contestant,
+                    "evaluations": cells[0]["evaluations"][place],
+                    "regret": float(np.median(regrets)),
+                    "low": low,
+                    "high": high,
+                    "seeds": len(cells),
+                    "batch_ms": round(1e3 * pace, 1),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def ratios(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return how regret at the end differs by graph, seed by seed of the same functions.
+
+    Columns: problem, family, the two graphs, the median over seeds of the ratio of their regrets
+    (below 1: the first is better), its interval, and in how many seeds the first is better.
+    """
+    lines = []
+    finals: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
+    for row in rows:
+        family, comma, graph = row["contestant"].partition(", ")
+        if comma:
+            graphs = finals.setdefault((row["problem"], family), {})
+            graphs.setdefault(graph, {})[row["seed"]] = max(row["regrets"][-1], LEAST)
+    for (problem, family), graphs in finals.items():
+        for first, second in PAIRS:
+            shared = sorted(set(graphs.get(first, {})) & set(graphs.get(second, {})))
+            if shared:
+                found = [graphs[first][seed] / graphs[second][seed] for seed in shared]
+                low, high = interval(found)
+                lines.append(
+                    {
+                        "problem": problem,
+                        "search": family,
+                        "graphs": f"{first} / {second}",
+                        "ratio": float(np.median(found)),
+                        "low": low,
+                        "high": high,
+                        "better": sum(one < 1.0 for one in found),
+                        "seeds": len(found),
+                    }
+                )
+    return pd.DataFrame(lines)
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the page: what structure is worth, then every problem's table."""
+    seeds = sorted({row["seed"] for row in rows})
+    lines = [
+        "# Optimisers on functions of known optimum and structure",
+        "",
+        "Simple regret of the incumbent (`best()`, its true value), as a share of the regret of "
+        "the cube's mean: 1 is a uniform point, 0 the optimum. Median over seeds "
+        f"({', '.join(map(str, seeds))}) and its 90 % bootstrap interval. Batches of {BATCH}. "
+        "Written by `rolecast bench optimizers`.",
+    ]
+    compared = ratios(rows)
+    if len(compared):
+        lines += [
+            "",
+            "## What the graph is worth",
+            "",
+            "Regret at the end with one graph over that with another, seed by seed on the same "
+            "functions; below 1 the first is better.",
+            "",
+            "| problem | search | graphs | ratio | first better |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {line.problem} | {line.search} | {line.graphs} | **{line.ratio:.2f}** "
+            f"[{line.low:.2f}, {line.high:.2f}] | {line.better} of {line.seeds} |"
+            for line in compared.itertuples()
+        ]
+    for problem, part in summary(rows).groupby("problem", sort=False):
+        marks = sorted(set(part["evaluations"]))
+        head = " | ".join(f"{mark} evaluations" for mark in marks)
+        lines += ["", f"## {problem}", "", f"| optimiser | {head} | ms a batch |"]
+        lines.append(f"|---|{'---|' * (len(marks) + 1)}")
+        for contestant, cells in part.groupby("contestant", sort=False):
+            entries = [
+                f"{cell.regret:.3f} [{cell.low:.3f}, {cell.high:.3f}]"
+                for cell in cells.itertuples()
+            ]
+            pace = cells["batch_ms"].iloc[0]
+            lines.append(f"| {contestant} | {' | '.join(entries)} | {pace:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def picture(rows: Sequence[Row]) -> Figure:
+    """Draw regret against evaluations, a panel for each problem; medians, and their intervals."""
+    problems = _grouped(rows, "problem")
+    contestants = list(dict.fromkeys(row["contestant"] for row in rows))
+    high = -(-(len(problems) + 1) // COLUMNS)
+    drawing = Figure(figsize=(4.2 * COLUMNS, 2.8 * high), dpi=DPI, layout="constrained")
+    panels = drawing.subplots(high, COLUMNS, squeeze=False).ravel()
+    for axes, ((problem,), cells) in zip(panels, problems.items(), strict=False):
+        for (contestant,), runs in _grouped(cells, "contestant").items():
+            _draw(axes, runs, contestants.index(contestant))
+        axes.set_title(problem, loc="left", fontsize=10, color=INK)
+        axes.set_yscale("log")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(colors=INK, labelsize=8)
+    for axes in panels[len(problems) :]:
+        axes.set_axis_off()
+    handles = [
+        panels[-1].plot([], [], label=name, **_line(place))[0]
+        for place, name in enumerate(contestants)
+    ]
+    panels[-1].legend(handles=handles, frameon=False, fontsize=8, loc="center", ncols=2)
+    drawing.supxlabel("evaluations", fontsize=10)
+    drawing.supylabel("simple regret, share of a uniform point's", fontsize=10)
+    return drawing
+
+
+def _draw(axes: Axes, runs: Sequence[Row], place: int) -> None:
+    evaluations = runs[0]["evaluations"]
+    regrets = np.maximum([run["regrets"] for run in runs], LEAST)
+    axes.plot(evaluations, np.median(regrets, axis=0), **_line(place))
+    if len(runs) > 1:
+        bounds = np.array([interval(list(column)) for column in regrets.T])
+        colour = _line(place)["color"]
+        axes.fill_between(evaluations, bounds[:, 0], bounds[:, 1], color=colour, alpha=0.12, lw=0)
+
+
+def _line(place: int) -> dict[str, Any]:
+    """Return colour and dashes of a contestant's line."""
+    style = ("-", "--")[place // len(CYCLE)]
+    return {"color": CYCLE[place % len(CYCLE)], "ls": style, "lw": 1.6}
+
+
+def _grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
+    """Return rows by the values of some fields, in the order of their first rows."""
+    found: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found
+
+
+def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write optimizers.csv, optimizers.md and optimizers.png beside the results file."""
+    files = {
+        folder / "optimizers.csv": summary(rows).to_csv(index=False).encode(),
+        folder / "optimizers.md": markdown(rows).encode(),
+        folder / "optimizers.png": png(picture(rows)),
+    }
+    for path, data in files.items():
+        write_bytes(path, data)
+    return list(files)
