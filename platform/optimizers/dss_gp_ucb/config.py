@@ -29,7 +29,7 @@ class LocalGpConfig:
 
     widening: float = 0.06
     """Logarithm by which the cloud widens in a batch while returns look like a plane over it; twice
-    as much is taken back in any other. The effect fades out over the schedule; 0 turns it off."""
+    as much is taken back in any other. Fades out over `evaluations`; 0 turns it off."""
 
     step: float = 0.3
     """Longest move of the centre in one batch, as a share of the radius."""

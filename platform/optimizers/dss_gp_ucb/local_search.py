@@ -76,13 +76,13 @@ class LocalSearch:
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        count = len(self._data)
+        count, config = len(self._data), self._config
         budget = count / self._spent if self._spent else 0.0
-        passed = count / max(budget, self._config.evaluations)
-        ratio = self._config.final_radius / self._config.radius
-        left = max(0.0, 1.0 - passed)
-        widened = np.exp(left**2 * self._widening)
-        return self._config.radius * float(ratio ** (1.0 - left) * widened)
+        narrowed = min(count / max(budget, config.evaluations), 1.0)
+        ratio = config.final_radius / config.radius
+        # A long schedule is wide for longer as it is: what widens it fades in its own time.
+        left = max(0.0, 1.0 - count / config.evaluations)
+        return config.radius * float(ratio**narrowed * np.exp(left**2 * self._widening))
 
     @property
     def _averaged(self) -> int:
