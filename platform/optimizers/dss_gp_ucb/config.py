@@ -27,10 +27,6 @@ class LocalGpConfig:
     final_radius: float = 0.04
     """The same at the end of a schedule; it shrinks geometrically in between."""
 
-    widening: float = 0.06
-    """Logarithm by which the cloud widens in a batch while returns look like a plane over it; twice
-    as much is taken back in any other. Fades out over `evaluations`; 0 turns it off."""
-
     step: float = 0.3
     """Longest move of the centre in one batch, as a share of the radius."""
 
@@ -76,7 +72,7 @@ class LocalGpConfig:
         for name in ("radius", "step"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"{type(self).__name__}.{name}", getattr(self, name), "above 0")
-        for name in ("averaged", "widening", "relevance_power", "relevance_cloud", "stderr_weight"):
+        for name in ("averaged", "relevance_power", "relevance_cloud", "stderr_weight"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{type(self).__name__}.{name}", getattr(self, name), "in [0, 1]")
         for name in ("window", "relevance_start", "relevance_end", "evaluations"):

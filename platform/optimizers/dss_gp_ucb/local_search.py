@@ -18,7 +18,6 @@ from rolecast.platform.optimizers.dss_gp_ucb.evidence import (
     NOISES,
     SHARES,
     best_share,
-    like_a_plane,
     noise_shape,
 )
 from rolecast.platform.optimizers.observations import (
@@ -32,14 +31,8 @@ from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixtu
 from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
-WIDEST: Final = 1.0
-"""Greatest logarithm by which the cloud is widened."""
-
 SHARE_INTERVAL: Final = 4
 """Batches between two choices of the share."""
-
-PLANE_INTERVAL: Final = 2
-"""Batches between two comparisons."""
 
 ASCENT_STEPS: Final = 8
 """Gradient steps of one move of the centre."""
@@ -68,7 +61,6 @@ class LocalSearch:
         self._variances = np.ones(int(self._groups.max()) + 1)
         self._relevance = np.ones(dimension)
         self._noise, self._share = 3, 0
-        self._widening = 0.0
         self._first_batch, self._tells = 0, 0
         self._spent: float | None = None
         self._incumbent: tuple[float, float] | None = None
@@ -76,13 +68,11 @@ class LocalSearch:
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        count, config = len(self._data), self._config
+        count = len(self._data)
         budget = count / self._spent if self._spent else 0.0
-        narrowed = min(count / max(budget, config.evaluations), 1.0)
-        ratio = config.final_radius / config.radius
-        # A long schedule is wide for longer as it is: what widens it fades in its own time.
-        left = max(0.0, 1.0 - count / config.evaluations)
-        return config.radius * float(ratio**narrowed * np.exp(left**2 * self._widening))
+        passed = count / max(budget, self._config.evaluations)
+        ratio = self._config.final_radius / self._config.radius
+        return self._config.radius * float(ratio ** min(passed, 1.0))
 
     @property
     def _averaged(self) -> int:
@@ -141,7 +131,6 @@ class LocalSearch:
             "variances": self._variances.copy(),
             "relevance": self._relevance.copy(),
             "choices": [self._noise, self._share, self._first_batch, self._tells],
-            "widening": self._widening,
             "spent": self._spent,
             "incumbent": None if self._incumbent is None else list(self._incumbent),
         }
@@ -153,7 +142,6 @@ class LocalSearch:
         for name in ("centre", "path", "variances", "relevance"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
         self._noise, self._share, self._first_batch, self._tells = map(int, state["choices"])
-        self._widening = float(state["widening"])
         self._spent = None if state["spent"] is None else float(state["spent"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
@@ -179,7 +167,6 @@ class LocalSearch:
         )
         self._incumbent = float(middle), 0.5 * float(high - low)
         self._path = np.concatenate([self._path[-self._averaged :], self._centre[None]])
-        self._update_widening(points, targets, noise)
 
     def _update_relevance(self) -> None:
         config, count = self._config, len(self._data)
@@ -194,14 +181,6 @@ class LocalSearch:
             design - design.mean(0), targets, self._groups, self._variances
         )
         self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
-
-    def _update_widening(self, points: Float, targets: Float, noise: Float) -> None:
-        """Widen the cloud while returns look like a plane over it, and undo that twice as fast."""
-        if self._config.widening == 0.0 or self._tells % PLANE_INTERVAL:
-            return
-        step = PLANE_INTERVAL * self._config.widening
-        step *= 1.0 if like_a_plane(points, targets, noise, self.radius) else -2.0
-        self._widening = min(max(self._widening + step, 0.0), WIDEST)
 
     def _fit(self, points: Float, targets: Float, noise: Float) -> Posterior:
         """Choose noise and structured share by evidence, near the last choice; condition."""

@@ -67,17 +67,6 @@ def test_the_cloud_narrows_with_the_budget_and_no_faster_than_with_the_evaluatio
     assert optimizer.radius == pytest.approx(0.32 * 0.25**passed)
 
 
-@pytest.mark.parametrize(("slope", "widens"), [(10.0, True), (0.0, False)])
-def test_the_cloud_widens_over_a_plane_and_not_over_noise(slope: float, widens: bool) -> None:
-    optimizer, rng = search(6, evaluations=10_000), np.random.default_rng(0)
-    for _ in range(8):
-        asked = optimizer.ask(30)
-        optimizer.tell(asked, 20.0 + slope * asked.sum(1) + rng.normal(size=30))
-    scheduled = search(6, evaluations=10_000, widening=0.0)
-    scheduled.tell(asked, asked.sum(1))
-    assert (optimizer.radius > 1.1 * scheduled.radius) == widens
-
-
 def test_the_centre_moves_no_farther_than_its_step() -> None:
     optimizer, rng = search(5, step=0.25), np.random.default_rng(0)
     centre = np.full(5, 0.5)
