@@ -9,19 +9,21 @@ from typing import Any, Final
 from rolecast.envs.mujoco.catalogue import NAMED
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
 from rolecast.envs.scripted import SCRIPTED
-from rolecast.envs.spec import TaskSpec
 from rolecast.platform.benchmarks.regions import fill_region
 from rolecast.platform.reports.film import STORYBOARD
 from rolecast.platform.reports.rendering import render_scripted, write_rendering
 from rolecast.platform.reports.shot import Shot
 from rolecast.platform.rollout.evaluate import evaluate
-from rolecast.platform.search.files import write_bytes
+from rolecast.platform.search.files import read_json, write_bytes, write_json
 
 COMPILED_EPISODES: Final = 1000
 """Of each scripted policy in a compiled task."""
 
 OTHER_EPISODES: Final = 100
 """In one of MuJoCo, whose episodes are longer and slower."""
+
+CHAIN_EPISODES: Final = 20
+"""In a chain of segments, the slowest of all."""
 
 QUICK_EPISODES: Final = 2
 
@@ -33,13 +35,12 @@ END: Final = "<!-- returns: end -->"
 PICTURES: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(
     {
         "pred_prey_6": ("chase", 25),
-        "het_pred_prey_6": ("chase", 25),
         "drone_delivery_6": ("expert", 150),
         "ant": ("random", 60),
         "hopper": ("random", 20),
         "swimmer": ("random", 300),
         "walker2d": ("random", 20),
-        "manyagent_ant_6": ("random", 60),
+        "manyagent_ant_4": ("random", 60),
         "manyagent_swimmer_6": ("random", 300),
     }
 )
@@ -53,33 +54,47 @@ def task_list(*, quick: bool) -> list[str]:
     return [*task_specs()]
 
 
-def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+def measure_all(path: Path, *, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
     """Evaluate every scripted policy in every task that it can play, on held-out episodes.
 
     Args:
+        path: JSON file of the results; a task that it has with as many episodes is not played
+            again, each other one is written to it at once.
         quick: few episodes of few tasks; says nothing, shows that it works.
-        note: told of each task.
+        note: told of each policy that is evaluated.
     Returns:
         JSON values: task id to its sizes, its source and `returns`: policy to mean, standard error,
-        episodes and steps.
+        episodes and mean steps of an episode.
     """
-    specs = task_specs()
-    return {
-        task_id: _measured(task_id, specs[task_id], quick, note)
-        for task_id in task_list(quick=quick)
-    }
+    kept = read_json(path) if path.is_file() else {}
+    specs, results = task_specs(), dict[str, Any]()
+    for task_id in task_list(quick=quick):
+        episodes = _episodes(task_id, quick=quick)
+        row = kept.get(task_id)
+        if row is None or any(each["episodes"] != episodes for each in row["returns"].values()):
+            row = {**asdict(specs[task_id]), "returns": _returns(task_id, episodes, note)}
+        results[task_id] = row
+        write_json(path, {**kept, **results})
+    return results
 
 
-def _measured(
-    task_id: str, spec: TaskSpec, quick: bool, note: Callable[[str], None]
-) -> dict[str, Any]:
+def _episodes(task_id: str, *, quick: bool) -> int:
+    """Return how many episodes of a task are played."""
+    if quick:
+        return QUICK_EPISODES
+    task = make_task(task_id)
+    if hasattr(task, "lanes"):
+        return COMPILED_EPISODES
+    return CHAIN_EPISODES if task_id.startswith("manyagent") else OTHER_EPISODES
+
+
+def _returns(task_id: str, episodes: int, note: Callable[[str], None]) -> dict[str, Any]:
+    """Return what each scripted policy that can play a task earns."""
     task = make_task(task_id)
     names = [name for name, script in SCRIPTED.items() if script.plays(task)]
-    episodes = COMPILED_EPISODES if hasattr(task, "lanes") else OTHER_EPISODES
-    task.close()
     returns = {}
     for name in names:
-        found = evaluate(name, task=task_id, episodes=QUICK_EPISODES if quick else episodes)
+        found = evaluate(name, task=task_id, episodes=episodes)
         returns[name] = {
             "mean": found.episode_return_mean,
             "stderr": found.episode_return_stderr,
@@ -87,7 +102,7 @@ def _measured(
             "steps_mean": found.env_steps / found.episodes,
         }
         note(f"{task_id}, {name}: {_number(returns[name])}")
-    return {**asdict(spec), "returns": returns}
+    return returns
 
 
 def markdown(results: Mapping[str, Any]) -> str:

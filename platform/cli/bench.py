@@ -114,15 +114,16 @@ def task_returns(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Evaluate the scripted policies in every task that they can play; half an hour on a core."""
+    """Evaluate the scripted policies in every task that they can play; minutes.
+
+    A finished task is kept in tasks.json at once and not played again.
+    """
     from rolecast.platform.benchmarks.tasks import PICTURES, draw_all, measure_all, write_page
-    from rolecast.platform.search.files import write_json
 
     if pictures is not None:
         draw_all(pictures, PICTURES, warn)
-    results = measure_all(quick=quick, note=warn)
     target = (out or (QUICK_RESULTS if quick else RESULTS)) / "tasks.json"
-    write_json(target, results)
+    results = measure_all(target, quick=quick, note=warn)
     if page is not None:
         write_page(results, page)
     if json:

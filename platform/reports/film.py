@@ -26,7 +26,7 @@ LAST_FRAME_MS: Final = 1500
 STORYBOARD: Final = 4
 """Moments in a still picture, from the start to the end."""
 
-PALETTE_FRAMES: Final = 16
+PALETTE_FRAMES: Final = 8
 """Of a GIF, from which its colours are taken."""
 
 CODEC: Final = "imageio_ffmpeg"
@@ -34,14 +34,16 @@ CODEC: Final = "imageio_ffmpeg"
 
 INSTALL: Final = "expected: pip install imageio-ffmpeg"
 
+NO_DITHER: Final = Image.Dither.NONE
+
 Frames = Sequence[Image.Image]
 """RGB, in order of time, all of one size."""
 
 
 def gif(frames: Frames, frame_ms: int) -> bytes:
     """Return a GIF that repeats, its last frame held, each other shown for some milliseconds."""
-    palette = _sheet(frames, PALETTE_FRAMES).quantize(colors=COLOURS)
-    reduced = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    palette = _reduced(_sheet(frames, PALETTE_FRAMES))
+    reduced = [frame.quantize(palette=palette, dither=NO_DITHER) for frame in frames]
     buffer = io.BytesIO()
     durations = [frame_ms] * (len(frames) - 1) + [LAST_FRAME_MS]
     reduced[0].save(
@@ -59,8 +61,7 @@ def gif(frames: Frames, frame_ms: int) -> bytes:
 def png(frames: Frames, frame_ms: int) -> bytes:
     """Return a still picture: a few moments side by side; no time passes in it."""
     buffer = io.BytesIO()
-    sheet = _sheet(frames, STORYBOARD).quantize(colors=COLOURS, dither=Image.Dither.NONE)
-    sheet.save(buffer, format="PNG", optimize=True)
+    _reduced(_sheet(frames, STORYBOARD)).save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
 
 
@@ -145,3 +146,8 @@ def _sheet(frames: Frames, moments: int) -> Image.Image:
     for place, moment in enumerate(chosen):
         sheet.paste(frames[moment], (place * width, 0))
     return sheet
+
+
+def _reduced(picture: Image.Image) -> Image.Image:
+    """Return a picture of COLOURS colours, in which small bright marks keep their own."""
+    return picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=NO_DITHER)

@@ -19,15 +19,18 @@ from rolecast.platform.benchmarks.tasks import (
 )
 
 
-def test_every_listed_task_is_measured_with_all_that_can_play_it() -> None:
+def test_every_listed_task_is_measured_with_all_that_can_play_it(tmp_path: Path) -> None:
     told: list[str] = []
-    results = measure_all(quick=True, note=told.append)
+    results = measure_all(tmp_path / "tasks.json", quick=True, note=told.append)
     assert [*results] == task_list(quick=True)
     players = {name: [*row["returns"]] for name, row in results.items()}
     assert players.pop("drone_delivery_3") == ["blind_expert", "expert", "random"]
     assert players.pop("pred_prey_3") == players.pop("het_pred_prey_3") == ["chase", "random"]
     assert set(map(tuple, players.values())) == {("random",)}
     assert len(told) == sum(len(row["returns"]) for row in results.values())
+    again: list[str] = []
+    assert measure_all(tmp_path / "tasks.json", quick=True, note=again.append) == results
+    assert again == []
     found = rolecast.evaluate("chase", task="pred_prey_3", episodes=2)
     assert results["pred_prey_3"]["returns"]["chase"]["mean"] == found.episode_return_mean
 
