@@ -33,7 +33,7 @@ def made(task_id: str) -> tuple[Any, Any]:
     """Return an environment that draws, and an action of all that it has."""
     env = make_env(task_id, render_mode="rgb_array")
     if isinstance(env, gymnasium.Env):
-        return env, np.ones(env.action_space.shape)  # type: ignore[arg-type]
+        return env, np.ones(env.action_space.shape)
     return env, {each: np.ones(env.action_space(each).shape) for each in env.possible_agents}
 
 
