@@ -6,7 +6,7 @@ Without cliques it is plain GP-UCB. In hundreds of dimensions with mostly noise 
 is here to be shown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -156,17 +156,22 @@ class GlobalSearch:
             points = self._data.candidates[kept]
             targets, slopes = level(self._data.returns[kept], self._config.levelling)
             known = np.square(np.nan_to_num(self._data.stderrs[kept] * slopes))
-            choices = []
-            for multiple in LENGTHSCALES:
-                kernel = self._kernel(multiple)
-                covariance = kernel.matrix(points, points)
-                prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
-                for noise in NOISES:
-                    found = fit(covariance, targets, np.maximum(known, noise))
-                    choices.append((found.log_evidence + prior, noise, kernel, found))
-            _, self._noise, kernel, found = max(choices, key=lambda choice: choice[0])
-            self._posterior = Posterior(kernel, points, found)
+            # One at a time: all of them would be thirty matrices.
+            choices = self._choices(points, targets, known)
+            _, self._noise, self._posterior = max(choices, key=lambda choice: choice[0])
         return self._posterior
+
+    def _choices(
+        self, points: Float, targets: Float, known: Float
+    ) -> Iterator[tuple[float, float, Posterior]]:
+        """Yield evidence with prior, noise floor and posterior for each set of hyperparameters."""
+        for multiple in LENGTHSCALES:
+            kernel = self._kernel(multiple)
+            covariance = kernel.matrix(points, points)
+            prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
+            for noise in NOISES:
+                found = fit(covariance, targets, np.maximum(known, noise))
+                yield found.log_evidence + prior, noise, Posterior(kernel, points, found)
 
     def _perturbed(self, count: int) -> Float:
         """Return the incumbent with one random clique (or 20 dimensions) drawn anew, [count, D]."""
