@@ -70,6 +70,11 @@ class RayEvaluator:
         self._busy_s = 0.0
 
     @property
+    def workers(self) -> int:
+        """Number of actors."""
+        return len(self._actors)
+
+    @property
     def busy_s(self) -> float:
         """Seconds so far in which the most loaded actor of each batch was computing."""
         return self._busy_s

@@ -1,4 +1,4 @@
-"""Cuts a batch into chunks that do not depend on who computes them, and computes one chunk.
+"""Cuts a batch into chunks, and computes one chunk.
 
 A return depends on its weights and its seed alone, so cutting decides about speed only: chunks are
 small enough that all workers are busy to the end, and large enough to fill a compiled kernel.
@@ -21,7 +21,10 @@ COMPILED_LANES: Final = 64
 """Episodes in a chunk of a compiled task: four blocks, milliseconds."""
 
 BATCHED_LANES: Final = 4
-"""Episodes at most in a chunk of any other task, all of one candidate."""
+"""Episodes at most in a chunk of any other task, all of one candidate, where processes share."""
+
+ALONE_LANES: Final = 16
+"""The same for one process, which no other waits for: what a step costs besides is shared."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,6 +87,10 @@ class Evaluator(Protocol):
         """
 
     @property
+    def workers(self) -> int:
+        """Processes that compute."""
+
+    @property
     def busy_s(self) -> float:
         """Seconds so far in which the most loaded worker of each call was computing."""
 
@@ -117,6 +124,7 @@ def cut(
     labels: Sequence[str],
     *,
     compiled: bool,
+    workers: int = 1,
     record: int = 0,
 ) -> list[Chunk]:
     """Cut a batch into chunks.
@@ -126,11 +134,14 @@ def cut(
         seeds: [q, E].
         labels: [q].
         compiled: whether the task has a compiled face.
-        record: observations to keep of the whole batch, or a few more.
+        workers: processes that share the chunks.
+        record: observations to keep of the whole batch, or a few more; which ones depends on the
+            chunks, so these are then the same for any number of workers.
     """
     q, episodes = seeds.shape
-    lanes = COMPILED_LANES if compiled else BATCHED_LANES
-    rows = max(1, lanes // episodes) if compiled else 1
+    alone = workers == 1 and not record
+    lanes = COMPILED_LANES if compiled else ALONE_LANES if alone else BATCHED_LANES
+    rows = max(1, lanes // episodes) if compiled or alone else 1
     corners = [(row, episode) for row in range(0, q, rows) for episode in range(0, episodes, lanes)]
     each = -(-record // len(corners)) if record else 0
     return [
@@ -194,6 +205,8 @@ def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResu
 
 class LocalEvaluator:
     """Computes all chunks in this process, one after the other."""
+
+    workers: Final = 1
 
     def __init__(self, task: BatchedTask, policy: Policy) -> None:
         self._task, self._policy = task, policy

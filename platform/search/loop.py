@@ -196,8 +196,10 @@ class Search:
     def _run(
         self, candidates: Float, seeds: Seeds, labels: Sequence[str], record: int = 0
     ) -> BatchResult:
-        chunks = cut(candidates, seeds, labels, compiled=self._plan.compiled, record=record)
-        results = self._crew.evaluator.evaluate(chunks)
+        evaluator, compiled = self._crew.evaluator, self._plan.compiled
+        workers = evaluator.workers
+        chunks = cut(candidates, seeds, labels, compiled=compiled, workers=workers, record=record)
+        results = evaluator.evaluate(chunks)
         return join(chunks, results, (len(seeds), seeds.shape[1]))
 
     def _spent_with(self, result: BatchResult) -> Spent:
