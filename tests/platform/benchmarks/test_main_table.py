@@ -11,13 +11,12 @@ import pytest
 from rolecast.envs.errors import RequestError
 from rolecast.platform.benchmarks.cells import ARENAS, CONTESTANTS, MARKS, MUJOCO_MARKS
 from rolecast.platform.benchmarks.main_table import (
-    SCHEMA,
     all_cells,
     chosen,
     quick_cells,
-    read_rows,
     run_missing,
 )
+from rolecast.platform.benchmarks.resumable import SCHEMA, read_rows
 from rolecast.platform.benchmarks.table_files import BEGIN, END, markdown, seeds_of, write_table
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.config import SearchConfig

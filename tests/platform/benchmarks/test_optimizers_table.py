@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from rolecast.envs.errors import RequestError
-from rolecast.platform.benchmarks.main_table import SCHEMA
 from rolecast.platform.benchmarks.optimizers import chosen, run_missing
 from rolecast.platform.benchmarks.optimizers_cells import (
     BATCH,
@@ -27,6 +26,7 @@ from rolecast.platform.benchmarks.optimizers_files import (
     summary,
     write_files,
 )
+from rolecast.platform.benchmarks.resumable import SCHEMA
 from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.platform.search.files import write_json
 
