@@ -74,7 +74,7 @@ def measure_all(path: Path, *, quick: bool, note: Callable[[str], None]) -> dict
         if row is None or any(each["episodes"] != episodes for each in row["returns"].values()):
             row = {**asdict(specs[task_id]), "returns": _returns(task_id, episodes, note)}
         results[task_id] = row
-        write_json(path, {**kept, **results})
+        write_json(path, results | {each: kept[each] for each in kept if each not in results})
     return results
 
 
