@@ -10,31 +10,10 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from rolecast.envs.errors import RequestError
 from rolecast.envs.spec import Float
-
-Cliques = tuple[tuple[int, ...], ...]
-
-FEATURES: Final = 128
-"""Random Fourier features of each clique's function."""
-
-SCALE: Final = 0.3
-"""Lengthscale of a clique's function over the root of the clique's size; the cube has side 1."""
-
-LARGEST: Final = 4
-"""Dimensions of the largest clique; the smallest has 2."""
-
-STARTS: Final = 12
-"""Climbs from which the optimum of an additive function is taken."""
-
-ROUNDS: Final = 6
-"""Times that every clique is drawn anew and the best point climbs again."""
-
-DRAWS: Final = 64
-"""Values tried for a clique that is drawn anew."""
+from rolecast.platform.benchmarks.functions_additive import AdditiveFunction, Cliques, Index
 
 SAMPLE: Final = 2000
 """Uniform points whose values scale regret and noise."""
@@ -65,107 +44,6 @@ class Function:
     def regret(self, point: Float) -> float:
         """Return the regret of a point [D], as a share of that of the cube's mean."""
         return (self.optimum - float(self.value(point[None])[0])) / (self.optimum - self.mean)
-
-
-class AdditiveFunction:
-    """A sum over cliques of random Fourier series, with its gradient.
-
-    Each clique's function is a draw, up to the number of features, from a Gaussian process of
-    squared-exponential covariance and variance 1 (Rahimi and Recht 2007).
-    """
-
-    def __init__(self, dimension: int, rng: np.random.Generator) -> None:
-        """Draw D / 2 cliques that together hold every dimension, and their functions."""
-        self.cliques = overlapping_cliques(dimension, rng)
-        sizes = np.array([len(clique) for clique in self.cliques])
-        self._members = np.zeros((len(sizes), LARGEST), dtype=np.int64)
-        self._frequencies = np.zeros((len(sizes), LARGEST, FEATURES))
-        for place, clique in enumerate(self.cliques):
-            self._members[place, : len(clique)] = clique
-            drawn = rng.standard_normal((len(clique), FEATURES))
-            self._frequencies[place, : len(clique)] = drawn / (SCALE * np.sqrt(len(clique)))
-        self._phases = rng.uniform(0.0, 2.0 * np.pi, (len(sizes), FEATURES))
-        self._factors = rng.standard_normal((len(sizes), FEATURES)) * np.sqrt(2.0 / FEATURES)
-
-    def __call__(self, points: Float) -> Float:
-        """Return values [N] at points [N, D]."""
-        return np.array([self.terms(point).sum() for point in points])
-
-    def terms(self, point: Float) -> Float:
-        """Return each clique's share [M] of the value at a point [D]."""
-        angles = np.einsum("mk,mkf->mf", point[self._members], self._frequencies) + self._phases
-        return np.asarray((np.cos(angles) * self._factors).sum(1))
-
-    def gradient(self, point: Float) -> Float:
-        """Return the gradient [D] at a point [D]."""
-        angles = np.einsum("mk,mkf->mf", point[self._members], self._frequencies) + self._phases
-        slopes = np.einsum("mf,mkf->mk", -np.sin(angles) * self._factors, self._frequencies)
-        summed = np.bincount(self._members.ravel(), slopes.ravel(), len(point))
-        return np.asarray(summed, dtype=np.float64)
-
-    def climb(self, start: Float) -> tuple[float, Float]:
-        """Return the local maximum of the cube above a start [D]: its value and the point [D]."""
-
-        def loss(point: Float) -> tuple[float, Float]:
-            return -float(self.terms(point).sum()), -self.gradient(point)
-
-        found = minimize(
-            loss,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, 1.0)] * len(start),
-            options={"maxiter": 500},
-        )
-        return -float(found.fun), np.clip(found.x, 0.0, 1.0)
-
-    def greatest(self, dimension: int, rng: np.random.Generator) -> float:
-        """Return the greatest value of many climbs, each clique of the best drawn anew by turns."""
-        best, point = max(
-            (self.climb(start) for start in rng.random((STARTS, dimension))),
-            key=lambda reached: reached[0],
-        )
-        for _ in range(ROUNDS):
-            moved = point.copy()
-            for clique in self.cliques:
-                tried = np.repeat(moved[None], DRAWS + 1, axis=0)
-                tried[1:, clique] = rng.random((DRAWS, len(clique)))
-                moved = tried[int(np.argmax(self._near(clique, tried)))]
-            value, moved = self.climb(moved)
-            if value > best:
-                best, point = value, moved
-        return best
-
-    def _near(self, clique: tuple[int, ...], points: Float) -> Float:
-        """Return the sum of the terms that share a dimension with a clique, [N] at [N, D]."""
-        near = np.isin(self._members, clique) & (self._frequencies[:, :, 0] != 0.0)
-        rows = np.flatnonzero(near.any(1))
-        inputs = points[:, self._members[rows]]
-        angles = np.einsum("nmk,mkf->nmf", inputs, self._frequencies[rows]) + self._phases[rows]
-        return np.asarray((np.cos(angles) * self._factors[rows]).sum((1, 2)))
-
-
-def overlapping_cliques(dimension: int, rng: np.random.Generator) -> Cliques:
-    """Return cliques of 2 to 4 dimensions, about D / 2 of them; every dimension is in one or more.
-
-    Each holds one dimension that no clique before it holds, and others drawn from all.
-    """
-    cliques: list[tuple[int, ...]] = []
-    covered: set[int] = set()
-    for first in map(int, rng.permutation(dimension)):
-        if first in covered:
-            continue
-        others = rng.permutation(dimension)[: int(rng.integers(2, LARGEST + 1))]
-        members = [first, *(int(one) for one in others if one != first)][: len(others)]
-        cliques.append(tuple(sorted(members)))
-        covered.update(members)
-    return tuple(cliques)
-
-
-def relabelled(cliques: Cliques, dimension: int, rng: np.random.Generator) -> Cliques:
-    """Return the cliques of the same graph with its dimensions exchanged at random: a control."""
-    names = rng.permutation(dimension)
-    return tuple(tuple(sorted(int(names[one]) for one in clique)) for clique in cliques)
 
 
 HARTMANN_FACTORS: Final = np.array([1.0, 1.2, 3.0, 3.2])
@@ -240,7 +118,7 @@ STANDARD: Final = {
 }
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)
 def additive(dimension: int, seed: int) -> Function:
     """Return a sum over random cliques.
 
@@ -254,7 +132,7 @@ def additive(dimension: int, seed: int) -> Function:
     return Function(
         dimension=dimension,
         value=drawn,
-        optimum=max(drawn.greatest(dimension, rng), float(values.max())),
+        optimum=drawn.greatest(dimension, rng),
         mean=float(values.mean()),
         deviation=float(values.std()),
         cliques=drawn.cliques,
@@ -285,7 +163,7 @@ def embedded(name: str, dimension: int, rotated: bool, seed: int) -> Function:
     chosen = rng.permutation(dimension)[:inputs]
     directions = _directions(dimension, inputs, rng) if rotated else np.eye(dimension)[chosen]
     summit = np.full(dimension, 0.5) if known.inputs else rng.uniform(0.2, 0.8, dimension)
-    pieces: NDArray[np.int64] = chosen[:, None] if known.separable else chosen[None]
+    pieces: Index = chosen[:, None] if known.separable else chosen[None]
     whole = rotated or pieces.shape[1] == dimension
 
     def value(points: Float) -> Float:

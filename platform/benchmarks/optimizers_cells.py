@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.platform.benchmarks.functions import Function, additive, embedded, relabelled
+from rolecast.platform.benchmarks.functions import Function, additive, embedded
+from rolecast.platform.benchmarks.functions_additive import relabelled
 from rolecast.platform.optimizers.protocol import Paced
 from rolecast.platform.optimizers.registry import make_optimizer
 
