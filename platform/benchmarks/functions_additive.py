@@ -92,7 +92,8 @@ class AdditiveFunction:
 
         A clique and at most two that overlap it are drawn uniformly, they and all that overlap them
         climb, and where that is a gain it stays: basin hopping, in the neighbourhood that a change
-        concerns. From two seeds it ends at the same value, but for some in 10,000 at D = 400.
+        concerns. From two seeds it ends at the same value at D = 20 and 100, and at values that
+        differ by 0.2 % of the range from the mean at D = 400.
         """
         everywhere = np.arange(dimension)
         _, point = self.climb(rng.random(dimension), everywhere)
