@@ -10,21 +10,29 @@ from rolecast.platform.cli.output import Json, print_json, print_table, say, war
 app = typer.Typer(help="Make the result tables of docs/results again.", no_args_is_help=True)
 
 Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
+Processes = Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")]
 RESULTS = Path("docs/results")
 QUICK_RESULTS = Path("runs/bench")
+
+
+def _folder(out: Path | None, *, quick: bool) -> Path:
+    """Return where results go."""
+    return out or (QUICK_RESULTS if quick else RESULTS)
 
 
 @app.command("main")
 def main_table(
     *,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")] = 5,
+    seeds: Seeds = 5,
     quick: Quick = False,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="KIND=VALUE", help="task=, optimizer=, seed= or env_steps=; many."),
     ] = None,
-    processes: Annotated[int, typer.Option(min=1, help="Searches at once, a core each.")] = 2,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    processes: Processes = 2,
+    out: Out = None,
     readme: Annotated[
         Path | None, typer.Option(metavar="FILE", help="README whose result region is filled.")
     ] = None,
@@ -43,7 +51,7 @@ def main_table(
     )
     from rolecast.platform.benchmarks.table_files import write_table
 
-    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    folder = _folder(out, quick=quick)
     cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
     rows = run_missing(cells, folder / "main.json", processes=processes, note=warn)
     written = write_table(rows, folder, readme=readme)
@@ -57,7 +65,7 @@ def main_table(
 def envs_speed(
     *,
     quick: Quick = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    out: Out = None,
     json: Json = False,
 ) -> None:
     """Measure env-steps/s of the tasks against mpe2, Gymnasium and gymnasium-robotics; minutes."""
@@ -65,7 +73,7 @@ def envs_speed(
     from rolecast.platform.benchmarks.envs_table import HEAD, compared, markdown, rows
     from rolecast.platform.search.files import write_bytes, write_json
 
-    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    folder = _folder(out, quick=quick)
     results = measure_all(quick=quick, note=warn)
     write_json(folder / "envs.json", results)
     write_bytes(folder / "envs.md", markdown(results).encode())
@@ -82,14 +90,14 @@ def envs_speed(
 def surrogate_speed(
     *,
     quick: Quick = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    out: Out = None,
     json: Json = False,
 ) -> None:
     """Measure the fused sum over cliques against GPyTorch's kernel of one term a clique."""
     from rolecast.platform.benchmarks.surrogate import measure_all
     from rolecast.platform.search.files import write_json
 
-    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    folder = _folder(out, quick=quick)
     results = measure_all(quick=quick, note=warn)
     write_json(folder / "surrogate.json", results)
     if json:
@@ -105,7 +113,7 @@ def surrogate_speed(
 def task_returns(
     *,
     quick: Quick = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    out: Out = None,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Page whose table is filled: docs/tasks.md.")
     ] = None,
@@ -122,7 +130,7 @@ def task_returns(
 
     if pictures is not None:
         draw_all(pictures, PICTURES, warn)
-    target = (out or (QUICK_RESULTS if quick else RESULTS)) / "tasks.json"
+    target = _folder(out, quick=quick) / "tasks.json"
     results = measure_all(target, quick=quick, note=warn)
     if page is not None:
         write_page(results, page)
@@ -135,14 +143,14 @@ def task_returns(
 @app.command("optimizers")
 def optimizers_table(
     *,
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")] = 5,
+    seeds: Seeds = 5,
     quick: Quick = False,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="KIND=VALUE", help="problem=, kind=, contestant= or seed=; many."),
     ] = None,
-    processes: Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")] = 2,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")] = None,
+    processes: Processes = 2,
+    out: Out = None,
     json: Json = False,
 ) -> None:
     """Run every optimiser on functions of known optimum, with and without their true structure.
@@ -153,7 +161,7 @@ def optimizers_table(
     from rolecast.platform.benchmarks.optimizers_cells import all_cells, quick_cells
     from rolecast.platform.benchmarks.optimizers_files import ratios, write_files
 
-    folder = out or (QUICK_RESULTS if quick else RESULTS)
+    folder = _folder(out, quick=quick)
     cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
     path = folder / "optimizers.json"
     rows = run_missing(cells, path, processes=processes, note=warn)
