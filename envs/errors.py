@@ -29,6 +29,17 @@ class RunError(RuntimeError):
     """A run failed on its way; what it had computed is kept. The command line exits with 1."""
 
 
+def stepped_outside(task_id: str, steps: int = 0) -> RequestError:
+    """Return the error for a step of a task whose episodes have not begun, or have ended.
+
+    Args:
+        task_id: of the task.
+        steps: taken in the last episode; 0 where there was none.
+    """
+    what = "after its last step" if steps else "before its reset"
+    return RequestError(f"task {task_id!r} was stepped {what}; expected a reset")
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> RequestError:
     """Return the error for a name that does not exist, with the nearest one that does.
 

@@ -4,14 +4,21 @@ It holds a batch of one, so that seeds and actions give the trajectories of the 
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.errors import ConfigError, stepped_outside
+from rolecast.envs.one_episode import (
+    RENDER_MODES,
+    check_render_mode,
+    checked_action,
+    next_seed,
+    picture,
+)
 from rolecast.envs.spec import BatchedTask, Float
 
 Step = tuple[
@@ -21,8 +28,6 @@ Step = tuple[
     dict[str, bool],
     dict[str, dict[str, Any]],
 ]
-
-RENDER_MODES: Final = ("rgb_array",)
 
 
 class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZoo has no types
@@ -43,10 +48,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         Raises:
             RequestError: the mode does not exist, or this task cannot be drawn.
         """
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ConfigError("render_mode", render_mode, "'rgb_array' or None")
-        if render_mode is not None and not hasattr(task, "frame"):
-            raise RequestError(f"task {task.spec.id!r} cannot be drawn; expected no render_mode")
+        check_render_mode(task, render_mode)
         self.task = task
         self.render_mode = render_mode
         spec = task.spec
@@ -83,7 +85,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
             options: unused; part of the interface.
         """
         if seed is None:
-            seed = int(self._next_seeds.integers(2**63))
+            seed = next_seed(self._next_seeds)
         elif seed < 0:
             raise ConfigError("reset.seed", seed, "an integer >= 0")
         else:
@@ -102,8 +104,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         """
         live = self.agents
         if not live:
-            what = "after its last step" if self._steps else "before its reset"
-            raise RequestError(f"task {self.task.spec.id!r} was stepped {what}; expected a reset")
+            raise stepped_outside(self.task.spec.id, self._steps)
         joint = np.stack([self._checked(actions, agent) for agent in live])
         observations, reward, done, metrics = self.task.step(joint[None])
         self._observations = observations[0]
@@ -127,10 +128,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
-        if self.render_mode is None:
-            return None
-        picture: NDArray[np.uint8] = self.task.frame()  # type: ignore[attr-defined]  # looked for
-        return picture
+        return picture(self.task, self.render_mode)
 
     def close(self) -> None:
         """Release the task."""
@@ -139,18 +137,10 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
     def _checked(self, actions: Mapping[str, Float], agent: str) -> Float:
         """Return one agent's action [da]."""
         field = f"action of {agent!r} in step {self._steps + 1} of task {self.task.spec.id!r}"
-        shape = (self.task.spec.action_size,)
+        size = self.task.spec.action_size
         if agent not in actions:
-            raise ConfigError(field, None, f"an array of shape {shape}")
-        try:
-            action = np.asarray(actions[agent], dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(field, actions[agent], f"numbers of shape {shape}") from error
-        if action.shape != shape:
-            raise ConfigError(field, action.shape, f"shape {shape}")
-        if not np.isfinite(action).all():
-            raise ConfigError(field, action.tolist(), "finite numbers")
-        return action
+            raise ConfigError(field, None, f"an array of shape {(size,)}")
+        return checked_action(field, actions[agent], size)
 
     def _by_agent(self) -> dict[str, Float]:
         return dict(zip(self.possible_agents, self._observations.copy(), strict=True))

@@ -10,10 +10,15 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.errors import ConfigError, RequestError, stepped_outside
+from rolecast.envs.one_episode import (
+    RENDER_MODES,
+    check_render_mode,
+    checked_action,
+    next_seed,
+    picture,
+)
 from rolecast.envs.spec import BatchedTask, Float, TaskSpec
-
-RENDER_MODES: Final = ("rgb_array",)
 
 FRAMES_PER_SECOND: Final = 20
 """Of a film of an episode, a step a frame."""
@@ -39,10 +44,7 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
                 cannot be drawn.
         """
         check_single(task.spec)
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ConfigError("render_mode", render_mode, "'rgb_array' or None")
-        if render_mode is not None and not hasattr(task, "frame"):
-            raise RequestError(f"task {task.spec.id!r} cannot be drawn; expected no render_mode")
+        check_render_mode(task, render_mode)
         self.task = task
         self.render_mode = render_mode
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
@@ -79,14 +81,9 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
         """
         spec = self.task.spec
         if not self._live:
-            what = "after its last step" if self._steps else "before its reset"
-            raise RequestError(f"task {spec.id!r} was stepped {what}; expected a reset")
-        given = np.asarray(action, dtype=np.float64)
+            raise stepped_outside(spec.id, self._steps)
         field = f"action in step {self._steps + 1} of task {spec.id!r}"
-        if given.shape != (spec.action_size,):
-            raise ConfigError(field, given.shape, f"shape {(spec.action_size,)}")
-        if not np.isfinite(given).all():
-            raise ConfigError(field, given.tolist(), "finite numbers")
+        given = checked_action(field, action, spec.action_size)
         observations, reward, done, metrics = self.task.step(given[None, None])
         self._steps += 1
         ended = bool(done[0])
@@ -97,10 +94,7 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
 
     def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]  # theirs is a variable
         """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
-        if self.render_mode is None:
-            return None
-        picture: NDArray[np.uint8] = self.task.frame()  # type: ignore[attr-defined]  # looked for
-        return picture
+        return picture(self.task, self.render_mode)
 
     def close(self) -> None:
         """Release the task."""
@@ -123,8 +117,3 @@ def spaces_of(spec: TaskSpec) -> tuple[Box, Box]:
     """Return the spaces of observations and actions of a task of one agent."""
     seen = Box(-np.inf, np.inf, (spec.observation_size,), np.float64)
     return seen, Box(-1.0, 1.0, (spec.action_size,), np.float32)
-
-
-def next_seed(generator: np.random.Generator) -> int:
-    """Draw the seed of an episode that was begun without one."""
-    return int(generator.integers(2**63))

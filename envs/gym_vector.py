@@ -12,8 +12,9 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.adapters.sources import Factory
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.gym_face import check_single, next_seed, spaces_of
+from rolecast.envs.errors import ConfigError, RequestError, stepped_outside
+from rolecast.envs.gym_face import check_single, spaces_of
+from rolecast.envs.one_episode import next_seed
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask, Float
 
@@ -103,9 +104,7 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
         """
         if not self._begun:
-            raise RequestError(
-                f"task {self.task.spec.id!r} was stepped before its reset; expected a reset"
-            )
+            raise stepped_outside(self.task.spec.id)
         joint = np.asarray(actions, dtype=np.float64)
         expected = (self.num_envs, self.task.spec.action_size)
         if joint.shape != expected:

@@ -10,7 +10,7 @@ from rolecast.envs.actions import checked_actions
 from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team
 from rolecast.envs.adapters.spaces import action_codec, observation_codec
 from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import ConfigError, RequestError, RunError
+from rolecast.envs.errors import ConfigError, RequestError, RunError, stepped_outside
 from rolecast.envs.spec import Float, Seeds, TaskSpec
 
 TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
@@ -114,7 +114,7 @@ class AdaptedTask:
         """
         batch = self._seeds.size
         if not batch:
-            raise RequestError(f"task {self._id!r} was stepped before its reset")
+            raise stepped_outside(self._id)
         actions = checked_actions(self._spec, actions, batch)
         rewards = np.zeros((batch, self._spec.agents))
         self._steps += 1

@@ -17,7 +17,7 @@ from rolecast.envs.drone_delivery.physics import (
     transition,
 )
 from rolecast.envs.drone_delivery.render import draw
-from rolecast.envs.errors import RequestError
+from rolecast.envs.errors import stepped_outside
 from rolecast.envs.spec import Float, Seeds, TaskSpec
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class DroneDeliveryTask:
         """
         batch, params = self.seeds.size, self.params
         if not batch:
-            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+            raise stepped_outside(self.spec.id)
         actions = checked_actions(self.spec, actions, batch)
         reward = np.zeros(batch)
         metrics = dict.fromkeys(TOTALS, np.zeros(batch))

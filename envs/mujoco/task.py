@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import ConfigError, RequestError, RunError
+from rolecast.envs.errors import ConfigError, RunError, stepped_outside
 from rolecast.envs.ids import format_id
 from rolecast.envs.mujoco.robots import Robot
 from rolecast.envs.mujoco.start import start_states
@@ -183,7 +183,7 @@ class MujocoTask:
 
     def _running(self) -> "SimulationPool":
         if self._pool is None or not self.seeds.size:
-            raise RequestError(f"task {self._spec.id!r} was stepped before its reset")
+            raise stepped_outside(self._spec.id)
         return self._pool
 
     def _observe(self, pool: "SimulationPool") -> Float:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import RequestError
+from rolecast.envs.errors import stepped_outside
 from rolecast.envs.ids import format_id
 from rolecast.envs.predator_prey.observation import observation_size, observe
 from rolecast.envs.predator_prey.physics import (
@@ -107,7 +107,7 @@ class PredatorPreyTask:
         """
         batch, params = self.seeds.size, self.params
         if not batch:
-            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+            raise stepped_outside(self.spec.id)
         actions = checked_actions(self.spec, actions, batch)
         reward = np.zeros(batch)
         if self.steps < params.horizon:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.errors import ConfigError, stepped_outside
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.predator_prey.torch_observation import observe
@@ -119,7 +119,7 @@ class TorchPredatorPrey:
         """
         batch, params = self._positions.shape[-1], self.params
         if not batch:
-            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+            raise stepped_outside(self.spec.id)
         own = self._checked(actions, batch)
         reward = torch.zeros(batch, dtype=self._dtype, device=self._device)
         if self.steps < params.horizon:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import RequestError
+from rolecast.envs.errors import RequestError, stepped_outside
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.rewards.channel import RewardChannel
 from rolecast.envs.rewards.channel_fused import LaneRewardChannel
@@ -113,7 +113,7 @@ class RewardTask:
 
     def _running(self) -> RewardChannel:
         if self._channel is None:
-            raise RequestError(f"task {self.spec.id!r} was stepped before its reset")
+            raise stepped_outside(self.spec.id)
         return self._channel
 
 
