@@ -1,0 +1,186 @@
+"""The folder of a comparison: what is in it, and the one way it is read.
+
+    OUT/experiment.json     all settings, the trials, versions; written once, before anything runs
+    OUT/trials.parquet      one row a report of every trial
+    OUT/trials/<trial>/     what Tune keeps of a trial: result.json, progress.csv, events
+    OUT/work/<trial>/       state of a trial, and its policy: a run folder, or a learner
+
+Reports are made from `read_comparison` alone, so that they do not depend on Tune.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from rolecast.envs.errors import RequestError
+from rolecast.platform.search.files import read_json, write_bytes, write_json
+
+SCHEMA: Final = 1
+"""Version of the folder's layout; only this one is read."""
+
+VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "env_steps": "steps of all training episodes so far; a joint step of n agents is one",
+        "policy_evaluations": "candidates evaluated so far; of a learner, training episodes ended",
+        "episode_return_mean": "mean return, as earned, of the training episodes since the report "
+        "before; of a search, of its last batch",
+        "episode_return_stderr": "its standard error over these episodes, or over the candidates",
+        "observed_return_mean": "the same mean as paid to the learner by the reward settings",
+        "best_return": "highest mean return so far, as measured: of an evaluation, or of the "
+        "training episodes between two reports",
+        "test_return": "mean return as earned, on held-out episodes, of the policy that would be "
+        "handed over now: the incumbent, or the learner's without exploration",
+        "test_return_stderr": "its standard error over these episodes",
+        "wall_time_s": "seconds of training or searching, held-out scoring left out",
+        "timesteps_total": "env_steps, by the name that Tune takes for its horizontal axis",
+    }
+)
+"""What every report of every trial has: name to meaning."""
+
+TRIAL_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "trial": "readable name, also that of its folder",
+        "task": "id without reward settings",
+        "reward": "'dense', 'sparse=5', 'delay=5', or several joined by '&' in alphabetical order",
+        "method": "as the experiment calls it",
+        "policy": "name of the policy class of a search; of a learner, its size, as in 'small'",
+        "seed": "of the trial",
+        "parameters": "D, of the policy that acts; missing where the trial failed before it",
+        "status": "'ok' (finished), 'failed' (gave up after its retries) or 'running'",
+        "error": "the last line of what went wrong, or ''",
+        "point": "evaluation point that this report reached, from 1; point / points of the budget "
+        "is spent. A batch that reaches over several points has one report, at the last of them",
+        "done": "whether this is the last report of a finished trial, scored on more episodes",
+    }
+)
+"""What the rows of `trials.parquet` have before the vocabulary: name to meaning."""
+
+STATUSES: Final = ("ok", "failed", "running")
+_TEXT: Final = ("trial", "task", "reward", "method", "policy", "status", "error")
+_WHOLE: Final = ("seed", "parameters", "point", "env_steps", "policy_evaluations")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """A comparison as it stands on disk, finished or not."""
+
+    experiment: Mapping[str, Any]
+    """experiment.json. `experiment` has the fields of `Experiment` ("name", "summary", "tasks",
+    "rewards", "methods", "seeds", "env_steps", "points", "test_episodes",
+    "final_test_episodes", "paper" and so on); `trials` the planned trials, each a mapping of
+    "trial", "task", "reward", "method", "policy" and "seed"; `versions` those of packages;
+    `command` how it was begun."""
+
+    rows: pd.DataFrame
+    """One row a report, by trial in planned order and then by `point`: `TRIAL_COLUMNS`, then
+    `VOCABULARY`, then extras ("optimizer/...", "learner/..."). A trial that failed before its first
+    report has one row whose figures are missing; one that has not begun has none. Whole numbers are
+    nullable integers (Int64), other figures float64 with NaN."""
+
+
+class ComparisonFolder:
+    """Paths and files of one comparison."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def experiment_file(self) -> Path:
+        """Settings, planned trials and versions."""
+        return self.path / "experiment.json"
+
+    @property
+    def rows_file(self) -> Path:
+        """One row a report."""
+        return self.path / "trials.parquet"
+
+    @property
+    def trials(self) -> Path:
+        """Tune's folder of the experiment; a trial's lies in it under the trial's name."""
+        return self.path / "trials"
+
+    @property
+    def known(self) -> bool:
+        """Whether this is the folder of a comparison."""
+        return self.experiment_file.is_file()
+
+    def write_experiment(self, experiment: Mapping[str, Any]) -> None:
+        """Write experiment.json: `Comparison.experiment`, its schema added."""
+        write_json(self.experiment_file, {"schema": SCHEMA, **experiment})
+
+    def read_experiment(self) -> dict[str, Any]:
+        """Return `Comparison.experiment`.
+
+        Raises:
+            RequestError: this is no folder of a comparison, or of another schema.
+        """
+        if not self.known:
+            raise RequestError(
+                f"{self.path} has no experiment.json; expected a comparison's folder"
+            )
+        experiment = read_json(self.experiment_file)
+        if experiment.get("schema") != SCHEMA:
+            raise RequestError(
+                f"{self.path} has schema {experiment.get('schema')}; expected {SCHEMA}, "
+                "it was written by another version of rolecast"
+            )
+        return experiment
+
+    def write_rows(self, rows: pd.DataFrame) -> None:
+        """Replace trials.parquet; columns that are missing are filled with missing values."""
+        sink = BytesIO()
+        shaped(rows).to_parquet(sink, index=False)
+        write_bytes(self.rows_file, sink.getvalue())
+
+
+def shaped(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with all columns in their order and of their types.
+
+    Raises:
+        ValueError: a status is none of `STATUSES`.
+    """
+    named = [*TRIAL_COLUMNS, *VOCABULARY]
+    extras = sorted(name for name in rows.columns if name not in named)
+    table = rows.reindex(columns=[*named, *extras]).reset_index(drop=True)
+    for name in table.columns:
+        if name in _TEXT:
+            table[name] = table[name].astype(object).where(table[name].notna(), "").astype(str)
+        elif name in _WHOLE or name == "timesteps_total":
+            table[name] = table[name].astype("Float64").astype("Int64")
+        elif name == "done":
+            table[name] = table[name].astype("boolean").fillna(value=False).astype(bool)
+        else:
+            table[name] = table[name].astype(np.float64)
+    if wrong := set(table["status"]) - set(STATUSES):
+        raise ValueError(f"status is {wrong}; expected one of {STATUSES}")
+    return table
+
+
+def write_comparison(out: Path, experiment: Mapping[str, Any], rows: pd.DataFrame) -> None:
+    """Write a folder that `read_comparison` reads; the runner itself writes it piece by piece."""
+    folder = ComparisonFolder(out)
+    folder.write_experiment(experiment)
+    folder.write_rows(rows)
+
+
+def read_comparison(out: str | Path) -> Comparison:
+    """Return a comparison as it stands on disk, also while it runs.
+
+    Raises:
+        RequestError: this is no folder of a comparison, it is damaged, or of another schema.
+    """
+    folder = ComparisonFolder(out)
+    experiment = folder.read_experiment()
+    if not folder.rows_file.is_file():
+        return Comparison(experiment=experiment, rows=shaped(pd.DataFrame()))
+    try:
+        rows = pd.read_parquet(folder.rows_file)
+    except (OSError, ValueError) as error:
+        raise RequestError(f"{folder.rows_file} is damaged: {error}") from error
+    return Comparison(experiment=experiment, rows=rows)
