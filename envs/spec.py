@@ -46,6 +46,11 @@ class BatchedTask(Protocol):
 
     An episode depends on its seed and its actions alone, never on its neighbours in the batch.
     Of an episode that has ended, actions are ignored and rewards are 0.
+
+    A task may also have what learners look for: `restart(episodes [K], seeds [K])`, which begins
+    some episodes anew and returns observations [B, n, do] of all; `terminated` [B], of episodes
+    that are done, whether they ended by themselves and not by a limit on their length; and
+    `agent_rewards` [B, n], what each agent was paid in the last step.
     """
 
     @property

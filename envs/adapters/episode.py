@@ -28,6 +28,9 @@ class Moment:
     live: frozenset[str]
     """Agents that act in the next step; none when the episode has ended."""
 
+    terminated: bool = False
+    """Whether the episode ended by itself, not by a limit on its length."""
+
 
 class TeamEnvironment(Protocol):
     """A user's environment, whatever its interface."""
@@ -73,6 +76,7 @@ class GymnasiumTeam:
             observations={AGENT: observation},
             rewards={AGENT: _number(reward)},
             live=frozenset() if terminated or truncated else frozenset([AGENT]),
+            terminated=bool(terminated),
         )
 
     def max_steps(self) -> int | None:
@@ -106,10 +110,12 @@ class ParallelTeam:
         """Advance by one step."""
         observations, rewards, terminated, truncated, _ = self._env.step(dict(actions))
         gone = {agent for ends in (terminated, truncated) for agent, end in ends.items() if end}
+        live = frozenset(self._env.agents) - gone
         return Moment(
             observations=observations,
             rewards={agent: _number(reward) for agent, reward in rewards.items()},
-            live=frozenset(self._env.agents) - gone,
+            live=live,
+            terminated=not live and all(terminated.get(agent, False) for agent in actions),
         )
 
     def max_steps(self) -> int | None:

@@ -1,10 +1,11 @@
 """A user's environment by the batched contract: one environment object per parallel episode."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from gymnasium.spaces import Space
+from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team
@@ -73,15 +74,28 @@ class AdaptedTask:
             horizon=_horizon(horizon, team, task_id),
             summary=summary,
         )
-        self._seeds = np.zeros(0, dtype=np.uint64)
-        self._live: list[frozenset[str]] = []
-        self._observations = np.zeros((0, len(self._agents), self._spec.observation_size))
-        self._steps = 0
+        self._begin(np.zeros(0, dtype=np.uint64))
 
     @property
     def spec(self) -> TaskSpec:
         """Sizes of the task."""
         return self._spec
+
+    @property
+    def spaces(self) -> list[tuple[Space[Any], Space[Any]]]:
+        """The environment's own observation and action space of each of the n agents."""
+        team = self._teams[0]
+        return [(team.observation_spaces[a], team.action_spaces[a]) for a in self._agents]
+
+    @property
+    def terminated(self) -> NDArray[np.bool_]:
+        """Episodes [B] that ended by themselves, not by the horizon or another limit."""
+        return self._terminated.copy()
+
+    @property
+    def agent_rewards(self) -> Float:
+        """What each agent was paid [B, n] in the last step."""
+        return self._rewards.copy()
 
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, n, do].
@@ -91,19 +105,24 @@ class AdaptedTask:
         Raises:
             RunError: an environment raised, or showed NaN.
         """
-        self._seeds = np.asarray(seeds, dtype=np.uint64)
-        batch, spec = self._seeds.size, self._spec
+        self._begin(np.array(seeds, dtype=np.uint64))
+        batch = self._seeds.size
         while len(self._teams) < batch:
             self._teams.append(as_team(self._make(), self._id))
-        self._steps = 0
-        self._observations = np.zeros((batch, spec.agents, spec.observation_size))
-        self._live = [frozenset(self._agents)] * batch
-        for episode in range(batch):
-            seed = folded_seed(int(self._seeds[episode]))
-            moment = self._ask(episode, self._teams[episode].reset, seed)
-            self._see(episode, moment, moment.live)
-            self._live[episode] = moment.live
-        return self._observations.copy()
+        return self._restart(range(batch))
+
+    def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
+        """Begin episodes [K] of B anew with seeds [K]; return observations [B, n, do] of all.
+
+        Raises:
+            RequestError: no episode has begun.
+            RunError: an environment raised, or showed NaN.
+        """
+        if not self._seeds.size:
+            raise stepped_outside(self._id)
+        rows = np.asarray(episodes, dtype=np.int64)
+        self._seeds[rows] = np.asarray(seeds, dtype=np.uint64)
+        return self._restart(rows.tolist())
 
     def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
         """Advance all episodes by one step; see `BatchedTask.step`.
@@ -117,8 +136,8 @@ class AdaptedTask:
             raise stepped_outside(self._id)
         actions = checked_actions(self._spec, actions, batch)
         rewards = np.zeros((batch, self._spec.agents))
-        self._steps += 1
         for episode in np.flatnonzero([bool(live) for live in self._live]).tolist():
+            self._steps[episode] += 1
             acting = self._live[episode]
             chosen = {
                 agent: codec.decode(actions[episode, index, : codec.size])
@@ -133,8 +152,10 @@ class AdaptedTask:
             ]
             self._see(episode, moment, moment.live)
             self._live[episode] = moment.live
-        if self._steps >= self._spec.horizon:
-            self._live = [frozenset()] * batch
+            self._terminated[episode] = moment.terminated
+            if self._steps[episode] >= self._spec.horizon:
+                self._live[episode] = frozenset()
+        self._rewards = rewards
         done = np.array([not live for live in self._live])
         return self._observations.copy(), self._join(rewards), done, {}
 
@@ -156,6 +177,27 @@ class AdaptedTask:
         """Close all environments; the task cannot be used after it."""
         for team in self._teams:
             team.close()
+
+    def _begin(self, seeds: Seeds) -> None:
+        """Make room for B episodes, none of which goes on yet."""
+        batch, spec = seeds.size, self._spec
+        self._seeds = seeds
+        self._steps = np.zeros(batch, dtype=np.int64)
+        self._live: list[frozenset[str]] = [frozenset()] * batch
+        self._observations = np.zeros((batch, spec.agents, spec.observation_size))
+        self._terminated = np.zeros(batch, dtype=np.bool_)
+        self._rewards = np.zeros((batch, spec.agents))
+
+    def _restart(self, episodes: Iterable[int]) -> Float:
+        """Begin some episodes with their seeds; return observations [B, n, do] of all."""
+        for episode in episodes:
+            self._steps[episode], self._terminated[episode] = 0, False
+            self._rewards[episode] = 0.0
+            seed = folded_seed(int(self._seeds[episode]))
+            moment = self._ask(episode, self._teams[episode].reset, seed)
+            self._see(episode, moment, moment.live)
+            self._live[episode] = moment.live
+        return self._observations.copy()
 
     def _ask(self, episode: int, call: Callable[[Any], Moment], argument: object) -> Moment:
         """Call a user's environment; name the episode if it raises."""
@@ -201,7 +243,8 @@ class AdaptedTask:
         return numbers
 
     def _where(self, episode: int) -> str:
-        step = f"step {self._steps}" if self._steps else "the reset"
+        steps = int(self._steps[episode])
+        step = f"step {steps}" if steps else "the reset"
         return f"{step} of the episode of seed {int(self._seeds[episode])}"
 
 

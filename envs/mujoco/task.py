@@ -88,6 +88,11 @@ class MujocoTask:
         """Sizes of the task."""
         return self._spec
 
+    @property
+    def terminated(self) -> NDArray[np.bool_]:
+        """Episodes [B] that ended because the body fell, not by the horizon alone."""
+        return self._fallen.copy()
+
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, n, do]."""
         from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
@@ -99,6 +104,7 @@ class MujocoTask:
         self.seeds = np.zeros(batch, dtype=np.uint64)
         self.steps = np.zeros(batch, dtype=np.int64)
         self._done = np.ones(batch, dtype=bool)
+        self._fallen = np.zeros(batch, dtype=bool)
         return self.restart(np.arange(batch), seeds)
 
     def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
@@ -118,7 +124,7 @@ class MujocoTask:
         starts = start_states(self.robot, pool.model.qpos0, episode_keys(self.seeds[rows]))
         for episode, positions, velocities in zip(rows.tolist(), *starts, strict=True):
             pool.begin(episode, positions, velocities)
-        self.steps[rows], self._done[rows] = 0, False
+        self.steps[rows], self._done[rows], self._fallen[rows] = 0, False, False
         return self._observe(pool)
 
     def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
@@ -143,7 +149,8 @@ class MujocoTask:
             state = pool.state[:, : self._low.size]
             healthy = ((self._low < state) & (state < self._high)).all(axis=1)
             reward += robot.healthy_reward * healthy
-            self._done |= ~healthy
+            self._fallen |= live & ~healthy
+            self._done |= self._fallen
         if not np.isfinite(reward).all():
             episode = int(np.flatnonzero(~np.isfinite(reward))[0])
             raise RunError(
@@ -180,6 +187,7 @@ class MujocoTask:
         self.seeds = np.zeros(0, dtype=np.uint64)
         self.steps = np.zeros(0, dtype=np.int64)
         self._done = np.zeros(0, dtype=bool)
+        self._fallen = np.zeros(0, dtype=bool)
 
     def _running(self) -> "SimulationPool":
         if self._pool is None or not self.seeds.size:

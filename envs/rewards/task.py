@@ -76,6 +76,8 @@ class RewardTask:
     def __getattr__(self, name: str) -> Any:
         if name == "unwrapped":  # asked for before it is set, as a copy in the making is
             raise AttributeError(name)
+        if name == "agent_rewards":  # as earned; a learner sees only what its team is paid
+            raise AttributeError(name)
         return getattr(self.unwrapped, name)
 
     @property

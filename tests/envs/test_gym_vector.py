@@ -7,9 +7,11 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rolecast
 import rolecast.envs.gym_ids  # registers the ids
+from rolecast.envs.adapters.sources import Factory
 from rolecast.envs.errors import RequestError
 from rolecast.envs.gym_vector import TaskVectorEnv
 from rolecast.envs.registry import make_env
+from tests.envs.rewards.conftest import Ledger
 
 
 @pytest.mark.parametrize("seed", [3, [8, 2, 5]])
@@ -53,11 +55,13 @@ def test_without_a_seed_episodes_side_by_side_differ_and_are_repeatable() -> Non
     ("task", "count", "message"),
     [
         ("ma_hopper_3x1", 2, "has 3 agents; expected one for a Gymnasium environment"),
-        ("gym:Pendulum-v1", 2, "cannot begin episodes one by one; expected one that can"),
+        (lambda: Ledger([[1.0]]), 2, "cannot begin episodes one by one; expected one that can"),
         ("hopper", 0, "num_envs is 0; expected an integer >= 1"),
     ],
 )
-def test_what_cannot_run_side_by_side_is_refused(task: str, count: int, message: str) -> None:
+def test_what_cannot_run_side_by_side_is_refused(
+    task: str | Factory, count: int, message: str
+) -> None:
     with pytest.raises(RequestError) as refused:
         rolecast.make_vector_env(task, count)
     assert message in str(refused.value)

@@ -218,3 +218,67 @@ def test_seeds_are_folded_to_what_every_generator_takes() -> None:
     assert folded[:3] == seeds[:3]
     assert all(0 <= seed < 2**31 for seed in folded)
     assert len(set(folded)) == len(seeds)
+
+
+def test_some_episodes_begin_anew_while_the_others_go_on() -> None:
+    task: Any = make_task("gym:Pendulum-v1?horizon=6")
+    env = gymnasium.make("Pendulum-v1", disable_env_checker=True)
+    push = np.full((3, 1, 1), 0.5)
+    task.reset(np.array([3, 8, 4], dtype=np.uint64))
+    for _ in range(2):
+        task.step(push)
+    before = task.step(push)[0]
+    seen = task.restart([1], np.array([9], dtype=np.uint64))
+    np.testing.assert_array_equal(seen[[0, 2]], before[[0, 2]])
+    np.testing.assert_array_equal(seen[1, 0], env.reset(seed=9)[0])
+    done = []
+    for _ in range(6):
+        seen, _, ended, _ = task.step(push)
+        own = env.step(np.array([1.0], dtype=np.float32))[0]
+        np.testing.assert_array_equal(seen[1, 0], own)
+        done.append(ended.tolist())
+    assert done == [[False] * 3] * 2 + [[True, False, True]] * 3 + [[True] * 3]
+
+
+def test_nothing_begins_anew_before_the_reset() -> None:
+    task: Any = make_task("gym:Pendulum-v1")
+    with pytest.raises(RequestError, match="before its reset"):
+        task.restart([0], np.array([9], dtype=np.uint64))
+
+
+def test_an_episode_that_fell_terminated_and_one_at_the_horizon_did_not() -> None:
+    task: Any = make_task("gym:CartPole-v1?horizon=30")
+    task.reset(np.arange(4, dtype=np.uint64))
+    for step in range(30):
+        assert not (task.terminated & (np.arange(4) >= 2)).any()
+        push = np.where(np.arange(4) < 2, 1.0, (-1.0) ** step)  # the first two fall over soon
+        done = task.step(np.stack([-push, push], axis=-1)[:, None])[2]
+    assert done.all()
+    assert task.terminated.tolist() == [True, True, False, False]
+    task.restart([0], np.array([0], dtype=np.uint64))
+    assert task.terminated.tolist() == [False, True, False, False]
+
+
+def test_a_team_whose_last_agent_was_cut_off_did_not_terminate() -> None:
+    task: Any = make_task(Unequal)
+    task.reset(np.zeros(1, dtype=np.uint64))
+    for _ in range(4):
+        done = task.step(np.zeros((1, 2, 4)))[2]
+    assert done.all()
+    assert not task.terminated.any()
+
+
+def test_each_agent_is_told_what_it_was_paid() -> None:
+    task: Any = make_task(Unequal)
+    task.reset(np.zeros(2, dtype=np.uint64))
+    paid = []
+    for _ in range(5):
+        task.step(np.zeros((2, 2, 4)))
+        paid.append(task.agent_rewards[1].tolist())
+    assert paid == [[1, 10], [1, 10], [1, 0], [1, 0], [0, 0]]
+
+
+def test_the_environments_own_spaces_are_told() -> None:
+    task: Any = make_task(Unequal, sparse=2)
+    assert [act for _, act in task.spaces] == [spaces.Discrete(4), spaces.Box(0.0, 8.0, (1,))]
+    assert [see.shape for see, _ in task.spaces] == [(3,), (2,)]

@@ -251,3 +251,18 @@ def test_a_closed_task_can_begin_again() -> None:
 def test_listing_the_tasks_loads_no_simulator_of_a_body() -> None:
     assert all(dataclasses.asdict(build().spec)["summary"] for build in NAMED.values())
     assert {make_task(name)._pool for name in NAMED} == {None}  # type: ignore[attr-defined]
+
+
+def test_a_body_that_fell_terminated_and_one_at_the_horizon_did_not() -> None:
+    """A hopper that is pushed falls within a few dozen steps; one that stands for 5 does not."""
+    for horizon, fell in ((200, True), (5, False)):
+        task: Any = make_task("hopper", horizon=horizon)
+        task.reset(np.arange(2, dtype=np.uint64))
+        assert not task.terminated.any()
+        done = np.zeros(2, dtype=bool)
+        while not done.all():
+            assert (task.terminated <= done).all()
+            done = task.step(np.full((2, 1, 3), 0.9))[2]
+        assert task.terminated.tolist() == [fell, fell]
+        task.restart([1], np.array([5], dtype=np.uint64))
+        assert task.terminated.tolist() == [fell, False]

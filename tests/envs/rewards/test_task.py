@@ -252,3 +252,9 @@ def test_a_compiled_task_stays_compiled_and_pays_as_the_batched_one(settings: An
     np.testing.assert_allclose(episodes.returns.ravel()[same], total[same], atol=1e-4)
     assert same.mean() > 0.8
     assert earned[same].mean() > 50.0
+
+
+def test_what_single_agents_earned_is_hidden_where_the_team_is_paid_otherwise() -> None:
+    assert hasattr(make_task("gym:Pendulum-v1"), "agent_rewards")
+    assert not hasattr(make_task("gym:Pendulum-v1", sparse=2), "agent_rewards")
+    assert hasattr(make_task("gym:Pendulum-v1", sparse=2), "terminated")
