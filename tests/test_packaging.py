@@ -34,11 +34,12 @@ def test_a_wheel_installs_exactly_one_top_level_name(wheel_names: list[str]) -> 
     assert {name for name in top if not name.endswith(".dist-info")} == {"rolecast"}
 
 
-def test_a_wheel_holds_every_module(wheel_names: list[str]) -> None:
+def test_a_wheel_holds_every_module_and_table(wheel_names: list[str]) -> None:
     rooms = {
         f"rolecast/{file.relative_to(ROOT)}"
         for room in ROOMS
-        for file in (ROOT / room).rglob("*.py")
+        for ending in ("py", "csv")
+        for file in (ROOT / room).rglob(f"*.{ending}")
     }
     face = {f"rolecast/{name}" for name in ("__init__.py", "py.typed")}
     assert rooms | face == {name for name in wheel_names if ".dist-info/" not in name}
