@@ -1,22 +1,36 @@
 """What every batched task asks of the actions that it is given."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float, TaskSpec
 
 
-def checked_actions(spec: TaskSpec, actions: ArrayLike, batch: int) -> Float:
+def checked_actions(
+    spec: TaskSpec, actions: ArrayLike, batch: int, steps: int | NDArray[np.int64]
+) -> Float:
     """Return actions [B, n, da] clipped to [-1, 1].
 
+    Args:
+        spec: of the task.
+        actions: as given.
+        batch: B.
+        steps: taken before, by all episodes or by each [B].
     Raises:
-        ConfigError: the shape is not [B, n, da], or a number is NaN or infinite.
+        ConfigError: the shape is not [B, n, da], or a number is NaN or infinite; names the agent,
+            the episode and the step.
     """
     checked = np.asarray(actions, dtype=np.float64)
     shape = (batch, spec.agents, spec.action_size)
     if checked.shape != shape:
         raise ConfigError(f"actions for task {spec.id!r}", checked.shape, f"shape {shape}")
     if not np.isfinite(checked).all():
-        raise ConfigError(f"actions for task {spec.id!r}", "NaN or infinite", "finite numbers")
+        episode, agent, number = np.argwhere(~np.isfinite(checked))[0].tolist()
+        step = int(np.broadcast_to(steps, batch)[episode]) + 1
+        raise ConfigError(
+            f"task {spec.id!r}: action of agent {agent} in episode {episode} at step {step}",
+            float(checked[episode, agent, number]),
+            "finite numbers",
+        )
     return np.clip(checked, -1.0, 1.0)

@@ -13,11 +13,11 @@ from pettingzoo import ParallelEnv
 
 from rolecast.envs.errors import ConfigError, stepped_outside
 from rolecast.envs.one_episode import (
-    RENDER_MODES,
     check_render_mode,
     checked_action,
     next_seed,
     picture,
+    render_metadata,
 )
 from rolecast.envs.spec import BatchedTask, Float
 
@@ -52,7 +52,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         self.task = task
         self.render_mode = render_mode
         spec = task.spec
-        self.metadata = {"name": spec.id, "render_modes": list(RENDER_MODES)}
+        self.metadata = {"name": spec.id, **render_metadata(task)}
         self.possible_agents = [f"agent_{index}" for index in range(spec.agents)]
         self.agents: list[str] = []
         self.observation_spaces = {

@@ -3,7 +3,7 @@
 It holds a batch of one, so that seeds and actions give the trajectories of the batched task.
 """
 
-from typing import Any, Final
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 
 from rolecast.envs.errors import ConfigError, RequestError, stepped_outside
 from rolecast.envs.one_episode import (
-    RENDER_MODES,
     check_render_mode,
     checked_action,
     next_seed,
     picture,
+    render_metadata,
 )
 from rolecast.envs.spec import BatchedTask, Float, TaskSpec
-
-FRAMES_PER_SECOND: Final = 20
-"""Of a film of an episode, a step a frame."""
 
 
 class TaskGymEnv(gymnasium.Env[Float, Float]):
@@ -47,7 +44,7 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
         check_render_mode(task, render_mode)
         self.task = task
         self.render_mode = render_mode
-        self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": FRAMES_PER_SECOND}
+        self.metadata = render_metadata(task)
         self.observation_space, self.action_space = spaces_of(task.spec)
         self.np_random = np.random.default_rng(0)
         self._steps = 0

@@ -10,6 +10,15 @@ from rolecast.envs.spec import BatchedTask, Float
 
 RENDER_MODES: Final = ("rgb_array",)
 
+FRAMES_PER_SECOND: Final = 20
+"""Of a film of an episode, a step a frame, where the task has no time of its own."""
+
+
+def render_metadata(task: BatchedTask) -> dict[str, object]:
+    """Return the metadata that both faces have: render modes, and frames a second of a film."""
+    frames = getattr(task, "frames_per_second", FRAMES_PER_SECOND)
+    return {"render_modes": list(RENDER_MODES), "render_fps": frames}
+
 
 def check_render_mode(task: BatchedTask, render_mode: str | None) -> None:
     """Refuse a render mode.

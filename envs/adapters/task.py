@@ -134,7 +134,7 @@ class AdaptedTask:
         batch = self._seeds.size
         if not batch:
             raise stepped_outside(self._id)
-        actions = checked_actions(self._spec, actions, batch)
+        actions = checked_actions(self._spec, actions, batch, self._steps)
         rewards = np.zeros((batch, self._spec.agents))
         for episode in np.flatnonzero([bool(live) for live in self._live]).tolist():
             self._steps[episode] += 1

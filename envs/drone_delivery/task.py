@@ -84,7 +84,7 @@ class DroneDeliveryTask:
         batch, params = self.seeds.size, self.params
         if not batch:
             raise stepped_outside(self.spec.id)
-        actions = checked_actions(self.spec, actions, batch)
+        actions = checked_actions(self.spec, actions, batch, self.steps)
         reward = np.zeros(batch)
         metrics = dict.fromkeys(TOTALS, np.zeros(batch))
         if self.steps < params.horizon:

@@ -89,6 +89,14 @@ class MujocoTask:
         return self._spec
 
     @property
+    def frames_per_second(self) -> int:
+        """Pictures of one step each that make a second of the body's own time."""
+        from rolecast.envs.mujoco.models import load_model
+
+        model = load_model(self.robot) if self._pool is None else self._pool.model
+        return round(1.0 / (float(model.opt.timestep) * self.robot.frame_skip))
+
+    @property
     def terminated(self) -> NDArray[np.bool_]:
         """Episodes [B] that ended because the body fell, not by the horizon alone."""
         return self._fallen.copy()
@@ -135,7 +143,7 @@ class MujocoTask:
             RunError: the simulator diverged; names the seed and the step.
         """
         pool, robot = self._running(), self.robot
-        actions = checked_actions(self._spec, actions, self.seeds.size)
+        actions = checked_actions(self._spec, actions, self.seeds.size, self.steps)
         live, before = ~self._done, pool.place.copy()
         torques = self._layout.torques(actions)
         pool.advance(np.flatnonzero(live).tolist(), torques)

@@ -108,7 +108,7 @@ class PredatorPreyTask:
         batch, params = self.seeds.size, self.params
         if not batch:
             raise stepped_outside(self.spec.id)
-        actions = checked_actions(self.spec, actions, batch)
+        actions = checked_actions(self.spec, actions, batch, self.steps)
         reward = np.zeros(batch)
         if self.steps < params.horizon:
             forces = prey_policy(params, self.positions, self._keys, self.steps)

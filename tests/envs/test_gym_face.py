@@ -85,3 +85,9 @@ def test_wrong_requests_are_refused() -> None:
         make_env("hopper", render_mode="human")
     with pytest.raises(RequestError, match="has 3 agents; expected one"):
         TaskGymEnv(make_task("ma_hopper_3x1"))
+
+
+@pytest.mark.parametrize("body", ["Ant", "Hopper", "Swimmer", "Walker2d"])
+def test_a_film_of_a_body_runs_at_its_own_speed_as_gymnasiums_does(body: str) -> None:
+    ours = make_env(body.lower()).metadata["render_fps"]
+    assert ours == gymnasium.make(f"{body}-v5").metadata["render_fps"]
