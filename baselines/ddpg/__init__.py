@@ -1,0 +1,1 @@
+"""DDPG: deep deterministic policy gradient (Lillicrap et al. 2016)."""

@@ -1,0 +1,28 @@
+"""Settings of DDPG."""
+
+from rolecast.baselines.ddpg.learner import DDPGLearner
+from rolecast.baselines.ddpg.module import DDPGModule
+from rolecast.baselines.joint.config import OffPolicyConfig
+
+
+class DDPGConfig(OffPolicyConfig):
+    """DDPG with its authors' settings, as far as its README does not say otherwise.
+
+    Example:
+        >>> DDPGConfig().environment("gym:Pendulum-v1").training(actor_lr=1e-3).actor_lr
+        0.001
+    """
+
+    NAME = "ddpg"
+    MODULE = DDPGModule
+    LEARNER = DDPGLearner
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        self.paper_hidden = self.critic_hidden = (400, 300)
+        self.actor_lr, self.critic_lr = 1e-4, 1e-3
+        self.tau = 0.001
+        self.train_batch_size_per_learner = 64
+        self.noise_process = "ornstein_uhlenbeck"
+        self.exploration_noise = 0.2

@@ -1,0 +1,1 @@
+"""What all off-policy learners here share: joint transitions, replay, sampling, update loop."""

@@ -1,0 +1,44 @@
+"""The networks of learners: multi-layer perceptrons of three sizes."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+SIZES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "small": "policies with the parameter counts of the paper's tables 2 and 3",
+        "paper": "the networks of the algorithm's authors",
+        "xl": "two hidden layers of 400",
+    }
+)
+"""Names of sizes, and what they are."""
+
+Widths = tuple[int, ...]
+
+
+def mlp(inputs: int, hidden: Sequence[int], outputs: int) -> nn.Sequential:
+    """Return a perceptron with ReLU between its layers and nothing after the last."""
+    layers: list[nn.Module] = []
+    for fan_in, fan_out in pairwise((inputs, *hidden, outputs)):
+        layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def policy_widths(size: str, agents: int, paper: Widths) -> Widths:
+    """Return the hidden widths of the network that acts.
+
+    Args:
+        size: one of `SIZES`.
+        agents: n; the small policy of a single agent is 10-10, one shared by a team 14-14.
+        paper: widths of the algorithm's authors.
+    """
+    return {"small": (10, 10) if agents == 1 else (14, 14), "paper": paper, "xl": (400, 400)}[size]
+
+
+def joint_input(observations: Tensor, actions: Tensor) -> Tensor:
+    """Return all that is seen [N, n, do] and done [N, n, da] as rows [N, n (do + da)]."""
+    return torch.cat([observations.flatten(1), actions.flatten(1)], dim=1)

@@ -1,0 +1,67 @@
+"""What values a setting may have: a test, and the words for it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rolecast.envs.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A test of a setting's value."""
+
+    allows: Callable[[Any], bool]
+    expected: str
+    """Words that follow "expected"."""
+
+
+Rules = Mapping[str, Rule]
+"""Name of a setting to its rule."""
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+COUNT: Final = Rule(lambda value: type(value) is int and value >= 1, "an integer >= 1")
+COUNT_OR_ZERO: Final = Rule(lambda value: type(value) is int and value >= 0, "an integer >= 0")
+FLAG: Final = Rule(lambda value: isinstance(value, bool), "True or False")
+NUMBER: Final = Rule(_number, "a finite number")
+POSITIVE: Final = Rule(lambda value: _number(value) and value > 0, "a number > 0")
+NOT_NEGATIVE: Final = Rule(lambda value: _number(value) and value >= 0, "a number >= 0")
+FRACTION: Final = Rule(lambda value: _number(value) and 0 < value <= 1, "a number in (0, 1]")
+UNIT: Final = Rule(lambda value: _number(value) and 0 <= value <= 1, "a number in [0, 1]")
+WIDTHS: Final = Rule(
+    lambda value: (
+        value is None
+        or (
+            isinstance(value, list | tuple)
+            and len(value) > 0
+            and all(type(width) is int and width > 0 for width in value)
+        )
+    ),
+    "None, or one or more integers >= 1",
+)
+
+
+def one_of(*names: str) -> Rule:
+    """Return the rule that a value is one of some names."""
+    return Rule(lambda value: value in names, " or ".join(repr(name) for name in names))
+
+
+def check(owner: str, settings: Mapping[str, Any], rules: Rules) -> None:
+    """Refuse values that break their rule.
+
+    Args:
+        owner: whose settings, for the error.
+        settings: name to value; those without a rule pass.
+        rules: name to rule.
+
+    Raises:
+        ConfigError: names the setting, its value and what was expected.
+    """
+    for name, rule in rules.items():
+        if name in settings and not rule.allows(settings[name]):
+            raise ConfigError(f"{owner}.{name}", settings[name], rule.expected)

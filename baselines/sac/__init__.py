@@ -1,0 +1,1 @@
+"""SAC: soft actor-critic with automatic entropy (Haarnoja et al. 2018)."""

@@ -1,0 +1,53 @@
+"""Settings of SAC."""
+
+from types import MappingProxyType
+from typing import ClassVar
+
+from rolecast.baselines.joint.config import OffPolicyConfig
+from rolecast.baselines.joint.rules import FLAG, NUMBER, POSITIVE, Rule, Rules
+from rolecast.baselines.sac.learner import SACLearner
+from rolecast.baselines.sac.module import SACModule
+
+
+class SACConfig(OffPolicyConfig):
+    """SAC with its authors' settings of the version with automatic entropy.
+
+    Example:
+        >>> SACConfig().environment("hopper").training(size="small").size
+        'small'
+    """
+
+    NAME = "sac"
+    MODULE = SACModule
+    LEARNER = SACLearner
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {
+            **OffPolicyConfig.RULES,
+            "alpha_lr": POSITIVE,
+            "initial_alpha": POSITIVE,
+            "learn_alpha": FLAG,
+            "target_entropy": Rule(
+                lambda value: value is None or NUMBER.allows(value), "None or a finite number"
+            ),
+        }
+    )
+
+    alpha_lr: float
+    """Learning rate of the price of entropy, alpha."""
+
+    initial_alpha: float
+    """Price at the start."""
+
+    learn_alpha: bool
+    """Whether the price is learnt; else it stays as it is at the start."""
+
+    target_entropy: float | None
+    """Entropy, in nats, that the price is to keep; None for minus the size of an action."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        self.alpha_lr = 3e-4
+        self.initial_alpha = 1.0
+        self.learn_alpha = True
+        self.target_entropy = None

@@ -1,0 +1,67 @@
+"""The losses of SAC."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from rolecast.baselines.joint.learner import OffPolicyLearner, Tensors
+from rolecast.baselines.sac.module import SACModule
+
+
+class SACLearner(OffPolicyLearner[SACModule]):
+    """Clipped double Q-learning of value plus entropy, whose price is learnt too.
+
+    Source: Haarnoja et al. (2018), "Soft actor-critic algorithms and applications", algorithm 1.
+    """
+
+    def critic_loss(self, batch: Tensors) -> Tensor:
+        """Return half the squared errors of both critics against the soft target value."""
+        net, following = self.net, batch["next_observations"]
+        with torch.no_grad():
+            actions, log_density = self.drawn(following)
+            value = torch.minimum(*net.targets["critic"](following, actions))
+            soft = value - net.log_alpha.exp() * log_density
+            reward = batch["rewards"].mean(dim=1)
+            target: Tensor = reward + self.config.gamma * (1.0 - batch["terminated"]) * soft
+        first, second = net.critic(batch["observations"], batch["actions"])
+        loss: Tensor = (first - target).square().mean() + (second - target).square().mean()
+        return 0.5 * loss
+
+    def actor_loss(self, batch: Tensors) -> Tensor:
+        """Return the price of entropy times log-density, minus the smaller value."""
+        net, observations = self.net, batch["observations"]
+        actions, log_density = self.drawn(observations)
+        self._log_density = log_density.detach()
+        value = torch.minimum(*net.critic(observations, actions))
+        return (net.log_alpha.detach().exp() * log_density - value).mean()
+
+    def alpha_loss(self) -> Tensor:
+        """Return the loss that raises the price of entropy where the last draws had too little."""
+        return -(self.net.log_alpha.exp() * (self._log_density + self.target_entropy)).mean()
+
+    @property
+    def target_entropy(self) -> float:
+        """Entropy that the policy should keep, in nats; minus the size of an action by default."""
+        given = self.config.target_entropy
+        return -float(self.net.agents * self.net.action_size) if given is None else float(given)
+
+    def drawn(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return actions [N, n, da] of the policy and the log-density [N] of all n together."""
+        shape = (*observations.shape[:-1], self.net.action_size)
+        actions, log_density = self.net.actor.draw(
+            observations, self.noise(observations.new_empty(shape))
+        )
+        return actions, log_density.sum(dim=1)
+
+    def update_once(self, batch: Tensors) -> None:
+        """Take one step of critics, policy and price."""
+        super().update_once(batch)
+        if (self.updates + 1) % self.config.policy_delay == 0 and self.config.learn_alpha:
+            self.step("alpha", self.alpha_loss())
+        self.losses["alpha"] = self.net.log_alpha.detach().exp()
+
+    def parameter_groups(self) -> dict[str, tuple[Sequence[nn.Parameter], float]]:
+        """Return those of critics and policy, and the price's."""
+        price = ([self.net.log_alpha], self.config.alpha_lr)
+        return {**super().parameter_groups(), "alpha": price}

@@ -1,0 +1,41 @@
+"""Settings of TD3."""
+
+from types import MappingProxyType
+from typing import ClassVar
+
+from rolecast.baselines.joint.config import OffPolicyConfig
+from rolecast.baselines.joint.rules import NOT_NEGATIVE, Rules
+from rolecast.baselines.td3.learner import TD3Learner
+from rolecast.baselines.td3.module import TD3Module
+
+
+class TD3Config(OffPolicyConfig):
+    """TD3 with its authors' settings (their released code, which differs from the paper's table).
+
+    Example:
+        >>> config = TD3Config().environment("hopper").training(size="small", tau=0.01)
+        >>> config.tau
+        0.01
+    """
+
+    NAME = "td3"
+    MODULE = TD3Module
+    LEARNER = TD3Learner
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {**OffPolicyConfig.RULES, "target_noise": NOT_NEGATIVE, "target_noise_clip": NOT_NEGATIVE}
+    )
+
+    target_noise: float
+    """Deviation of the noise on target actions."""
+
+    target_noise_clip: float
+    """Largest size of that noise."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        self.policy_delay = 2
+        self.target_noise = 0.2
+        self.target_noise_clip = 0.5
+        self.random_steps = 25_000
+        self.num_steps_sampled_before_learning_starts = 25_000

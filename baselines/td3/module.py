@@ -1,0 +1,36 @@
+"""The networks of TD3: a deterministic policy and two critics."""
+
+from torch import Tensor, nn
+
+from rolecast.baselines.joint.module import JointModule
+from rolecast.baselines.joint.networks import joint_input, mlp
+
+
+class TwinCritics(nn.Module):
+    """Two independent estimates of an action's value."""
+
+    def __init__(self, inputs: int, hidden: tuple[int, ...]) -> None:
+        super().__init__()
+        self.first, self.second = mlp(inputs, hidden, 1), mlp(inputs, hidden, 1)
+
+    def forward(self, observations: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return both values [N] for observations [N, n, do] and actions [N, n, da]."""
+        both = joint_input(observations, actions)
+        return self.first(both).squeeze(-1), self.second(both).squeeze(-1)
+
+    def value(self, observations: Tensor, actions: Tensor) -> Tensor:
+        """Return the first value [N] alone."""
+        value: Tensor = self.first(joint_input(observations, actions)).squeeze(-1)
+        return value
+
+
+class TD3Module(JointModule):
+    """Policy, twin critics, and slow copies of all three."""
+
+    critic: TwinCritics
+
+    def build_critics(self) -> nn.Module:
+        """Return both critics, over everything that is seen and done."""
+        return TwinCritics(
+            self.agents * (self.observation_size + self.action_size), self.critic_hidden
+        )
