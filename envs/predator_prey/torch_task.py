@@ -11,11 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rolecast.envs.errors import ConfigError, stepped_outside
+from rolecast.envs.errors import stepped_outside
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.predator_prey.torch_observation import observe
-from rolecast.envs.predator_prey.torch_random import key_tensors
 from rolecast.envs.predator_prey.torch_world import (
     flee,
     prey_points,
@@ -24,6 +23,8 @@ from rolecast.envs.predator_prey.torch_world import (
     transition,
 )
 from rolecast.envs.spec import Seeds, TaskSpec
+from rolecast.envs.torch_face import checked_actions, checked_dtype, chosen_device, pieces
+from rolecast.envs.torch_random import key_tensors
 
 POINTS_AT_ONCE: Final = {"cpu": 2**18, "cuda": 2**25}
 """Points of prey times predators that are looked at together: on a CPU what its caches hold."""
@@ -74,13 +75,12 @@ class TorchPredatorPrey:
         reference = PredatorPreyTask(
             n, heterogeneous=heterogeneous, observation=observation, task_seed=task_seed
         )
-        if dtype not in (torch.float32, torch.float64):
-            raise ConfigError("TorchPredatorPrey.dtype", dtype, "torch.float32 or torch.float64")
         self.params, self._spec, self._variant = reference.params, reference.spec, observation
-        self._device, self._dtype = _device(device), dtype
+        self._device = chosen_device("TorchPredatorPrey.device", device)
+        self._dtype = checked_dtype("TorchPredatorPrey.dtype", dtype)
         self._world = torch_world(self.params, self._device, dtype)
         per_episode = self.params.predators * self.params.prey * self.params.prey_points
-        self._chunk = max(POINTS_AT_ONCE[self._device.type] // per_episode, 1)
+        self._chunk = POINTS_AT_ONCE[self._device.type] // per_episode
         self.reset(np.zeros(0, dtype=np.uint64))
 
     @property
@@ -120,7 +120,7 @@ class TorchPredatorPrey:
         batch, params = self._positions.shape[-1], self.params
         if not batch:
             raise stepped_outside(self.spec.id)
-        own = self._checked(actions, batch)
+        own = checked_actions(self.spec, actions, batch, self.steps, self._device, self._dtype)
         reward = torch.zeros(batch, dtype=self._dtype, device=self._device)
         if self.steps < params.horizon:
             positions, velocities = map(torch.empty_like, (self._positions, self._velocities))
@@ -146,29 +146,4 @@ class TorchPredatorPrey:
 
     def _parts(self) -> list[slice]:
         """Cut the batch into pieces whose intermediate results fit."""
-        batch = self._positions.shape[-1]
-        return [slice(start, start + self._chunk) for start in range(0, batch, self._chunk)]
-
-    def _checked(self, actions: Tensor, batch: int) -> Tensor:
-        """Return actions [B, n, 2] clipped, as [2, n, B]."""
-        shape = (batch, self.spec.agents, self.spec.action_size)
-        field = f"actions for task {self.spec.id!r}"
-        if tuple(actions.shape) != shape:
-            raise ConfigError(field, tuple(actions.shape), f"shape {shape}")
-        if not torch.isfinite(actions).all():
-            raise ConfigError(field, "NaN or infinite", "finite numbers")
-        own = actions.detach().to(self._device, self._dtype)
-        return own.clamp(-1.0, 1.0).permute(2, 1, 0).contiguous()
-
-
-def _device(device: str | torch.device | None) -> torch.device:
-    """Return the device that was asked for, or CUDA where torch sees one, else the CPU."""
-    expected = "'cpu', or 'cuda' where torch sees such a device"
-    cuda = torch.cuda.is_available()
-    try:
-        found = torch.device(device or ("cuda" if cuda else "cpu"))
-    except RuntimeError as error:
-        raise ConfigError("TorchPredatorPrey.device", device, expected) from error
-    if found.type not in POINTS_AT_ONCE or (found.type == "cuda" and not cuda):
-        raise ConfigError("TorchPredatorPrey.device", str(found), expected)
-    return found
+        return pieces(self._positions.shape[-1], self._chunk)

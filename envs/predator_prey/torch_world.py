@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER
-from rolecast.envs.predator_prey.torch_random import draw, shifted
+from rolecast.envs.torch_random import draw, shifted
 
 _TINY: Final = {torch.float32: 1e-12, torch.float64: 1e-300}
 """Keeps the direction between two entities at one point finite, so that no force acts."""

@@ -52,7 +52,7 @@ def predator_prey(*, quick: bool) -> Group:
         Side(name=f"{TASK} in numpy without a policy, batch {batch}", run=numpy_steps(batch))
         for batch in batches
     ]
-    sides += torch_sides(batches, cuda_batches=CUDA_BATCHES)
+    sides += torch_sides(TASK, batches, cuda_batches=CUDA_BATCHES)
     missing = {}
     if find_spec("mpe2"):
         sides.append(Side(name=BASE, run=simple_tag_steps(1)))
@@ -63,15 +63,21 @@ def predator_prey(*, quick: bool) -> Group:
     )
 
 
-def drone_delivery() -> Group:
-    """Return the sides of drone delivery, for which there is nothing to compare with."""
-    return Group(
-        title="Drone delivery",
-        sides=[
-            Side(name=f"{DRONES} with {name}", run=policy_steps(DRONES, name, *SEARCH))
-            for name in POLICIES
-        ],
-    )
+def drone_delivery(*, quick: bool) -> Group:
+    """Return the sides of drone delivery, for which there is nothing to compare with.
+
+    Args:
+        quick: leave out the largest batch.
+    """
+    from rolecast.platform.benchmarks.envs_torch import torch_sides
+
+    batches = QUICK_BATCHES if quick else BATCHES
+    sides = [
+        Side(name=f"{DRONES} with {name}", run=policy_steps(DRONES, name, *SEARCH))
+        for name in POLICIES
+    ]
+    sides += torch_sides(DRONES, batches, cuda_batches=CUDA_BATCHES)
+    return Group(title="Drone delivery", sides=sides)
 
 
 def policy_steps(task_id: str, name: str, candidates: int, episodes: int) -> Callable[[], int]:

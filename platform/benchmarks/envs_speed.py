@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from rolecast.platform.benchmarks.envs_cores import all_cores
 from rolecast.platform.benchmarks.envs_mujoco import (
     DIVIDED,
     WHOLE,
@@ -56,6 +57,7 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
         "sides": {},
         "missing": {},
         "ratio_to_mpe2": {},
+        "ratio_to_one_core": {},
         "ratio_to_gymnasium": {},
         "ratio_to_gymnasium_robotics": {},
     }
@@ -80,7 +82,9 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
 def groups(*, quick: bool) -> Iterator[Group]:
     """Yield the groups; what a group holds is closed when the next is asked for."""
     yield predator_prey(quick=quick)
-    yield drone_delivery()
+    yield drone_delivery(quick=quick)
+    with ExitStack() as stack:
+        yield all_cores(stack, quick=quick)
     for task_id in WHOLE:
         with ExitStack() as stack:
             yield whole_body(task_id, stack, quick=quick)

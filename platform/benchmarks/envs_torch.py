@@ -1,55 +1,72 @@
-"""The sides of predator-prey that torch computes: on the CPU, and on CUDA where there is one."""
+"""The sides of our 2D tasks that torch computes: on the CPU, and on CUDA where there is one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from rolecast.envs.drone_delivery.torch_task import TorchDroneDelivery
 from rolecast.envs.predator_prey.torch_task import TorchPredatorPrey
 from rolecast.platform.benchmarks.envs_timing import Side
 from rolecast.platform.search.seeds import Purpose, episode_seeds
 from rolecast.policies.registry import make_policy
 
+TorchTask = TorchPredatorPrey | TorchDroneDelivery
 
-def torch_sides(batches: Sequence[int], *, cuda_batches: Sequence[int]) -> list[Side]:
+TASKS: Final[Mapping[str, Callable[[str], TorchTask]]] = MappingProxyType(
+    {
+        "pred_prey_3": lambda device: TorchPredatorPrey(3, device=device),
+        "drone_delivery_3": lambda device: TorchDroneDelivery(3, device=device),
+    }
+)
+"""Id to what makes the task on a device."""
+
+
+def torch_sides(task: str, batches: Sequence[int], *, cuda_batches: Sequence[int]) -> list[Side]:
     """Return a side without a policy for each batch, and one with `mlp` for the largest.
 
     Args:
+        task: one of `TASKS`.
         batches: on one core of the CPU.
         cuda_batches: on a CUDA device, left out where torch sees none.
     """
-    found = _sides("cpu", batches)
+    found = _sides(task, "cpu", batches)
     if torch.cuda.is_available():
-        found += _sides("cuda", cuda_batches)
+        found += _sides(task, "cuda", cuda_batches)
     return found
 
 
-def _sides(device: str, batches: Sequence[int]) -> list[Side]:
-    wall, name = device != "cpu", f"pred_prey_3 in torch on {device}"
+def _sides(task: str, device: str, batches: Sequence[int]) -> list[Side]:
+    wall, name = device != "cpu", f"{task} in torch on {device}"
     found = [
         Side(
             name=f"{name} without a policy, batch {batch}",
-            run=torch_steps(device, batch),
+            run=torch_steps(task, device, batch),
             wall=wall,
         )
         for batch in batches
     ]
     largest = max(batches)
-    run = torch_steps(device, largest, policy="mlp")
+    run = torch_steps(task, device, largest, policy="mlp")
     return [*found, Side(name=f"{name} with mlp, batch {largest}", run=run, wall=wall)]
 
 
-def torch_steps(device: str, batch: int, policy: str | None = None) -> Callable[[], int]:
+def torch_steps(
+    task_id: str, device: str, batch: int, policy: str | None = None
+) -> Callable[[], int]:
     """Return a function that runs a batch of episodes in float32 and counts their steps.
 
     Args:
+        task_id: one of `TASKS`.
         device: "cpu" or "cuda".
         batch: episodes side by side.
         policy: name of one whose tensor form is exact ("mlp"); None repeats actions drawn before.
     """
-    task = TorchPredatorPrey(3, device=device)
+    task = TASKS[task_id](device)
     seeds = episode_seeds(0, Purpose.SEARCH, 0, batch)
     rng = np.random.default_rng(0)
     drawn = torch.as_tensor(rng.uniform(-1.0, 1.0, (batch, 3, 2)), dtype=torch.float32)
@@ -73,7 +90,7 @@ def _constant(actions: Tensor) -> Callable[[Tensor], Tensor]:
     return lambda _: actions
 
 
-def _actor(name: str, task: TorchPredatorPrey, device: str) -> Callable[[Tensor], Tensor]:
+def _actor(name: str, task: TorchTask, device: str) -> Callable[[Tensor], Tensor]:
     """Return a policy at a random point, observations [B, n, do] to actions [B, n, 2]."""
     policy = make_policy(name, task.spec)
     point = policy.space.weights(np.random.default_rng(0).random((1, policy.space.size)))[0]

@@ -43,6 +43,11 @@ def draw(key_1: Tensor, key_2: Tensor, counter: Tensor) -> Tensor:
     return bits
 
 
+def symmetric_uniform(bits: Tensor, dtype: torch.dtype) -> Tensor:
+    """Map 32 random bits, int32, to [-1, 1), on a grid of 2^-23 that float32 holds exactly."""
+    return shifted(bits, 8).to(dtype) * 2.0**-23 - 1.0
+
+
 def shifted(bits: Tensor, places: int) -> Tensor:
     """Shift int32 bits to the right by 1 to 31 places; zeros come in from the left."""
     return (bits >> places).bitwise_and_((1 << (32 - places)) - 1)
