@@ -1,1 +1,17 @@
-"""Experiments as data: one frozen dataclass value each."""
+"""Experiments as data: one module each, with an `EXPERIMENT`; `rolecast compare NAME` runs it."""
+
+from typing import Final
+
+EXPERIMENTS: Final = (
+    "quickstart",
+    "single_agent",
+    "table1",
+    "table4",
+    "table5",
+    "table7",
+    "table8",
+    "fig3_ablation",
+    "fig5_scaling",
+    "fig9_hdbo",
+)
+"""Names of the experiments that come with this project."""

@@ -20,6 +20,7 @@ import pandas as pd
 
 from rolecast.envs.errors import RequestError
 from rolecast.platform.search.files import read_json, write_bytes, write_json
+from rolecast.platform.tuning.record import TrialFolder
 
 SCHEMA: Final = 1
 """Version of the folder's layout; only this one is read."""
@@ -104,6 +105,10 @@ class ComparisonFolder:
     def trials(self) -> Path:
         """Tune's folder of the experiment; a trial's lies in it under the trial's name."""
         return self.path / "trials"
+
+    def work(self, trial: str) -> TrialFolder:
+        """Folder in which a trial keeps its state, and its policy in the end."""
+        return TrialFolder(self.path / "work" / trial)
 
     @property
     def known(self) -> bool:

@@ -1,0 +1,355 @@
+"""`rolecast.compare`: one Tune experiment in which all trials of a comparison run side by side."""
+
+import fcntl
+import itertools
+import logging
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict, dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.platform.search.plan import make_plan, versions
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
+from rolecast.platform.tuning.contestants import search_config
+from rolecast.platform.tuning.experiment import Experiment, TrialPlan
+from rolecast.platform.tuning.experiments import Request, load_experiment
+from rolecast.platform.tuning.method import MethodFactory, method_factory
+from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.platform.tuning.progress import ComparisonProgress, Silent
+from rolecast.platform.tuning.rewards import task_with_reward
+from rolecast.platform.tuning.standing import Standing
+
+RUNS: Final = Path("runs")
+"""Where comparisons without a folder of their own are put."""
+
+POLL_S: Final = 1.0
+"""Between two looks at what the trials have written."""
+
+
+class ComparisonInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a comparison; the message says how to go on."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComparisonResult:
+    """A comparison that has run to its end."""
+
+    out: Path
+    """Its folder."""
+
+    failures: Mapping[str, str]
+    """Trials that were given up, and why."""
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """One row a report of every trial, as in `Comparison.rows`."""
+        return read_comparison(self.out).rows
+
+
+def compare(
+    experiment: str | Path | Experiment,
+    *,
+    out: str | Path | None = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    address: str | None = None,
+    resume: bool = False,
+    budget_fraction: float = 1.0,
+    methods: Mapping[str, MethodFactory] | None = None,
+    progress: ComparisonProgress | None = None,
+) -> ComparisonResult:
+    """Run searches and learners side by side, at one budget, scored on the same held-out episodes.
+
+    Args:
+        experiment: a name of `rolecast.tune_configs`, the path of a file that has an `EXPERIMENT`,
+            or an `Experiment`.
+        out: folder of the comparison, which must not exist unless `resume`; None makes one.
+        seeds: number of seeds; None is the experiment's.
+        workers: trials at once; None is one for each core of this machine, or what the cluster has.
+        address: Ray cluster to run in ("auto", or host:port); None starts one on this machine.
+        resume: go on in `out`; what has finished is not computed again.
+        budget_fraction: share of budgets and held-out episodes, to run an experiment small.
+        methods: further learning methods by name, which cloudpickle can send to other processes.
+        progress: shows the comparison; nothing is shown when None.
+    Raises:
+        RequestError: the request is wrong; nothing was run and nothing written.
+        ComparisonInterrupted: Ctrl-C; what was computed is kept.
+    """
+    if isinstance(experiment, Experiment):
+        request = Request(experiment=experiment)
+    else:
+        request = load_experiment(experiment)
+    scaled = request.experiment.scaled(budget_fraction=budget_fraction, seeds=seeds)
+    known = {**request.methods, **(methods or {})}
+    if workers is not None and (type(workers) is not int or workers < 1):
+        raise ConfigError("workers", workers, "an integer >= 1")
+    if resume and out is None:
+        raise RequestError("nothing says what to resume; expected the folder as --out DIR")
+    folder = ComparisonFolder(Path(out) if out is not None else _free_folder(scaled))
+    _check_folder(folder, scaled, resume=resume)
+    check_experiment(scaled, known)
+    return _run(folder, scaled, known, workers, address, progress or Silent())
+
+
+def check_experiment(experiment: Experiment, methods: Mapping[str, MethodFactory]) -> None:
+    """Refuse what would fail later: unknown names, wrong settings, tasks that do not fit.
+
+    Raises:
+        RequestError: as a sentence that names the method and the task.
+    """
+    seen = set()
+    for plan in experiment.trials():
+        key = plan.task, plan.reward, plan.method
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            _check_trial(experiment, plan, methods)
+        except RequestError as error:
+            raise RequestError(f"{plan.method} on {plan.task}, {plan.reward}: {error}") from error
+
+
+def _check_trial(
+    experiment: Experiment, plan: TrialPlan, methods: Mapping[str, MethodFactory]
+) -> None:
+    """Refuse one trial that cannot run."""
+    task = task_with_reward(plan.task, plan.reward)
+    task.close()
+    method = experiment.method(plan.method)
+    if experiment.env_steps < task.spec.horizon:
+        raise ConfigError(
+            "Experiment.env_steps",
+            experiment.env_steps,
+            f"at least {task.spec.horizon}, an episode",
+        )
+    if isinstance(method, SearchMethod):
+        make_plan(search_config(experiment, plan, method)).task.close()
+    else:
+        method_factory(method.algorithm, methods).check(task.spec, method.settings)
+
+
+def _check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: bool) -> None:
+    """Refuse a folder in which something else would be overwritten."""
+    if not resume:
+        if folder.path.exists():
+            hint = " or --resume" if folder.known else ""
+            raise RequestError(f"--out {folder.path} exists; expected a path that does not{hint}")
+        return
+    before = folder.read_experiment()["experiment"]
+    wanted = experiment.to_json()
+    for name in {**before, **wanted}:
+        if before.get(name) != wanted.get(name):
+            raise RequestError(
+                f"{folder.path} is of another experiment, whose {name} is {before.get(name)!r}; "
+                f"expected {wanted.get(name)!r}"
+            )
+
+
+def _run(
+    folder: ComparisonFolder,
+    experiment: Experiment,
+    methods: Mapping[str, MethodFactory],
+    workers: int | None,
+    address: str | None,
+    progress: ComparisonProgress,
+) -> ComparisonResult:
+    """Run what is left to run."""
+    from rolecast.platform.actors.cluster import Cluster  # Ray is loaded only where it is used
+
+    cores = len(os.sched_getaffinity(0)) if workers is None else workers * (1 + experiment.workers)
+    cluster = Cluster(address, cores)
+    try:
+        with _locked(folder):
+            if not folder.known:
+                folder.write_experiment(_record(experiment))
+            progress.start(_title(folder, experiment))
+            watch = _Watch(folder, experiment, cores // (1 + experiment.workers), progress)
+            with watch.running():
+                _fit(folder, experiment, methods, workers)
+            return _ended(folder, experiment, watch.look(), progress)
+    finally:
+        cluster.close()
+
+
+def _fit(
+    folder: ComparisonFolder,
+    experiment: Experiment,
+    methods: Mapping[str, MethodFactory],
+    workers: int | None,
+) -> None:
+    """Let Tune run all trials; those that have finished only hand over their reports.
+
+    A new Tune experiment each time, not `Tuner.restore`: Tune's own snapshot may be older than
+    what the trials have written, and it can be cut off when its process is killed.
+    """
+    from ray import tune
+
+    from rolecast.platform.tuning.failures import FailureNotes
+    from rolecast.platform.tuning.trial import ComparisonTrial
+
+    shutil.rmtree(folder.trials, ignore_errors=True)
+    plans = experiment.trials()
+    for plan in plans:
+        work = folder.work(plan.trial)
+        work.forget_failure()
+        work.forget_delivery()
+    core = {"CPU": 1.0}
+    trainable = tune.with_resources(
+        tune.with_parameters(ComparisonTrial, methods=dict(methods)),
+        tune.PlacementGroupFactory([core] * (1 + experiment.workers)),
+    )
+    out = folder.path.resolve()
+    tuner = tune.Tuner(
+        trainable,
+        param_space={"out": str(out), "trial": tune.grid_search([asdict(plan) for plan in plans])},
+        tune_config=tune.TuneConfig(
+            trial_name_creator=_trial_name,
+            trial_dirname_creator=_trial_name,
+            max_concurrent_trials=workers,
+        ),
+        run_config=tune.RunConfig(
+            name=folder.trials.name,
+            storage_path=str(out),
+            failure_config=tune.FailureConfig(max_failures=experiment.retries),
+            # A trial keeps its own state, with every report.
+            checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
+            callbacks=[FailureNotes(out)],
+            verbose=0,
+        ),
+    )
+    with _quiet():
+        tuner.fit()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Tune from printing tracebacks of trials, even at its lowest verbosity, into our view."""
+    log = logging.getLogger("ray.tune")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with redirect_stdout(StringIO()):
+            yield
+    finally:
+        log.setLevel(level)
+
+
+def _trial_name(trial: Any) -> str:
+    """Return the name under which Tune, its folders and the Ray dashboard show a trial."""
+    name: str = trial.config["trial"]["trial"]
+    return name
+
+
+def _ended(
+    folder: ComparisonFolder,
+    experiment: Experiment,
+    standing: Standing,
+    progress: ComparisonProgress,
+) -> ComparisonResult:
+    """Say how it ended."""
+    again = f"rolecast compare NAME --out {folder.path} --resume"
+    if not standing.finished:
+        text = f"stopped, {standing.count('ok')} trials are done; go on with: {again}"
+        progress.finish(text)
+        raise ComparisonInterrupted(text)
+    failures = standing.failures()
+    text = f"everything is in {folder.path}"
+    if failures:
+        text += f"; {len(failures)} of {len(standing.trials)} trials failed, try again by: {again}"
+    progress.finish(text)
+    return ComparisonResult(out=folder.path, failures=failures)
+
+
+class _Watch:
+    """Looks at the trials' files while Tune runs: shows progress, and keeps trials.parquet."""
+
+    def __init__(
+        self,
+        folder: ComparisonFolder,
+        experiment: Experiment,
+        at_once: int,
+        progress: ComparisonProgress,
+    ) -> None:
+        self._folder, self._experiment = folder, experiment
+        self._at_once, self._progress = max(at_once, 1), progress
+        self._end = threading.Event()
+        self._reports = -1
+
+    def look(self) -> Standing:
+        """Read, write and show where the comparison stands."""
+        standing = Standing.of(self._folder, self._experiment)
+        reports = hash(tuple((t.status, t.point) for t in standing.trials))
+        if reports != self._reports:
+            self._folder.write_rows(standing.rows())
+            self._reports = reports
+        left = standing.seconds_left()
+        self._progress.update(standing, None if left is None else left / self._at_once)
+        return standing
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Look once a second, in a thread, until the body ends."""
+        thread = threading.Thread(target=self._watch, name="comparison-watch", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._end.set()
+            thread.join()
+
+    def _watch(self) -> None:
+        while not self._end.wait(POLL_S):
+            self.look()
+
+
+@contextmanager
+def _locked(folder: ComparisonFolder) -> Iterator[None]:
+    """Keep other processes from running the same comparison.
+
+    Raises:
+        RequestError: another process does, or the folder cannot be written.
+    """
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        lock = (folder.path / ".lock").open("wb")
+    except OSError as error:
+        raise RequestError(f"--out {folder.path} cannot be written: {error.strerror}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RequestError(f"{folder.path} is being written by another process") from None
+        yield
+
+
+def _record(experiment: Experiment) -> dict[str, Any]:
+    """Return what experiment.json says."""
+    return {
+        "experiment": experiment.to_json(),
+        "trials": [asdict(plan) for plan in experiment.trials()],
+        "versions": versions(),
+        "command": sys.argv,
+    }
+
+
+def _title(folder: ComparisonFolder, experiment: Experiment) -> str:
+    return (
+        f"{experiment.name}: {len(experiment.trials())} trials of {experiment.env_steps:,} env "
+        f"steps, {len(experiment.methods)} methods x {len(experiment.tasks)} tasks x "
+        f"{len(experiment.rewards)} rewards x {experiment.seeds} seeds, in {folder.path}"
+    )
+
+
+def _free_folder(experiment: Experiment) -> Path:
+    """Return runs/compare-<name>-<n> with the first n that is free."""
+    paths = (RUNS / f"compare-{experiment.name}-{n}" for n in itertools.count())
+    return next(path for path in paths if not path.exists())

@@ -1,0 +1,160 @@
+"""What a comparison shows while it runs: a live view on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import IO, Final, Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from rolecast.platform.tuning.standing import Standing
+
+LINE_INTERVAL_S: Final = 5.0
+"""Least time between two plain lines that say how far it is."""
+
+
+class ComparisonProgress(Protocol):
+    """Shows a comparison to someone."""
+
+    def start(self, title: str) -> None:
+        """Begin; the title says what is compared."""
+
+    def update(self, standing: Standing, seconds_left: float | None) -> None:
+        """Show where it stands."""
+
+    def finish(self, text: str) -> None:
+        """End with a sentence."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def start(self, title: str) -> None:
+        """Show nothing."""
+
+    def update(self, standing: Standing, seconds_left: float | None) -> None:
+        """Show nothing."""
+
+    def finish(self, text: str) -> None:
+        """Show nothing."""
+
+
+@dataclass
+class PlainLines:
+    """A line for each trial that ends, and one every few seconds: for logs and pipes."""
+
+    stream: IO[str]
+    """Where the lines go."""
+
+    clock: Callable[[], float] = time.monotonic
+    """Seconds."""
+
+    _next: float = field(default=float("-inf"), init=False)
+    _told: dict[str, str] = field(default_factory=dict, init=False)
+    _last: str = field(default="", init=False)
+
+    def start(self, title: str) -> None:
+        """Write the title."""
+        self._write(title)
+
+    def update(self, standing: Standing, seconds_left: float | None) -> None:
+        """Write what has ended since, and now and then where it all stands."""
+        first = not self._told
+        for trial in standing.trials:
+            name, status = trial.plan.trial, trial.status
+            if status in {"ok", "failed"} and self._told.get(name) != status and not first:
+                self._write(_ended(name, trial.failure, trial.record.rows))
+            self._told[name] = status
+        now, text = self.clock(), line(standing, seconds_left)
+        if text != self._last and (now >= self._next or standing.finished):
+            self._next, self._last = now + LINE_INTERVAL_S, text
+            self._write(text)
+
+    def finish(self, text: str) -> None:
+        """Write a sentence."""
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text + "\n")
+        self.stream.flush()
+
+
+class LiveView:
+    """A table that follows the comparison, on a terminal."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._console = Console(file=stream)
+        self._live: Live | None = None
+
+    def start(self, title: str) -> None:
+        """Write the title and open the view."""
+        self._console.print(title, highlight=False)
+        self._live = Live(console=self._console, refresh_per_second=4)
+        self._live.start()
+
+    def update(self, standing: Standing, seconds_left: float | None) -> None:
+        """Show where it stands."""
+        if self._live is not None:
+            self._live.update(_table(standing, seconds_left))
+
+    def finish(self, text: str) -> None:
+        """Close the view, leaving its last state, and write a sentence."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+        self._console.print(text, highlight=False, markup=False)
+
+
+def progress_for(stream: IO[str]) -> ComparisonProgress:
+    """Return the live view if the stream is a terminal, else plain lines."""
+    return LiveView(stream) if stream.isatty() else PlainLines(stream)
+
+
+def line(standing: Standing, seconds_left: float | None) -> str:
+    """Return where a comparison stands on one line."""
+    best = "; ".join(
+        f"{task} {reward}: {method} {value:.1f}"
+        for (task, reward), (method, value) in standing.best().items()
+    )
+    return f"{_counts(standing)}  best {best or '-'}  left {_time(seconds_left)}"
+
+
+def _counts(standing: Standing) -> str:
+    return (
+        f"{standing.count('ok')} of {len(standing.trials)} trials done, "
+        f"{standing.count('running')} running, {standing.count('failed')} failed"
+    )
+
+
+def _ended(name: str, failure: str | None, rows: list[dict[str, float]]) -> str:
+    if failure is not None:
+        return f"{name} failed: {failure}"
+    return f"{name}: held-out return {rows[-1]['test_return']:.1f}"
+
+
+def _table(standing: Standing, seconds_left: float | None) -> Table:
+    points = standing.experiment.points * max(len(standing.trials), 1)
+    table = Table.grid(padding=(0, 2))
+    bar = ProgressBar(total=1.0, completed=1.0 - standing.points_left / points, width=40)
+    table.add_row("spent", bar)
+    table.add_row("trials", _counts(standing))
+    for (task, reward), (method, value) in standing.best().items():
+        table.add_row(f"best, {task} {reward}", f"{method} {value:.1f}")
+    for trial in standing.trials:
+        if trial.status == "running":
+            table.add_row(trial.plan.trial, f"{trial.point / standing.experiment.points:.0%}")
+    for name, why in standing.failures().items():
+        table.add_row(name, f"failed: {why}")
+    table.add_row("left", _time(seconds_left))
+    return table
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,121 @@
+"""Where a comparison stands, read from what its trials have written."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import pandas as pd
+
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+from rolecast.platform.tuning.experiment import Experiment, TrialPlan
+from rolecast.platform.tuning.record import TrialRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialStanding:
+    """One trial as its files tell of it."""
+
+    plan: TrialPlan
+    begun: bool
+    record: TrialRecord
+    failure: str | None
+
+    @property
+    def status(self) -> str:
+        """Return "ok", "failed", "running" or "waiting"."""
+        if self.record.done:
+            return "ok"
+        if self.failure is not None:
+            return "failed"
+        return "running" if self.begun else "waiting"
+
+    @property
+    def point(self) -> int:
+        """Evaluation point that the trial has reached; 0 before the first."""
+        return int(self.record.rows[-1]["point"]) if self.record.rows else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """All trials of a comparison, in planned order."""
+
+    experiment: Experiment
+    trials: Sequence[TrialStanding]
+
+    @classmethod
+    def of(cls, folder: ComparisonFolder, experiment: Experiment) -> Self:
+        """Read the files of all trials."""
+        trials = []
+        for plan in experiment.trials():
+            work = folder.work(plan.trial)
+            trials.append(
+                TrialStanding(plan=plan, begun=work.begun, record=work.read(), failure=work.failure)
+            )
+        return cls(experiment=experiment, trials=trials)
+
+    def count(self, status: str) -> int:
+        """Return how many trials have a status."""
+        return sum(trial.status == status for trial in self.trials)
+
+    @property
+    def finished(self) -> bool:
+        """Whether no trial is left to run."""
+        return self.count("ok") + self.count("failed") == len(self.trials)
+
+    @property
+    def points_left(self) -> int:
+        """Evaluation points that are still to come, in all trials that were not given up."""
+        points = self.experiment.points
+        return sum(points - t.point for t in self.trials if t.status in {"running", "waiting"})
+
+    def seconds_left(self) -> float | None:
+        """Return how long one process would still compute, by what each method took so far.
+
+        A method that has not reported yet counts as the others do on average; None if none has.
+        """
+        spent: dict[str, tuple[float, int]] = {}
+        for trial in self.trials:
+            seconds, points = spent.get(trial.plan.method, (0.0, 0))
+            spent[trial.plan.method] = seconds + trial.record.seconds, points + trial.point
+        known = {name: seconds / points for name, (seconds, points) in spent.items() if points}
+        if not known:
+            return None
+        usual = sum(known.values()) / len(known)
+        return sum(
+            (self.experiment.points - trial.point) * known.get(trial.plan.method, usual)
+            for trial in self.trials
+            if trial.status in {"running", "waiting"}
+        )
+
+    def best(self) -> dict[tuple[str, str], tuple[str, float]]:
+        """Return, for task and reward, the method of the highest held-out return and its return."""
+        best: dict[tuple[str, str], tuple[str, float]] = {}
+        for trial in self.trials:
+            key = trial.plan.task, trial.plan.reward
+            for row in trial.record.rows:
+                if key not in best or row["test_return"] > best[key][1]:
+                    best[key] = trial.plan.method, row["test_return"]
+        return best
+
+    def failures(self) -> dict[str, str]:
+        """Return the trials that were given up, and why."""
+        return {t.plan.trial: t.failure or "" for t in self.trials if t.status == "failed"}
+
+    def rows(self) -> pd.DataFrame:
+        """Return one row a report, as `trials.parquet` has them."""
+        return pd.DataFrame(list(self._rows()))
+
+    def _rows(self) -> Iterable[dict[str, Any]]:
+        for trial in self.trials:
+            if trial.status == "waiting":
+                continue
+            common = {
+                **asdict(trial.plan),
+                "parameters": trial.record.parameters,
+                "status": trial.status,
+                "error": (trial.failure or "") if trial.status == "failed" else "",
+            }
+            if trial.record.rows:
+                yield from ({**common, **row} for row in trial.record.rows)
+            elif trial.status == "failed":
+                yield common

@@ -1,0 +1,94 @@
+from io import StringIO
+from typing import Any
+
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.platform.tuning.progress import LiveView, PlainLines
+from rolecast.platform.tuning.record import TrialRecord
+from rolecast.platform.tuning.standing import Standing, TrialStanding
+
+EXPERIMENT = Experiment(
+    name="four",
+    tasks=("pred_prey_3",),
+    methods=(SearchMethod(optimizer="cmaes"), SearchMethod(optimizer="random")),
+    seeds=2,
+    env_steps=1_000,
+    points=4,
+)
+
+
+def row(point: int, value: float) -> dict[str, Any]:
+    return {"point": point, "test_return": value, "done": point == EXPERIMENT.points}
+
+
+def standing(*states: tuple[list[dict[str, Any]], float, str | None]) -> Standing:
+    """Return a standing of trials that have begun, each by its rows, seconds and failure."""
+    plans = EXPERIMENT.trials()
+    trials = [
+        TrialStanding(
+            plan=plan,
+            begun=index < len(states),
+            record=TrialRecord(rows=states[index][0], seconds=states[index][1])
+            if index < len(states)
+            else TrialRecord(),
+            failure=states[index][2] if index < len(states) else None,
+        )
+        for index, plan in enumerate(plans)
+    ]
+    return Standing(experiment=EXPERIMENT, trials=trials)
+
+
+ONE_DONE = standing(
+    ([row(1, 3.0), row(4, 2.0)], 8.0, None),  # cmaes: 2 s a point
+    ([row(2, 1.0)], 1.0, None),  # random: half a second a point
+)
+
+
+def test_the_time_left_is_by_what_each_method_takes() -> None:
+    """Left: two points of random, all four of cmaes and four of random."""
+    assert ONE_DONE.seconds_left() == 2 * 0.5 + 4 * 2.0 + 4 * 0.5
+    assert standing().seconds_left() is None
+    failed = standing(([row(1, 1.0)], 3.0, "OSError: it broke"))
+    assert failed.seconds_left() == 3 * 4 * 3.0
+
+
+def test_trials_are_counted_by_what_their_files_say() -> None:
+    assert [ONE_DONE.count(s) for s in ("ok", "running", "failed", "waiting")] == [1, 1, 0, 2]
+    assert ONE_DONE.best() == {("pred_prey_3", "dense"): ("cmaes", 3.0)}
+    assert not ONE_DONE.finished
+    assert ONE_DONE.points_left == 2 + 4 + 4
+
+
+def test_the_rows_leave_out_what_has_not_begun_and_show_what_failed() -> None:
+    rows = standing(([row(1, 1.0)], 1.0, None), ([], 0.0, "OSError: it broke")).rows()
+    assert list(rows["status"]) == ["running", "failed"]
+    assert list(rows["error"]) == ["", "OSError: it broke"]
+    assert list(rows["trial"]) == [plan.trial for plan in EXPERIMENT.trials()[:2]]
+
+
+def test_plain_lines_tell_what_ended_and_where_it_stands() -> None:
+    stream, seconds = StringIO(), iter([0.0, 1.0, 2.0])
+    lines = PlainLines(stream, clock=lambda: next(seconds))
+    lines.start("four: 4 trials")
+    lines.update(standing(), None)
+    lines.update(ONE_DONE, 61.0)
+    lines.update(standing(([row(4, 2.0)], 8.0, None), ([], 0.0, "OSError: it broke")), 3_600.0)
+    lines.finish("done")
+    assert stream.getvalue().splitlines() == [
+        "four: 4 trials",
+        "0 of 4 trials done, 0 running, 0 failed  best -  left -",
+        "pred_prey_3-dense-cmaes-seed0: held-out return 2.0",
+        "pred_prey_3-dense-random-seed0 failed: OSError: it broke",
+        "done",
+    ]
+
+
+def test_the_live_view_ends_with_the_last_state() -> None:
+    stream = StringIO()
+    view = LiveView(stream)
+    view.start("four: 4 trials")
+    view.update(ONE_DONE, 61.0)
+    view.finish("done")
+    text = stream.getvalue()
+    for words in ("1 of 4 trials done, 1 running, 0 failed", "cmaes 3.0", "1:01", "50%", "done"):
+        assert words in text

@@ -1,0 +1,32 @@
+"""What several experiments have in common: the paper's reward settings and its competitors."""
+
+from typing import Final
+
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+
+SINGLE_AGENT: Final = ("ddpg", "ppo", "sac", "td3", "intrinsic_ppo")
+"""Competitors of tables 1, 4 and 7."""
+
+MULTI_AGENT: Final = ("covdn", "comix", "maddpg", "facmac")
+"""Competitors of tables 5 and 8."""
+
+XL_REWARDS: Final = ("sparse=100", "sparse=200", "delay=100", "delay=200")
+"""Reward settings in which the paper also has competitors with two layers of 400."""
+
+ONE_NET: Final = SearchMethod(optimizer="dss_gp_ucb", policy="mlp")
+"""The paper's search of one small net: its single agent, and its "CTDE" for a team."""
+
+
+def learners(names: tuple[str, ...]) -> tuple[LearnerMethod, ...]:
+    """Return learners whose policy has exactly as many parameters as the searched one."""
+    return tuple(LearnerMethod(algorithm=name, settings={"size": "small"}) for name in names)
+
+
+def xl_learners(names: tuple[str, ...]) -> tuple[LearnerMethod, ...]:
+    """Return the same with large nets, in the settings in which the paper has them."""
+    return tuple(
+        LearnerMethod(
+            algorithm=name, settings={"size": "xl"}, label=f"{name}_xl", rewards=XL_REWARDS
+        )
+        for name in names
+    )
