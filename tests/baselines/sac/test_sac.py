@@ -22,7 +22,7 @@ def test_log_densities_are_those_of_a_squashed_gaussian() -> None:
     observations, noise = torch.randn(50, 3), torch.randn(50, 2)
     actions, log_density = actor.draw(observations, noise)
     mean, log_deviation = actor.both(observations)
-    squashed = TransformedDistribution(
+    squashed: Any = TransformedDistribution(
         Normal(mean, log_deviation.exp()), [TanhTransform(cache_size=1)]
     )
     raw = mean + log_deviation.exp() * noise

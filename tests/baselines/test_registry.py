@@ -1,0 +1,53 @@
+from typing import Any
+
+import pytest
+
+import rolecast.baselines
+from rolecast.baselines.registry import ALGORITHMS, METHODS, algorithm_config
+from rolecast.envs.errors import RequestError
+from rolecast.envs.registry import make_task
+from rolecast.platform.tuning.method import method_factory
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_is_found_by_its_name_and_by_its_config(name: str) -> None:
+    config = algorithm_config(name)
+    assert name == config.NAME
+    assert getattr(rolecast.baselines, config.__name__) is config
+    assert config.__name__ in dir(rolecast.baselines)
+    assert method_factory(name, {}) is METHODS[name]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_setting_has_a_default_that_its_rule_allows(name: str) -> None:
+    config = algorithm_config(name)()
+    config.check_settings()
+    for setting in config.RULES:
+        assert hasattr(config, setting)
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "settings", "message"),
+    [
+        ("td3", "gym:CartPole-v1", {}, "acts with real numbers and .* takes Discrete"),
+        ("td3", "pred_prey_3", {}, "acts for one agent and task 'pred_prey_3' has 3"),
+        ("sac", "hopper", {"tua": 0.1}, "setting of sac 'tua' does not exist; did you mean 'tau'"),
+        ("ddpg", "hopper", {"tau": 0.0}, r"DDPGConfig.tau is 0.0; expected a number in \(0, 1\]"),
+        ("td3", "hopper", {"size": "big"}, "TD3Config.size is 'big'; expected 'small' or"),
+        ("td3", "hopper", {"gamma": 1.5}, r"TD3Config.gamma is 1.5; expected a number in \[0, 1\]"),
+        ("td3", "hopper", {"hidden": []}, "TD3Config.hidden is"),
+    ],
+)
+def test_what_cannot_be_learnt_is_refused_in_one_sentence(
+    name: str, task: str, settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(RequestError, match=message) as refused:
+        METHODS[name].check(make_task(task).spec, settings)
+    assert "\n" not in str(refused.value)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(RequestError, match="algorithm 'td4' does not exist; did you mean 'td3'"):
+        algorithm_config("td4")
+    with pytest.raises(AttributeError):
+        rolecast.baselines.NoSuchConfig  # noqa: B018 - what is tested
