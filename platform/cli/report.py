@@ -1,26 +1,44 @@
-"""`rolecast report`: the report of a run, one HTML file."""
+"""`rolecast report`: the report of a run or of a comparison, one HTML file."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rolecast.envs.errors import RequestError
 from rolecast.platform.cli.output import Json, print_json, say
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the run.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of the run or of the comparison.")
+    ],
     *,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METHOD:METHOD",
+            help="Is the first better? [default: each search, each learner]; many.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Write report.html into the folder of a run, finished or not.
+    """Write report.html into the folder of a run or of a comparison, finished or not.
 
-    It holds the learning curve, the structure found, an episode and all settings, and needs no
-    other file and no network.
+    That of a run holds the learning curve, the structure found, an episode and all settings; that
+    of a comparison all methods side by side, and its figures lie beside it as report/*.csv. It
+    needs no other file and no network.
     """
+    from rolecast.platform.reports.comparison import write_comparison_report
     from rolecast.platform.reports.report import write_report
+    from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
-    written = write_report(folder)
+    if ComparisonFolder(folder).known:
+        written = write_comparison_report(folder, pairs=pair or ())
+    elif pair:
+        raise RequestError(f"--pair is for the folder of a comparison; {folder} is none")
+    else:
+        written = write_report(folder)
     if json:
         print_json({"report": str(written)})
     else:

@@ -1,0 +1,291 @@
+"""Pictures of a comparison: held-out return against env steps or wall time, and who beats whom.
+
+A method has one colour in all of them, and in other reports too.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter
+
+from rolecast.platform.reports.comparison_groups import Cell, Groups
+from rolecast.platform.reports.comparison_improvement import Improvement
+from rolecast.platform.reports.curves import thousands
+from rolecast.platform.reports.style import (
+    BLUE,
+    CYCLE,
+    DPI,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+)
+from rolecast.platform.reports.yardsticks import Yardstick
+
+Axis = Literal["env_steps", "wall_time_s"]
+
+AXES: Final[Mapping[Axis, str]] = MappingProxyType(
+    {"env_steps": "environment steps of training", "wall_time_s": "wall time of training, s"}
+)
+"""Horizontal axis to its label."""
+
+COLUMNS: Final = 3
+"""Panels beside each other."""
+
+WIDE_RANGE: Final = 20.0
+"""Ratio of the longest to the shortest wall time from which their axis is logarithmic."""
+
+COLOURS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "dss_gp_ucb": BLUE,
+        "local_gp": SKY,
+        "gp_ucb": PURPLE,
+        "cmaes": INK,
+        "random": GREY,
+        "maddpg": VERMILION,
+        "facmac": GREEN,
+        "comix": PURPLE,
+        "covdn": SKY,
+        "ppo": ORANGE,
+        "mappo": ORANGE,
+        "ddpg": VERMILION,
+        "td3": GREEN,
+        "sac": PURPLE,
+        "intrinsic_ppo": SKY,
+    }
+)
+"""Of the methods that stand beside each other in the paper's tables no two are alike."""
+
+DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1, 1, 1)))
+"""Of methods that share a colour, in their order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodStyle:
+    """How a method is drawn."""
+
+    colour: str
+    dash: Any
+    """As matplotlib's linestyle."""
+
+
+def method_styles(methods: Sequence[str]) -> dict[str, MethodStyle]:
+    """Give each method a colour, and dashes where a colour is taken.
+
+    A method is known by its name or by the longest known name that it begins with, as
+    `dss_gp_ucb hom`; the others take the colours that are left.
+    """
+    found: dict[str, MethodStyle] = {}
+    used: dict[str, int] = {}
+    for method in methods:
+        names = sorted((name for name in COLOURS if method.startswith(name)), key=len)
+        colour = COLOURS[names[-1]] if names else min(CYCLE, key=lambda each: used.get(each, 0))
+        found[method] = MethodStyle(colour=colour, dash=DASHES[used.get(colour, 0) % len(DASHES)])
+        used[colour] = used.get(colour, 0) + 1
+    return found
+
+
+def sample_efficiency(
+    whole: Groups,
+    task: str,
+    *,
+    axis: Axis,
+    statistic: str,
+    yardsticks: Sequence[Yardstick] = (),
+) -> Figure:
+    """Draw the held-out return of all methods on a task, one panel a reward setting.
+
+    Thick: the statistic over seeds with its interval, where two seeds or more make one; dotted
+    where some seeds of the cell have not come so far. Thin: each trial; a cross ends a failed one.
+
+    Args:
+        whole: the comparison.
+        task: which.
+        axis: horizontal axis.
+        statistic: "mean" or "IQM".
+        yardsticks: horizontal lines, named in the first panel.
+    """
+    rewards = whole.rewards(task)
+    columns = min(COLUMNS, len(rewards))
+    lines = math.ceil(len(rewards) / columns)
+    drawing = Figure(
+        figsize=(max(3.6 * columns, 6.4), 3.1 * lines + 0.9), dpi=DPI, layout="constrained"
+    )
+    panels = drawing.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    styles = method_styles(whole.methods)
+    for index, (panel, reward) in enumerate(zip(panels, rewards, strict=False)):
+        cells = [whole.cells.get((task, reward, method)) for method in whole.methods]
+        _panel(panel, [each for each in cells if each is not None], styles, axis, statistic)
+        panel.set_title(f"learned on: {reward}", loc="left", fontsize=10, color=INK)
+        for yardstick in yardsticks:
+            panel.axhline(yardstick.mean, color=GREY, lw=0.8, ls=(0, (4, 3)), zorder=1)
+            if index == 0:
+                _name_line(panel, f"{yardstick.name} {yardstick.mean:.4g}", yardstick.mean)
+        if index % columns == 0:
+            panel.set_ylabel("held-out return, as earned", fontsize=9)
+        if index + columns >= len(rewards):
+            panel.set_xlabel(AXES[axis], fontsize=9)
+            panel.tick_params(labelbottom=True)
+    for panel in panels[len(rewards) :]:
+        panel.set_visible(False)
+    if axis == "env_steps":
+        panels[0].xaxis.set_major_formatter(FuncFormatter(thousands))
+    elif _wide(whole, task):
+        panels[0].set_xscale("log")
+    _legend(drawing, {method: styles[method] for method in _drawn(whole, task)}, statistic)
+    drawing.suptitle(task, x=0.01, ha="left", fontsize=12, color=INK)
+    return drawing
+
+
+def _panel(
+    panel: Axes,
+    cells: Sequence[Cell],
+    styles: Mapping[str, MethodStyle],
+    axis: Axis,
+    statistic: str,
+) -> None:
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.tick_params(colors=INK, labelsize=8)
+    panel.grid(visible=True, axis="y", color="#E5E5E5", lw=0.6)
+    panel.set_axisbelow(True)
+    panel.margins(x=0.02)
+    for cell in cells:
+        _cell(panel, cell, styles[cell.method], axis, statistic)
+    remarks = [_remark(cell) for cell in cells]
+    panel.text(
+        0.02,
+        0.98,
+        "\n".join(filter(None, remarks)),
+        transform=panel.transAxes,
+        ha="left",
+        va="top",
+        fontsize=7,
+        color=GREY,
+    )
+
+
+def _remark(cell: Cell) -> str:
+    """Say of a cell what its line does not show: one seed, or some that did not end well."""
+    alone = "no interval" if len(cell.trials) == 1 else ""
+    if len(cell.finals) == len(cell.trials) and not alone:
+        return ""
+    return ", ".join(filter(None, [f"{cell.method}: {cell.seeds}", alone]))
+
+
+def _cell(panel: Axes, cell: Cell, style: MethodStyle, axis: Axis, statistic: str) -> None:
+    for trial in cell.trials:
+        places = trial.reports[axis].to_numpy(dtype=float)
+        scores = trial.reports["test_return"].to_numpy(dtype=float)
+        panel.plot(places, scores, color=style.colour, lw=0.6, alpha=0.35, zorder=2)
+        if trial.status == "failed" and len(places):
+            panel.plot(places[-1:], scores[-1:], "x", color=style.colour, ms=6, mew=1.6, zorder=5)
+    trace = cell.traces.get(statistic)
+    if trace is None:
+        return
+    places = trace.env_steps if axis == "env_steps" else trace.wall_time_s
+    whole = trace.seeds == len(cell.trials)
+    for mask, dash, width in ((whole, style.dash, 1.9), (_with_border(~whole), ":", 1.3)):
+        shown = np.where(mask, trace.value, np.nan)
+        marker = "o" if mask.sum() == 1 else ""
+        panel.plot(
+            places, shown, color=style.colour, lw=width, ls=dash, marker=marker, ms=3, zorder=4
+        )
+    panel.fill_between(places, trace.low, trace.high, color=style.colour, alpha=0.16, lw=0)
+
+
+def _with_border(mask: Any) -> Any:
+    """Add the point before each run of points, so that a line goes on from there."""
+    return mask | (np.append(mask[1:], False) & mask.any())
+
+
+def _name_line(panel: Axes, text: str, height: float) -> None:
+    """Name a horizontal line at its left, readable over whatever it crosses."""
+    panel.annotate(
+        text,
+        (0.0, height),
+        xycoords=("axes fraction", "data"),
+        xytext=(3, 2),
+        textcoords="offset points",
+        fontsize=7,
+        color=GREY,
+        zorder=6,
+        path_effects=[withStroke(linewidth=2.0, foreground="white")],
+    )
+
+
+def _drawn(whole: Groups, task: str) -> list[str]:
+    return [
+        m for m in whole.methods if any((task, r, m) in whole.cells for r in whole.rewards(task))
+    ]
+
+
+def _wide(whole: Groups, task: str) -> bool:
+    """Whether the trials of a task differ so much in wall time that a line would hide some."""
+    ends = [
+        float(trial.last["wall_time_s"])
+        for trial in whole.trials
+        if trial.task == task and trial.last is not None and trial.last["wall_time_s"] > 0
+    ]
+    return bool(ends) and max(ends) > WIDE_RANGE * min(ends)
+
+
+def _legend(drawing: Figure, styles: Mapping[str, MethodStyle], statistic: str) -> None:
+    handles = [
+        Line2D([], [], color=style.colour, ls=style.dash, lw=1.9, label=method)
+        for method, style in styles.items()
+    ]
+    drawing.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=min(len(handles), 6),
+        frameon=False,
+        fontsize=9,
+        title=f"{statistic} over seeds, 95 % bootstrap interval; thin: each seed; cross: failed",
+        title_fontsize=8,
+    )
+
+
+def improvement_picture(improvements: Sequence[Improvement]) -> Figure:
+    """Draw the probability that the first of a pair beats the second, one line a pair.
+
+    Args:
+        improvements: of one setting or of all; those without a value are left empty.
+    """
+    height = 0.34 * len(improvements) + 0.9
+    drawing = Figure(figsize=(7.2, height), dpi=DPI, layout="constrained")
+    panel = drawing.add_subplot()
+    panel.spines[["top", "right", "left"]].set_visible(False)
+    for row, each in enumerate(improvements):
+        if each.estimate is None:
+            panel.text(0.5, row, "too few seeds ended", ha="center", va="center", fontsize=8)
+            continue
+        value = float(each.estimate.value)
+        if each.estimate.low is not None and each.estimate.high is not None:
+            panel.plot([float(each.estimate.low), float(each.estimate.high)], [row, row],
+                       color=BLUE, lw=5, alpha=0.3, solid_capstyle="butt")  # fmt: skip
+        panel.plot([value], [row], "o", color=BLUE, ms=5)
+        if each.estimate.low is None:
+            panel.text(value, row, "  no interval: one seed in a setting  ", fontsize=7, color=GREY,
+                       va="center", ha="left" if value < 0.5 else "right")  # fmt: skip
+    panel.axvline(0.5, color=GREY, lw=0.8, ls=(0, (4, 3)))
+    panel.set_xlim(-0.02, 1.02)
+    panel.set_ylim(len(improvements) - 0.5, -0.5)
+    panel.set_yticks(
+        range(len(improvements)), [f"{each.ours} > {each.theirs}" for each in improvements]
+    )
+    panel.tick_params(colors=INK, labelsize=8, left=False)
+    panel.set_xlabel(
+        "probability that a seed of the first earns more than one of the second", fontsize=9
+    )
+    return drawing
