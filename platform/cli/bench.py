@@ -171,3 +171,56 @@ def optimizers_table(
         print_json({"cells": len(rows), "ratios": lines, "written": written})
     else:
         say("written: " + ", ".join(map(str, written)))
+
+
+@app.command("baselines")
+def baselines_ledger(
+    *,
+    seeds: Seeds = 3,
+    quick: Quick = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=VALUE", help="arena=, contestant= or seed=; many."),
+    ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Name the cells, and say which are there; run nothing.")
+    ] = False,
+    processes: Processes = 1,
+    out: Out = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Page whose ledger is filled: docs/baselines.md."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Train every baseline where it is known what it should reach; hours, in pieces as you like.
+
+    A finished training is kept in baselines.json at once and not run again; pictures, and the page
+    if one is given, are written anew at the end of each call.
+    """
+    from rolecast.platform.benchmarks.baselines import chosen, run_missing
+    from rolecast.platform.benchmarks.baselines_cells import all_cells, quick_cells
+    from rolecast.platform.benchmarks.resumable import read_rows
+
+    folder = _folder(out, quick=quick)
+    path = folder / "baselines.json"
+    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
+    if listed:
+        done = {row["key"] for row in read_rows(path)}
+        if json:
+            print_json({cell.key: cell.key in done for cell in cells})
+        else:
+            for cell in cells:
+                say(f"{'there ' if cell.key in done else 'to run'}  {cell.key}")
+        return
+    from rolecast.platform.benchmarks.baselines_files import write_files
+
+    rows = run_missing(cells, path, processes=processes, note=warn)
+    written = [
+        path,
+        *write_files(rows, folder, page=page, searches=read_rows(folder / "main.json")),
+    ]
+    if json:
+        print_json({"cells": len(rows), "written": written})
+    else:
+        say("written: " + ", ".join(map(str, written)))

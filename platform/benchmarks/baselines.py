@@ -1,0 +1,155 @@
+"""The ledger of the baselines: trains each where it is known what it should reach.
+
+Takes hours, so it can be stopped and started: each finished cell is in the results file at once.
+The baselines are reached as a comparison reaches them, by name.
+"""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.platform.benchmarks import resumable
+from rolecast.platform.benchmarks.baselines_cells import ARENAS, CONTESTANTS, Cell
+from rolecast.platform.benchmarks.resumable import Row
+
+FILTERS: Final = ("arena", "contestant", "seed")
+
+
+def chosen(cells: Iterable[Cell], filters: Sequence[str]) -> list[Cell]:
+    """Return the cells that all filters let through; see `resumable.chosen`.
+
+    Args:
+        cells: from which to choose.
+        filters: "arena=NAME", "contestant=NAME" (as the ledger names them) or "seed=0".
+    """
+    return resumable.chosen(cells, filters, kinds=FILTERS, named=_named)
+
+
+def _named(cell: Cell) -> Mapping[str, str]:
+    return {
+        "arena": cell.arena.name,
+        "contestant": cell.contestant.label,
+        "seed": str(cell.seed),
+    }
+
+
+def run_missing(
+    cells: Sequence[Cell], path: Path, *, processes: int, note: Callable[[str], None]
+) -> list[Row]:
+    """Train the cells that a results file lacks; return all its rows; see `resumable`."""
+    return resumable.run_missing(
+        cells,
+        path,
+        run=run_cell,
+        order=_order,
+        line=lambda row: f"{row['test_return']:.1f} in {row['train_seconds']:.0f} s",
+        processes=processes,
+        note=note,
+    )
+
+
+def _order(row: Row) -> tuple[int, int, int]:
+    """Sort rows as the ledger does; what it does not know comes last."""
+    places = [
+        names.index(row[kind]) if row[kind] in names else len(names)
+        for kind, names in (
+            ("arena", [arena.name for arena in ARENAS]),
+            ("contestant", list(CONTESTANTS)),
+        )
+    ]
+    return places[0], places[1], row["seed"]
+
+
+def run_cell(cell: Cell, methods: Mapping[str, Any] = MappingProxyType({})) -> Row:
+    """Train, score at the points and at the end, and return one row, JSON values.
+
+    Args:
+        cell: what to train.
+        methods: further learning methods by name, before those that are installed.
+    Raises:
+        RequestError: no such algorithm, or it cannot learn this task with these settings.
+    """
+    from rolecast import __version__
+    from rolecast.envs.registry import make_task
+    from rolecast.platform.tuning.method import method_factory
+
+    arena = cell.arena
+    task = make_task(arena.task)
+    factory = method_factory(cell.contestant.algorithm, methods)
+    factory.check(task.spec, cell.settings)
+    learner = factory.start(
+        arena.task, cell.settings, seed=cell.seed, workers=0, env_steps=arena.env_steps
+    )
+    curve: list[dict[str, float]] = []
+    seconds = scoring = 0.0
+    try:
+        for point in range(1, cell.points + 1):
+            start = time.perf_counter()
+            progress = learner.train(ceil(arena.env_steps * point / cell.points))
+            trained = time.perf_counter()
+            last = point == cell.points
+            score = _score(
+                task, learner, arena.final_test_episodes if last else arena.test_episodes
+            )
+            seconds += trained - start
+            scoring += time.perf_counter() - trained
+            curve.append({"env_steps": progress.env_steps, "seconds": round(seconds, 1), **score})
+        parameters = learner.parameters
+    finally:
+        learner.close()
+        task.close()
+    return {
+        "key": cell.key,
+        "arena": arena.name,
+        "task": arena.task,
+        "contestant": cell.contestant.label,
+        "algorithm": cell.contestant.algorithm,
+        "settings": cell.settings,
+        "tuning": cell.contestant.tuning,
+        "seed": cell.seed,
+        "parameters": parameters,
+        "env_steps": curve[-1]["env_steps"],
+        "test_return": curve[-1]["test_return"],
+        "test_return_stderr": curve[-1]["test_return_stderr"],
+        "test_episodes": arena.final_test_episodes,
+        "curve": curve,
+        "train_seconds": round(seconds, 1),
+        "score_seconds": round(scoring, 1),
+        "rolecast": __version__,
+        "commit": _commit(),
+    }
+
+
+def _score(task: Any, learner: Any, episodes: int) -> dict[str, float]:
+    """Return the held-out return of the policy as it is now, as earned."""
+    from rolecast.platform.rollout.held_out import HeldOut
+    from rolecast.platform.rollout.rollout import rollout
+    from rolecast.platform.search.seeds import Purpose, episode_seeds
+
+    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
+    policy, weights = learner.policy()
+    returns = rollout(task, policy, weights, seeds).returns[0]
+    deviation = float(np.std(returns, ddof=1)) if episodes > 1 else 0.0
+    return {
+        "test_return": float(returns.mean()),
+        "test_return_stderr": deviation / float(np.sqrt(episodes)),
+    }
+
+
+def _commit() -> str | None:
+    """Return the commit that the sources are of, "+" where they were changed; None without git."""
+    folder = Path(__file__).resolve().parent
+    try:
+        told = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    except OSError:
+        return None
+    return told.stdout.strip() or None

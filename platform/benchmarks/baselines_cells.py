@@ -1,0 +1,223 @@
+"""Which baseline learns what, and what is known of it elsewhere: the cells of the ledger.
+
+A baseline that is weak by mistake would make everything else here look good. So each is trained on
+tasks where others have said what it reaches, with its authors' settings and a net of a known size.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rolecast.platform.reports.comparison_paper import paper_number
+
+UNTUNED: Final = "none: its authors' settings"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arena:
+    """What is learned, and for how long."""
+
+    name: str
+    """As the ledger names it."""
+
+    task: str
+    """Task id, reward settings included."""
+
+    size: str
+    """Of the policy's net: "small", as the paper's; "paper", its authors'."""
+
+    env_steps: int
+    """Budget of one training."""
+
+    contestants: tuple[str, ...]
+    """Labels of those who learn it."""
+
+    goal: str
+    """What was hoped for, in words."""
+
+    lines: Mapping[str, float] = field(default_factory=dict)
+    """Returns to compare with, by what earns them."""
+
+    published: Mapping[str, str] = field(default_factory=dict)
+    """Contestant to what others have printed, with budget."""
+
+    source: str = ""
+    """Where that was printed."""
+
+    test_episodes: int = 100
+    """Held-out episodes at each point."""
+
+    final_test_episodes: int = 1000
+    """Held-out episodes at the end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contestant:
+    """Who learns."""
+
+    label: str
+    """As the ledger names it."""
+
+    algorithm: str
+    """Name among the learning methods."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What differs from its defaults, beside the size."""
+
+    tuning: str = UNTUNED
+    """What was spent on choosing settings."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One training with one seed."""
+
+    arena: Arena
+    contestant: Contestant
+    seed: int
+    points: int = 10
+    """Equally spaced env steps at which the policy is scored."""
+
+    @property
+    def key(self) -> str:
+        """What tells this cell from all others."""
+        return f"{self.arena.name} / {self.contestant.label} / {self.seed}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the algorithm."""
+        return {"size": self.arena.size, **self.contestant.settings}
+
+    @property
+    def paper(self) -> str:
+        """What the DSS-GP-UCB paper prints for the same task, net and budget; empty if nothing."""
+        found = paper_number(self.arena.task, "dense", self.contestant.algorithm, self.arena.size)
+        return "" if found is None else f"{found.text} (table {found.table})"
+
+
+CONTESTANTS: Final[Mapping[str, Contestant]] = {
+    each.label: each
+    for each in (
+        *(
+            Contestant(label=name, algorithm=name)
+            for name in ("ddpg", "td3", "sac", "ppo", "mappo", "maddpg", "facmac", "comix", "covdn")
+        ),
+        Contestant(
+            label="facmac nonmonotonic", algorithm="facmac", settings={"mixer": "nonmonotonic"}
+        ),
+        Contestant(label="independent ddpg", algorithm="maddpg", settings={"critic_sees": "own"}),
+    )
+}
+"""By label. `maddpg` whose critics see their own agent alone is independent DDPG."""
+
+GAME_CONTESTANTS: Final = ("independent ddpg", "maddpg", "facmac", "facmac nonmonotonic")
+TEAM_CONTESTANTS: Final = ("maddpg", "facmac", "comix", "covdn", "ppo", "mappo")
+HOPPER_CONTESTANTS: Final = ("ppo", "sac", "td3", "ddpg")
+GAME: Final = "python:rolecast.baselines.games"
+
+ARENAS: Final = (
+    Arena(
+        name="Pendulum-v1",
+        task="gym:Pendulum-v1",
+        size="paper",
+        env_steps=20_000,
+        contestants=("ddpg", "td3", "sac"),
+        goal="above -200 within 20,000 env steps",
+        lines={"goal": -200.0},
+        published={"ddpg": "-152.1 (20k)", "td3": "-151.9 (20k)", "sac": "-157.0 (20k)"},
+        source="RL Baselines3 Zoo, benchmark.md, one tuned run each, of 750 episodes",
+    ),
+    Arena(
+        name="hopper, small nets",
+        task="hopper",
+        size="small",
+        env_steps=200_000,
+        contestants=HOPPER_CONTESTANTS,
+        goal="within the range of the paper's table 4, which has the same nets and budget",
+        test_episodes=20,
+    ),
+    Arena(
+        name="hopper, authors' nets",
+        task="hopper",
+        size="paper",
+        env_steps=200_000,
+        contestants=HOPPER_CONTESTANTS,
+        goal="within the range of published curves at the same budget",
+        published={
+            "ddpg": "1272, deviation 663 (200k)",
+            "td3": "887, deviation 649 (200k)",
+            "sac": "3234, deviation 314 (200k)",
+            "ppo": "556, deviation 145 (215k)",
+        },
+        source=(
+            "Tianshou, examples/mujoco/benchmark/Hopper-v3, test_rew_10seeds.csv: mean and "
+            "deviation of 10 seeds, 10 episodes each"
+        ),
+        test_episodes=20,
+    ),
+    Arena(
+        name="venture",
+        task=f"{GAME}:venture",
+        size="small",
+        env_steps=20_000,
+        contestants=GAME_CONTESTANTS,
+        goal="centralised learners near the best return 1, independent ones near 0",
+        lines={"best": 1.0, "without trust": 0.0},
+        test_episodes=1,
+        final_test_episodes=1,
+    ),
+    Arena(
+        name="ridge",
+        task=f"{GAME}:ridge",
+        size="small",
+        env_steps=20_000,
+        contestants=GAME_CONTESTANTS,
+        goal="learners whose policy gradient is joint near the best return 1",
+        lines={"best": 1.0},
+        test_episodes=1,
+        final_test_episodes=1,
+    ),
+    Arena(
+        name="pred_prey_3",
+        task="pred_prey_3",
+        size="small",
+        env_steps=200_000,
+        contestants=TEAM_CONTESTANTS,
+        goal="far above random; chase and the searches beside it",
+    ),
+    Arena(
+        name="pred_prey_3, 2M",
+        task="pred_prey_3",
+        size="small",
+        env_steps=2_000_000,
+        contestants=TEAM_CONTESTANTS,
+        goal="what ten times the budget, the paper's, brings",
+    ),
+)
+"""In the order of the ledger. Plays of the two games are all alike, so one is enough."""
+
+QUICK: Final = Arena(
+    name="Pendulum-v1, quick",
+    task="gym:Pendulum-v1",
+    size="small",
+    env_steps=600,
+    contestants=("td3",),
+    goal="none: it shows that the command works",
+    test_episodes=2,
+    final_test_episodes=3,
+)
+
+
+def all_cells(seeds: int) -> list[Cell]:
+    """Return the cells of the whole ledger, a whole seed of an arena first."""
+    return [
+        Cell(arena=arena, contestant=CONTESTANTS[label], seed=seed)
+        for arena in ARENAS
+        for seed in range(seeds)
+        for label in arena.contestants
+    ]
+
+
+def quick_cells() -> list[Cell]:
+    """Return a training of seconds."""
+    return [Cell(arena=QUICK, contestant=CONTESTANTS["td3"], seed=0, points=2)]
