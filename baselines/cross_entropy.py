@@ -40,12 +40,12 @@ class CrossEntropySettings:
             field = "CrossEntropySettings.samples"
             raise ConfigError(field, self.samples, f"an integer >= elites ({self.elites})")
 
-    def draw(self, action_size: int, generator: torch.Generator, rows: int = 1) -> Tensor:
+    def draw(self, action_size: int, generator: torch.Generator | None, rows: int = 1) -> Tensor:
         """Return the standard normal numbers [iterations, K, rows, da] of one search.
 
         Args:
             action_size: da.
-            generator: where they come from.
+            generator: where they come from; None for torch's own.
             rows: 1 to give all rows the same numbers, which is K * da instead of K * da * rows.
         """
         shape = (self.iterations, self.samples, rows, action_size)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -29,7 +28,7 @@ class SumMixer(nn.Module):
 class StateMixer(nn.Module):
     """A network of one hidden layer over the utilities, its weights made from the state.
 
-    value = w2(s) . elu(W1(s) u + b1(s)) + v(s)
+    value = w2(s) . elu(W1(s) u + b1(s)) + v(s), where v has one hidden layer
 
     With absolute weights the value never falls when a utility rises, so that every agent may act
     for itself; without them it can express any dependence, and only an actor that follows its
@@ -63,28 +62,27 @@ class StateMixer(nn.Module):
         ):
             if type(size) is not int or size < least:
                 raise ConfigError(f"StateMixer.{field}", size, f"an integer >= {least}")
-        self._agents, self._embedding, self._monotonic = agents, embedding, monotonic
-        self.first_weight = _hypernet(state_size, hypernet, agents * embedding)
-        self.first_bias = nn.Linear(state_size, embedding)
-        self.second_weight = _hypernet(state_size, hypernet, embedding)
-        self.second_bias = _hypernet(state_size, embedding, 1)
+        self._monotonic = monotonic
+        # All that reads the state is one product; of its outputs, each part has its use.
+        self._parts = (hypernet or agents * embedding, hypernet or embedding, embedding, embedding)
+        self.reader = nn.Linear(state_size, sum(self._parts))
+        self.first = nn.Linear(hypernet, agents * embedding) if hypernet else None
+        self.second = nn.Linear(hypernet, embedding) if hypernet else None
+        self.value = nn.Linear(embedding, 1)
 
     def forward(self, utilities: Tensor, state: Tensor) -> Tensor:
         """Return joint values [B] of utilities [B, n] in states [B, S]."""
-        first, second = self.first_weight(state), self.second_weight(state)
+        first: Tensor
+        second: Tensor
+        first, second, bias, hidden = self.reader(state).split(self._parts, dim=-1)
+        if self.first is not None and self.second is not None:
+            first, second = self.first(first.relu()), self.second(second.relu())
         if self._monotonic:
             first, second = first.abs(), second.abs()
-        first = first.view(-1, self._agents, self._embedding)
-        hidden = torch.bmm(utilities.unsqueeze(1), first).squeeze(1) + self.first_bias(state)
-        value: Tensor = (functional.elu(hidden) * second).sum(dim=-1)
-        return value + self.second_bias(state).squeeze(-1)
-
-
-def _hypernet(inputs: int, hidden: int, outputs: int) -> nn.Module:
-    """Return a map from the state to weights, with one hidden layer unless `hidden` is 0."""
-    if not hidden:
-        return nn.Linear(inputs, outputs)
-    return nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, outputs))
+        weights = first.view(len(first), utilities.shape[-1], -1)
+        mixed: Tensor = functional.elu((utilities.unsqueeze(-1) * weights).sum(dim=-2) + bias)
+        own: Tensor = self.value(hidden.relu()).squeeze(-1)
+        return (mixed * second).sum(dim=-1) + own
 
 
 def _state_mixer(*, monotonic: bool) -> Callable[[int, int, int, int], nn.Module]:

@@ -87,7 +87,12 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
             memory: [B, n, da], the noise's own; zero when an episode begins, changed in place.
             generator: draws the noise.
         """
-        actions = self.act(observations)
+        return self.perturbed(self.act(observations), memory, generator)
+
+    def perturbed(
+        self, actions: Tensor, memory: Tensor, generator: torch.Generator | None
+    ) -> Tensor:
+        """Return actions [B, n, da] with noise on them; changes them and the noise's memory."""
         noise = torch.randn(actions.shape, generator=generator)
         if self.settings["noise_process"] == "ornstein_uhlenbeck":
             memory.mul_(1.0 - OU_DECAY).add_(noise, alpha=self.settings["exploration_noise"])

@@ -13,7 +13,7 @@ def slopes(mixer: nn.Module, *, agents: int, state_size: int) -> Tensor:
     """Return d value / d utility [B, n] at many random utilities and states."""
     generator = torch.Generator().manual_seed(3)
     utilities = 5 * torch.randn((2000, agents), generator=generator)
-    utilities.requires_grad_(requires_grad=True)
+    utilities.requires_grad_()
     state = 3 * torch.randn((2000, state_size), generator=generator)
     (gradient,) = torch.autograd.grad(mixer(utilities, state).sum(), utilities)
     return gradient
@@ -44,18 +44,14 @@ def test_the_sum_does_not_look_at_the_state() -> None:
 def test_a_state_mixer_computes_its_formula() -> None:
     """Two agents, two hidden units, weights set by hand; numbers worked out with numpy."""
     mixer = StateMixer(2, 1, embedding=2, hypernet=0, monotonic=True)
-    value = {
-        "first_weight": ([[1.0], [-2.0], [0.5], [0.0]], [0.0, 0.0, 0.0, -1.0]),
-        "first_bias": ([[0.0], [1.0]], [0.5, 0.0]),
-        "second_weight": ([[-1.0], [2.0]], [0.0, 1.0]),
-    }
+    # Rows: W1 by agent, then w2, b1, and the hidden layer of v.
+    reads = [1.0, -2.0, 0.5, 0.0, -1.0, 2.0, 0.0, 1.0, 1.0, 1.0]
+    offsets = [0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.5, 0.0, 1.0, 1.0]
     with torch.no_grad():
-        for name, (weight, bias) in value.items():
-            layer = getattr(mixer, name)
-            layer.weight.copy_(torch.tensor(weight))
-            layer.bias.copy_(torch.tensor(bias))
-        for parameter in mixer.second_bias.parameters():
-            parameter.fill_(1.0)
+        mixer.reader.weight.copy_(torch.tensor(reads)[:, None])
+        mixer.reader.bias.copy_(torch.tensor(offsets))
+        mixer.value.weight.fill_(1.0)
+        mixer.value.bias.fill_(1.0)
     # State 2: W1 = |[[2, -4], [1, -1]]|, b1 = [0.5, 2], w2 = |[-2, 5]|; u = [1, -3].
     hidden = np.array([1 * 2 - 3 * 1 + 0.5, 1 * 4 - 3 * 1 + 2])
     elu = np.where(hidden > 0, hidden, np.exp(hidden) - 1)

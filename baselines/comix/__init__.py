@@ -1,0 +1,1 @@
+"""COMIX: monotonically mixed Q-learning with continuous actions (Peng et al. 2020)."""

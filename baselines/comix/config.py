@@ -1,0 +1,76 @@
+"""Settings of COMIX."""
+
+from types import MappingProxyType
+from typing import ClassVar
+
+from rolecast.baselines.comix.learner import COMIXLearner
+from rolecast.baselines.comix.module import COMIXModule
+from rolecast.baselines.cross_entropy import CrossEntropySettings
+from rolecast.baselines.facmac.config import MIXING
+from rolecast.baselines.joint.rules import COUNT, Rules, one_of
+from rolecast.baselines.teams import TeamConfig
+
+
+class COMIXConfig(TeamConfig):
+    """COMIX: what acts is a utility of observation and action, in which each agent searches.
+
+    Example:
+        >>> config = COMIXConfig().environment("pred_prey_3").training(cem_samples=32)
+        >>> config.cem_elites
+        6
+    """
+
+    NAME = "comix"
+    MODULE = COMIXModule
+    LEARNER = COMIXLearner
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {
+            **TeamConfig.RULES,
+            **MIXING,
+            "mixer": one_of("monotonic", "sum"),
+            "cem_samples": COUNT,
+            "cem_elites": COUNT,
+            "cem_iterations": COUNT,
+        }
+    )
+
+    mixer: str
+    """How utilities become one value; one that each agent can maximise for itself."""
+
+    mixing_embedding: int
+    """Hidden units of the mixing network."""
+
+    mixing_hypernet: int
+    """Hidden units between the state and the mixing weights; 0 for a linear map."""
+
+    cem_samples: int
+    """Actions tried in each round of the search for the best."""
+
+    cem_elites: int
+    """Best of them, to which the next round is fitted."""
+
+    cem_iterations: int
+    """Rounds."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        search = CrossEntropySettings()
+        self.cem_samples = search.samples
+        self.cem_elites = search.elites
+        self.cem_iterations = search.iterations
+        self.mixer = "monotonic"
+        self.mixing_embedding = 64
+        self.mixing_hypernet = 64
+        self.paper_hidden = (64, 64)
+
+    def check_settings(self) -> None:
+        """Refuse values that cannot be.
+
+        Raises:
+            ConfigError: names the setting, its value and what was expected.
+        """
+        super().check_settings()
+        CrossEntropySettings(
+            samples=self.cem_samples, elites=self.cem_elites, iterations=self.cem_iterations
+        )

@@ -1,0 +1,56 @@
+"""Settings of FACMAC."""
+
+from types import MappingProxyType
+from typing import ClassVar, Final
+
+from rolecast.baselines.facmac.learner import FACMACLearner
+from rolecast.baselines.facmac.module import FACMACModule
+from rolecast.baselines.joint.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
+from rolecast.baselines.mixing import MIXERS
+from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
+
+MIXING: Final[Rules] = MappingProxyType(
+    {
+        "mixer": one_of(*MIXERS),
+        "mixing_embedding": COUNT,
+        "mixing_hypernet": COUNT_OR_ZERO,
+    }
+)
+"""Settings of a mixing network."""
+
+
+class FACMACConfig(TeamConfig):
+    """FACMAC with a policy that all agents share.
+
+    Example:
+        >>> config = FACMACConfig().environment("pred_prey_3").training(mixer="nonmonotonic")
+        >>> config.mixer
+        'nonmonotonic'
+    """
+
+    NAME = "facmac"
+    MODULE = FACMACModule
+    LEARNER = FACMACLearner
+    RULES: ClassVar[Rules] = MappingProxyType({**TeamConfig.RULES, **ACTION_PENALTY, **MIXING})
+
+    mixer: str
+    """How utilities become one value: "monotonic", "nonmonotonic", or their "sum"."""
+
+    mixing_embedding: int
+    """Hidden units of the mixing network."""
+
+    mixing_hypernet: int
+    """Hidden units between the state and the mixing weights; 0 for a linear map."""
+
+    action_penalty: float
+    """Weight of the mean squared action in the policy's loss."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        self.mixer = "monotonic"
+        self.mixing_embedding = 64
+        self.mixing_hypernet = 0
+        self.action_penalty = 1e-3
+        self.paper_hidden = (64, 64)
+        self.critic_hidden = (64, 64)

@@ -1,0 +1,142 @@
+"""Games of two agents whose best play is known, on which learners of teams are told apart.
+
+`python:rolecast.baselines.games:venture` and `...:ridge` are their task ids.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.envs.actions import checked_actions
+from rolecast.envs.errors import stepped_outside
+from rolecast.envs.spec import Float, Seeds, TaskSpec
+
+CHANCE: Float = np.array([0.25, -0.25])
+"""Actions of the two agents that make the most of a stake in `venture`."""
+
+Payoff = Callable[[int, Float, Float], tuple[Float, Float]]
+"""From step, stakes [B] and actions [B, 2] to rewards [B] and the next stakes [B]."""
+
+
+class Game:
+    """Two agents with one action each, over B parallel plays of a few steps; nothing is random.
+
+    Each agent observes four numbers: its own name as one-hot (2), how much of the play has passed
+    (0 at first, below 1), and the stake. The last step terminates.
+    """
+
+    terminated: NDArray[np.bool_]
+    """[B], of plays that are done."""
+
+    def __init__(self, task_id: str, steps: int, payoff: Payoff, summary: str) -> None:
+        """Make a game.
+
+        Args:
+            task_id: whole id.
+            steps: of a play.
+            payoff: its rules.
+            summary: one line for listings.
+        """
+        self._payoff = payoff
+        self._spec = TaskSpec(
+            id=task_id,
+            agents=2,
+            observation_size=4,
+            action_size=1,
+            horizon=steps,
+            summary=summary,
+        )
+        self.close()
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task."""
+        return self._spec
+
+    def reset(self, seeds: Seeds) -> Float:
+        """Begin B plays; return observations [B, n, do]."""
+        self._stake = np.zeros(np.asarray(seeds).size)
+        self.terminated = np.zeros(self._stake.size, dtype=np.bool_)
+        self._step = 0
+        return self._observe()
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        """Advance all plays by one step; see `BatchedTask.step`.
+
+        Raises:
+            RequestError: no play has begun, or actions have a wrong shape or are not finite.
+        """
+        batch = self._stake.size
+        if not batch:
+            raise stepped_outside(self._spec.id)
+        actions = checked_actions(self._spec, actions, batch, self._step)[:, :, 0]
+        reward = np.zeros(batch)
+        if self._step < self._spec.horizon:
+            reward, self._stake = self._payoff(self._step, self._stake, actions)
+            self._step += 1
+        self.terminated = np.full(batch, self._step >= self._spec.horizon)
+        return self._observe(), reward, self.terminated.copy(), {}
+
+    def close(self) -> None:
+        """Forget the running plays."""
+        self._stake = np.zeros(0)
+        self.terminated = np.zeros(0, dtype=np.bool_)
+        self._step = 0
+
+    def _observe(self) -> Float:
+        """Return observations [B, n, do]."""
+        batch = self._stake.size
+        names = np.broadcast_to(np.eye(2), (batch, 2, 2))
+        passed = np.full((batch, 2, 1), self._step / self._spec.horizon)
+        stake = np.broadcast_to(self._stake[:, None, None], (batch, 2, 1))
+        return np.concatenate([names, passed, stake], axis=2)
+
+
+def venture() -> Game:
+    """Return a game of trust: who stakes must know what the partner can do by now.
+
+    In the first step the first agent's action x stakes s = (1 + x) / 2. In the second both act;
+    the reward is s (1 - 5 |a - CHANCE|^2) - 1.2 s (1 - s). Best: stake all, and earn 1. To stake
+    nothing earns 0, and as a small stake costs more than it brings, nobody comes back from there.
+
+    A partner who acts at random makes every stake a loss (-0.98 s on average even if the other
+    acts right). Who values a stake by what partners once did, as an independent learner does with
+    old experience, stops staking before the partner has learnt; who values it by what the
+    partner's policy does now sees that it pays.
+    """
+    return Game(
+        "python:rolecast.baselines.games:venture",
+        2,
+        _venture,
+        "one agent stakes, then both must act right; best return 1, without trust 0",
+    )
+
+
+def ridge() -> Game:
+    """Return a game of one step with a narrow ridge that only joint steps climb.
+
+    The reward is (x + y) / 2 - 4 (x - y)^2; best: x = y = 1, which earns 1. From any other point
+    of the ridge a step of one agent alone soon falls off it.
+
+    Source: after the continuous matrix game of FACMAC, Peng et al. (2021). Differs: smooth, so
+    that nothing depends on luck in finding a ridge of width 0.01.
+    """
+    return Game(
+        "python:rolecast.baselines.games:ridge",
+        1,
+        _ridge,
+        "both agents must rise together; best return 1",
+    )
+
+
+def _venture(step: int, stake: Float, actions: Float) -> tuple[Float, Float]:
+    if step == 0:
+        return np.zeros(len(stake)), (1.0 + actions[:, 0]) / 2.0
+    quality = 1.0 - 5.0 * np.square(actions - CHANCE).sum(axis=1)
+    return stake * quality - 1.2 * stake * (1.0 - stake), stake
+
+
+def _ridge(_: int, stake: Float, actions: Float) -> tuple[Float, Float]:
+    x, y = actions.T
+    return (x + y) / 2.0 - 4.0 * np.square(x - y), stake

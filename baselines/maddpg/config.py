@@ -1,0 +1,41 @@
+"""Settings of MADDPG."""
+
+from types import MappingProxyType
+from typing import ClassVar
+
+from rolecast.baselines.joint.rules import Rules, one_of
+from rolecast.baselines.maddpg.critics import VIEWS
+from rolecast.baselines.maddpg.learner import MADDPGLearner
+from rolecast.baselines.maddpg.module import MADDPGModule
+from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
+
+
+class MADDPGConfig(TeamConfig):
+    """MADDPG with a policy that all agents share.
+
+    Example:
+        >>> config = MADDPGConfig().environment("pred_prey_3").training(size="small")
+        >>> config.critic_sees
+        'all'
+    """
+
+    NAME = "maddpg"
+    MODULE = MADDPGModule
+    LEARNER = MADDPGLearner
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {**TeamConfig.RULES, **ACTION_PENALTY, "critic_sees": one_of(*VIEWS)}
+    )
+
+    critic_sees: str
+    """"all" agents, or each critic its "own" alone, which makes it independent DDPG."""
+
+    action_penalty: float
+    """Weight of the mean squared action in the policy's loss."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        self.critic_sees = "all"
+        self.action_penalty = 1e-3
+        self.paper_hidden = (64, 64)
+        self.critic_hidden = (64, 64)
