@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Tests and searches start many processes, each of which would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help install demo test lint results clean
 
 help:
@@ -28,7 +31,7 @@ lint: install
 	$(BIN)/python .ci/typecheck.py
 
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 demo: install
 	$(BIN)/rolecast demo

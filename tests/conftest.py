@@ -2,13 +2,15 @@
 
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from rolecast.envs.errors import RequestError
 from rolecast.envs.registry import make_task
@@ -18,6 +20,39 @@ from rolecast.platform.search.run_folder import read_history
 # `pytest --hypothesis-profile default` looks for new ones.
 settings.register_profile("rolecast", derandomize=True, deadline=None)
 settings.load_profile("rolecast")
+
+CLUSTER: Final = "ray_cluster"
+"""Fixture of the tests on Ray; files that name it are all run by one process."""
+
+
+class WholeFiles(LoadScopeScheduling):  # type: ignore[misc]  # xdist is untyped
+    """Lets each of several processes run whole files, and one of them all files on Ray.
+
+    What a file shares is then made once, one cluster serves the run, and a test that kills actors
+    never meets another.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return CLUSTER if on_ray(self.config.rootpath / file) else file
+
+
+@cache
+def on_ray(file: Path) -> bool:
+    """Tell whether the tests of a file use the cluster."""
+    return CLUSTER in file.read_text()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WholeFiles:
+    """Distribute in the order of collection."""
+    config.option.loadscopereorder = False
+    return WholeFiles(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with Ray: its tests are the longest that one process has to run."""
+    items.sort(key=lambda item: not on_ray(item.path))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -282,13 +282,30 @@ def test_a_faulty_environment_is_named_and_nothing_is_lost(tmp_path: Path, fault
         resume(out)
 
 
-def test_ctrl_c_keeps_every_whole_batch(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    killer = threading.Timer(6.0, os.kill, (os.getpid(), signal.SIGINT))
-    killer.start()
+@pytest.fixture
+def ctrl_c(tmp_path: Path) -> Iterator[Path]:
+    """Interrupt this process soon after the search in this folder has kept its first batch."""
+    out, over = tmp_path / "run", threading.Event()
+
+    def interrupt() -> None:
+        journal = out / "checkpoint" / "journal.bin"
+        while not (journal.is_file() and journal.stat().st_size > 0):
+            if over.wait(0.01):
+                return
+        if not over.wait(0.3):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    waiting = threading.Thread(target=interrupt)
+    waiting.start()
+    yield out
+    over.set()
+    waiting.join()
+
+
+def test_ctrl_c_keeps_every_whole_batch(ctrl_c: Path) -> None:
     with pytest.raises(SearchInterrupted):
-        search(TASK, out=out, **SMALL | {"env_steps": 12_000_000})
-    assert len(pd.read_parquet(out / "history.parquet")) == len(read_history(out)) > 0
+        search(TASK, out=ctrl_c, **SMALL | {"env_steps": 12_000_000})
+    assert len(pd.read_parquet(ctrl_c / "history.parquet")) == len(read_history(ctrl_c)) > 0
 
 
 def test_runs_without_a_folder_get_one_each(
