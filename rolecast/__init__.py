@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _HOMES: Final = {
     "AdditiveCliqueKernel": "rolecast.platform.surrogate.additive_kernel",
+    "compare": "rolecast.platform.tuning.comparison",
     "evaluate": "rolecast.platform.rollout.evaluate",
     "load_policy": "rolecast.policies.artefact",
     "make_env": "rolecast.envs.registry",

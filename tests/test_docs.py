@@ -23,7 +23,15 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {"--env-steps": "20000", "--evaluations": "12", "--episodes": "40"}
 """Values that replace the printed ones."""
 
-ELSEWHERE = ("--address", "my_package.", "ray job submit", "make ", "source ", "tensorboard")
+ELSEWHERE = (
+    "--address",
+    "rolecast compare ",
+    "my_package.",
+    "ray job submit",
+    "make ",
+    "source ",
+    "tensorboard",
+)
 """Lines with these words need a cluster, the reader's own package, or an installation."""
 
 

@@ -17,6 +17,7 @@ from rolecast.platform.cli import (
     bench,
     catalogue,
     check_task,
+    compare,
     demo,
     evaluate,
     render,
@@ -37,6 +38,7 @@ app = typer.Typer(
 for name, command in (
     ("search", search.search),
     ("resume", resume.resume),
+    ("compare", compare.compare),
     ("evaluate", evaluate.evaluate),
     ("render", render.render),
     ("report", report.report),

@@ -10,6 +10,9 @@ from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 _MARK: Final = "Failure # "
 """Begins each failure in the error file that Tune keeps of a trial."""
 
+_CALL: Final = "ray::"
+"""Names the call that raised, before its traceback; what was lost begins with a sentence."""
+
 
 class FailureNotes(Callback):
     """Leaves a note in the folder of each trial that has used up its retries."""
@@ -34,4 +37,4 @@ def why(errors: str) -> str:
     lines = [line.strip() for line in block if line.strip()]
     if not lines:
         return "no message"
-    return lines[-1] if any(line.startswith("Traceback") for line in lines) else lines[0]
+    return lines[-1] if _CALL in lines[0] else lines[0]

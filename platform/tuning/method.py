@@ -119,5 +119,5 @@ def _own() -> Mapping[str, MethodFactory]:
     """Return the project's own table; there is none in an installation without baselines."""
     if find_spec(REGISTRY) is None:
         return {}
-    table: Mapping[str, MethodFactory] = getattr(import_module(REGISTRY), "METHODS", {})
+    table: Mapping[str, MethodFactory] = import_module(REGISTRY).METHODS
     return table

@@ -4,8 +4,8 @@ from rolecast.platform.tuning.failures import why
 
 TRACEBACK = """Failure # 1 (occurred at 2026-01-01_00-00-00)
 \x1b[36mray::run()\x1b[39m (pid=1)
-Traceback (most recent call last):
   File "a.py", line 1, in b
+    raise ValueError
 ValueError: too early
 """
 LOST = """Failure # 2 (occurred at 2026-01-01_00-00-01)

@@ -1,0 +1,74 @@
+"""`rolecast compare`: searches and learners side by side, in one Tune experiment."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rolecast.platform.cli.output import Json, print_json, say
+
+
+def compare(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|path.py",
+            help="An experiment of rolecast.tune_configs, as in quickstart, or a file that has an "
+            "EXPERIMENT.",
+        ),
+    ],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the comparison.  [default: runs/compare-...]"),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Seeds 0 to N - 1; the experiment's, if not given.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Trials at once; one per core, if not given.")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help='Ray cluster to run in ("auto", or host:port).')
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on in DIR; what has finished is not run again.")
+    ] = False,
+    budget_fraction: Annotated[
+        float, typer.Option(help="Share of budgets and held-out episodes, to run it small.")
+    ] = 1.0,
+    json: Json = False,
+) -> None:
+    """Run methods x tasks x reward settings x seeds at one budget, and report on them.
+
+    All trials are scored on the raw return of the same held-out episodes, whatever their learners
+    were paid. A trial that crashes is taken up again, then counts as failed; the others go on.
+
+    Example: rolecast compare quickstart --seeds 3 --workers 2 --out runs/quickstart
+    """
+    from rolecast.envs.errors import RunError
+    from rolecast.platform.reports.comparison import write_comparison_report
+    from rolecast.platform.tuning.comparison import compare as run
+    from rolecast.platform.tuning.progress import progress_for
+
+    result = run(
+        experiment,
+        out=out,
+        seeds=seeds,
+        workers=workers,
+        address=address,
+        resume=resume,
+        budget_fraction=budget_fraction,
+        progress=progress_for(sys.stderr),
+    )
+    report = write_comparison_report(result.out)
+    if json:
+        failed = dict(result.failures)
+        print_json({"out": str(result.out), "report": str(report), "failed": failed})
+    else:
+        say(f"open {report}; curves: tensorboard --logdir {result.out / 'trials'}")
+    if result.failures:
+        (name, why), *others = result.failures.items()
+        more = f", and {len(others)} more" if others else ""
+        raise RunError(f"failed: {name} ({why}){more}; the other trials are kept")

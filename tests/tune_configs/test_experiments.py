@@ -1,0 +1,64 @@
+"""Every experiment that comes with the project is whole: it loads, and nothing in it is unknown."""
+
+from pathlib import Path
+
+import pytest
+
+from rolecast.platform.search.plan import make_plan
+from rolecast.platform.tuning.contestants import search_config
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.experiments import experiment_names, load_experiment
+from rolecast.platform.tuning.method import method_factory
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.rewards import task_with_reward
+
+NAMES = experiment_names()
+FOLDER = Path(__file__).resolve().parents[2] / "tune_configs"
+
+
+def test_every_module_of_the_folder_is_an_experiment() -> None:
+    modules = {file.stem for file in FOLDER.glob("*.py")} - {"__init__", "parts"}
+    assert modules == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_loads_under_its_name(name: str) -> None:
+    experiment = load_experiment(name).experiment
+    assert experiment.name == name
+    assert experiment.summary
+    assert Experiment.from_json(experiment.to_json()) == experiment
+    assert len({plan.trial for plan in experiment.trials()}) == len(experiment.trials())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_search_of_an_experiment_can_be_planned(name: str) -> None:
+    experiment = load_experiment(name).experiment
+    for plan in experiment.trials()[: len(experiment.trials()) // experiment.seeds]:
+        method = experiment.method(plan.method)
+        if isinstance(method, SearchMethod) and plan.reward == experiment.rewards[-1]:
+            made = make_plan(search_config(experiment, plan, method))
+            assert made.budget.total == experiment.env_steps
+            made.task.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_learner_of_an_experiment_is_known(name: str) -> None:
+    experiment = load_experiment(name).experiment
+    for task in experiment.tasks:
+        made = task_with_reward(task, "dense")
+        made.close()
+        for method in experiment.methods:
+            if isinstance(method, LearnerMethod) and task in (method.tasks or (task,)):
+                method_factory(method.algorithm, {}).check(made.spec, method.settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "rewards", "env_steps", "seeds"),
+    [("table1", 7, 200_000, 5), ("table4", 13, 200_000, 5), ("table5", 10, 2_000_000, 5)],
+)
+def test_a_table_has_the_settings_and_the_budget_of_the_paper(
+    name: str, rewards: int, env_steps: int, seeds: int
+) -> None:
+    experiment = load_experiment(name).experiment
+    assert len(experiment.rewards) == rewards
+    assert (experiment.env_steps, experiment.seeds) == (env_steps, seeds)
