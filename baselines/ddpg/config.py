@@ -1,7 +1,8 @@
-"""Settings of DDPG."""
+"""Settings of DDPG, and the algorithm that they build."""
 
 from rolecast.baselines.ddpg.learner import DDPGLearner
 from rolecast.baselines.ddpg.module import DDPGModule
+from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
 
 
@@ -19,10 +20,19 @@ class DDPGConfig(OffPolicyConfig):
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
-        super().__init__(algo_class)
+        super().__init__(algo_class or DDPG)
         self.paper_hidden = self.critic_hidden = (400, 300)
         self.actor_lr, self.critic_lr = 1e-4, 1e-3
         self.tau = 0.001
         self.train_batch_size_per_learner = 64
         self.noise_process = "ornstein_uhlenbeck"
         self.exploration_noise = 0.2
+
+
+class DDPG(OffPolicy):
+    """RLlib's Algorithm of DDPG."""
+
+    @classmethod
+    def get_default_config(cls) -> DDPGConfig:
+        """Return the settings of DDPG."""
+        return DDPGConfig()

@@ -1,66 +1,39 @@
 """RLlib's Algorithm of all off-policy methods here: sample, keep, update, in turn."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
-import ray
-from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE
+from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import (
-    ENV_RUNNER_RESULTS,
     ENV_RUNNER_SAMPLING_TIMER,
     LEARNER_RESULTS,
     LEARNER_UPDATE_TIMER,
-    NUM_ENV_STEPS_SAMPLED,
-    NUM_ENV_STEPS_SAMPLED_LIFETIME,
     SYNCH_WORKER_WEIGHTS_TIMER,
     TIMERS,
 )
 
 from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.baselines.joint.environments import task_of
 from rolecast.baselines.joint.learner import OffPolicyLearner
 from rolecast.baselines.joint.replay import Batch, ReplayRing
-from rolecast.baselines.joint.runner import JointEnvRunner, log_episodes
-from rolecast.baselines.joint.transitions import EndedEpisode, Fragment, joined
-from rolecast.envs.errors import RequestError, RunError
-
-RESTARTS_WAITED: Final = 60
-"""Seconds that a round waits for runners to come back when none answered."""
+from rolecast.baselines.joint.rounds import PROGRESS, JointAlgorithm
+from rolecast.baselines.joint.transitions import Fragment, joined
 
 REPLAY: Final = "replay"
-PROGRESS: Final = "progress"
-SAMPLING: Final = "sampling"
-"""Components of our own in a checkpoint."""
+"""Component of a checkpoint that holds the replay."""
+
+UPDATES: Final = "num_updates_lifetime"
+"""Result under `learners/default_policy`: updates so far."""
 
 
-class OffPolicy(Algorithm):
-    """Alternates rounds of sampling and of updates on what the replay keeps.
-
-    The same seed gives the same run, whatever the order in which runners answer.
-    """
-
-    metrics: Any
-    env_runner_group: Any
-    learner_group: Any
-
-    pause_at: int | None = None
-    """Env steps at which one `train()` ends; None to end after one round."""
+class OffPolicy(JointAlgorithm):
+    """Alternates rounds of sampling and of updates on what the replay keeps."""
 
     @classmethod
     def get_default_config(cls) -> AlgorithmConfig:
         """Return the settings of no method in particular."""
         return OffPolicyConfig()
-
-    @staticmethod
-    def _get_env_id_and_creator(
-        env_specifier: Any, config: AlgorithmConfig
-    ) -> tuple[Any, Callable[[Any], object]]:
-        """Let the runners make tasks from whatever `.environment` was given."""
-        return env_specifier, partial(task_of, env_specifier)
 
     def setup(self, config: Any) -> None:
         """Make runners, learner and replay."""
@@ -68,11 +41,7 @@ class OffPolicy(Algorithm):
         settings = self.settings
         seed = 0 if settings.seed is None else int(settings.seed)
         self.ring = ReplayRing(settings.replay_capacity, seed)
-        self.env_steps = 0
-        """Joint steps of training so far."""
         self._owed = 0.0
-        self._lives: dict[int, int] = {}
-        self._send_weights()
 
     @property
     def settings(self) -> OffPolicyConfig:
@@ -80,38 +49,15 @@ class OffPolicy(Algorithm):
         assert isinstance(self.config, OffPolicyConfig)
         return self.config
 
-    def training_step(self) -> None:
-        """Take rounds until `pause_at`; one where it is None or behind."""
-        self._round()
-        while self.pause_at is not None and self.env_steps < self.pause_at:
-            self.restore_env_runners(self.env_runner_group)
-            self._round()
-
-    def restore_env_runners(self, env_runner_group: Any) -> list[int]:
-        """Give weights, and seeds of their own, to runners that have come back from the dead."""
-        restored: list[int] = env_runner_group.probe_unhealthy_env_runners()
-        for index in restored:
-            self._lives[index] = self._lives.get(index, 0) + 1
-            env_runner_group.foreach_env_runner(
-                partial(_revive, life=self._lives[index], state=ray.put(self._weights())),
-                local_env_runner=False,
-                remote_worker_ids=[index],
-            )
-        return restored
-
     def get_state(
         self, components: Any = None, *, not_components: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        """Return RLlib's state of an algorithm, and replay, running episodes and counts."""
-        state: dict[str, Any] = super().get_state(
-            components, not_components=not_components, **kwargs
-        )
+        """Return the state of a `JointAlgorithm`, the replay, and the updates owed."""
+        state = super().get_state(components, not_components=not_components, **kwargs)
         if self._check_component(REPLAY, components, not_components):
             state[REPLAY] = self.ring.get_state() if self.settings.replay_in_checkpoints else None
-        if self._check_component(PROGRESS, components, not_components):
-            state[PROGRESS] = {"env_steps": self.env_steps, "owed": self._owed}
-        if self._check_component(SAMPLING, components, not_components):
-            state[SAMPLING] = dict(self._ask(_sampling_state))
+        if PROGRESS in state:
+            state[PROGRESS]["owed"] = self._owed
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -120,23 +66,15 @@ class OffPolicy(Algorithm):
         if state.get(REPLAY) is not None:
             self.ring.set_state(state[REPLAY])
         if PROGRESS in state:
-            self.env_steps = int(state[PROGRESS]["env_steps"])
             self._owed = float(state[PROGRESS]["owed"])
-        if SAMPLING in state:
-            self._ask(partial(_set_sampling_state, states=state[SAMPLING]))
 
-    def restore_from_path(self, path: Any, *args: Any, **kwargs: Any) -> None:
-        """Restore, and let all runners act with what was restored before the next round."""
-        super().restore_from_path(path, *args, **kwargs)  # type: ignore[no-untyped-call]
-        self._send_weights()
-
-    def _round(self) -> None:
+    def take_round(self) -> None:
         """Sample a fragment from every runner, then take the updates that are owed."""
         settings = self.settings
         with self.metrics.log_time((TIMERS, ENV_RUNNER_SAMPLING_TIMER)):
-            fragments = self._sample()
+            fragments: list[Fragment] = self.sample_all()
         transitions = joined([fragment.transitions for fragment in fragments])
-        self._log(len(transitions), [e for fragment in fragments for e in fragment.ended])
+        self.log_round(len(transitions), [e for fragment in fragments for e in fragment.ended])
         self.ring.add(transitions)
         self.env_steps += len(transitions)
         if self.env_steps < settings.num_steps_sampled_before_learning_starts:
@@ -149,44 +87,7 @@ class OffPolicy(Algorithm):
         with self.metrics.log_time((TIMERS, LEARNER_UPDATE_TIMER)):
             self._update(updates)
         with self.metrics.log_time((TIMERS, SYNCH_WORKER_WEIGHTS_TIMER)):
-            self._send_weights()
-
-    def _sample(self) -> list[Fragment]:
-        """Return one fragment from each runner that answers.
-
-        Raises:
-            RunError: a task failed, or no runner answered and none came back in a minute.
-        """
-        runners = max(self.settings.num_env_runners, 1)
-        call = partial(
-            _collect,
-            steps=self.settings.get_rollout_fragment_length(),
-            env_steps=self.env_steps,
-            stride=runners * self.settings.num_envs_per_env_runner,
-        )
-        patience = time.monotonic() + RESTARTS_WAITED
-        while True:
-            answers = self._ask(call)
-            for _, answer in answers:
-                if isinstance(answer, (RunError, RequestError)):
-                    raise answer
-            if answers:
-                return [fragment for _, fragment in answers]
-            if time.monotonic() > patience:
-                raise RunError(
-                    f"none of {runners} env runners answered for {RESTARTS_WAITED} s; "
-                    "expected at least one: RLlib's log says why they failed"
-                )
-            time.sleep(0.2)
-            self.restore_env_runners(self.env_runner_group)
-
-    def _ask(self, call: Callable[[JointEnvRunner], tuple[int, Any]]) -> list[tuple[int, Any]]:
-        """Call a function with each runner that samples; return answers by runner's index."""
-        local = self.settings.num_env_runners == 0
-        answers: list[tuple[int, Any]] = self.env_runner_group.foreach_env_runner(
-            call, local_env_runner=local
-        )
-        return sorted(answers, key=lambda answer: answer[0])
+            self.send_weights()
 
     def _update(self, updates: int) -> None:
         """Take updates on batches drawn from the ring."""
@@ -200,66 +101,9 @@ class OffPolicy(Algorithm):
             if isinstance(result, Exception):
                 raise result
         self.metrics.aggregate(results, key=LEARNER_RESULTS)
-
-    def _weights(self) -> dict[str, Any]:
-        """Return what acts, as RLlib's runners take it."""
-        state: dict[str, Any] = self.learner_group.get_state(
-            components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
-        )[COMPONENT_LEARNER]
-        return {COMPONENT_RL_MODULE: state[COMPONENT_RL_MODULE]}
-
-    def _send_weights(self) -> None:
-        """Give every runner the weights; return when all have them.
-
-        RLlib's own way does not wait, and leaves a runner out that is busy.
-        """
-        weights: Any = self._weights()
-        if self.settings.num_env_runners:
-            weights = ray.put(weights)
-        self._ask(partial(_set_weights, state=weights))
-
-    def _log(self, steps: int, ended: list[EndedEpisode]) -> None:
-        log_episodes(self.metrics, (ENV_RUNNER_RESULTS,), ended)
         self.metrics.log_value(
-            (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED), steps, reduce="sum", with_throughput=True
+            (LEARNER_RESULTS, DEFAULT_MODULE_ID, UPDATES), updates, reduce="lifetime_sum"
         )
-        self.metrics.log_value(
-            (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME), steps, reduce="lifetime_sum"
-        )
-
-
-def _collect(
-    runner: JointEnvRunner, steps: int, env_steps: int, stride: int
-) -> tuple[int, Fragment | RunError | RequestError]:
-    """Sample; a failure of the task is an answer too, as RLlib would only write it to a log."""
-    index = runner.worker_index or 0
-    try:
-        return index, runner.collect(steps, env_steps, stride)
-    except (RunError, RequestError) as error:
-        return index, error
-
-
-def _set_weights(runner: JointEnvRunner, state: Any) -> tuple[int, None]:
-    runner.set_state(ray.get(state) if isinstance(state, ray.ObjectRef) else state)
-    return runner.worker_index or 0, None
-
-
-def _revive(runner: JointEnvRunner, life: int, state: Any) -> None:
-    runner.sampler.begin_life(life)
-    _set_weights(runner, state)
-
-
-def _sampling_state(runner: JointEnvRunner) -> tuple[int, dict[str, Any]]:
-    return runner.worker_index or 0, runner.sampling_state()
-
-
-def _set_sampling_state(
-    runner: JointEnvRunner, states: dict[int, dict[str, Any]]
-) -> tuple[int, None]:
-    index = runner.worker_index or 0
-    if index in states:
-        runner.set_sampling_state(states[index])
-    return index, None
 
 
 def _take_updates(learner: OffPolicyLearner[Any], batches: Iterable[Batch]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
-from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core import COMPONENT_OPTIMIZER, DEFAULT_MODULE_ID
 from ray.rllib.core.learner.torch.torch_learner import TorchLearner
 from torch import Tensor, nn
 
@@ -116,9 +116,7 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
                     f"{name} is {value} after {self.updates} updates; expected a finite number: "
                     "try a smaller learning rate"
                 )
-        self.metrics.log_dict(
-            {**figures, "num_updates_lifetime": self.updates}, key=DEFAULT_MODULE_ID, window=1
-        )
+        self.metrics.log_dict(figures, key=DEFAULT_MODULE_ID, window=1)
         reported: dict[str, Any] = self.metrics.reduce()
         return reported
 
@@ -165,7 +163,9 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
         return state | {"updates": self.updates, "generator": self.generator.get_state().numpy()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on where a learner stood."""
+        """Go on where a learner stood, be it behind this one."""
+        if COMPONENT_OPTIMIZER in state:
+            self._weights_seq_no = 0  # else RLlib keeps weights that are newer
         super().set_state(state)
         if "updates" in state:
             self.updates = int(state["updates"])

@@ -1,8 +1,9 @@
-"""Settings of SAC."""
+"""Settings of SAC, and the algorithm that they build."""
 
 from types import MappingProxyType
 from typing import ClassVar
 
+from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
 from rolecast.baselines.joint.rules import FLAG, NUMBER, POSITIVE, Rule, Rules
 from rolecast.baselines.sac.learner import SACLearner
@@ -46,8 +47,17 @@ class SACConfig(OffPolicyConfig):
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
-        super().__init__(algo_class)
+        super().__init__(algo_class or SAC)
         self.alpha_lr = 3e-4
         self.initial_alpha = 1.0
         self.learn_alpha = True
         self.target_entropy = None
+
+
+class SAC(OffPolicy):
+    """RLlib's Algorithm of SAC."""
+
+    @classmethod
+    def get_default_config(cls) -> SACConfig:
+        """Return the settings of SAC."""
+        return SACConfig()

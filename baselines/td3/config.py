@@ -1,8 +1,9 @@
-"""Settings of TD3."""
+"""Settings of TD3, and the algorithm that they build."""
 
 from types import MappingProxyType
 from typing import ClassVar
 
+from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
 from rolecast.baselines.joint.rules import NOT_NEGATIVE, Rules
 from rolecast.baselines.td3.learner import TD3Learner
@@ -33,9 +34,18 @@ class TD3Config(OffPolicyConfig):
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
-        super().__init__(algo_class)
+        super().__init__(algo_class or TD3)
         self.policy_delay = 2
         self.target_noise = 0.2
         self.target_noise_clip = 0.5
         self.random_steps = 25_000
         self.num_steps_sampled_before_learning_starts = 25_000
+
+
+class TD3(OffPolicy):
+    """RLlib's Algorithm of TD3."""
+
+    @classmethod
+    def get_default_config(cls) -> TD3Config:
+        """Return the settings of TD3."""
+        return TD3Config()

@@ -1,0 +1,63 @@
+"""One algorithm as a comparison drives it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.baselines.registry import METHODS
+from rolecast.envs.registry import make_task
+from rolecast.platform.rollout.rollout import rollout
+
+pytestmark = [
+    pytest.mark.usefixtures("ray_cluster"),
+    # RLlib, about its own code and about the machine.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+TASK = "gym:Pendulum-v1?sparse=4&horizon=42"
+SETTINGS: dict[str, Any] = {
+    "size": "small",
+    "critic_hidden": (8,),
+    "train_batch_size_per_learner": 8,
+    "rollout_fragment_length": 6,
+    "replay_capacity": 500,
+}
+
+
+def start() -> Any:
+    return METHODS["td3"].start(TASK, SETTINGS, seed=1, workers=0, env_steps=400)
+
+
+def test_a_trial_goes_to_its_points_and_is_resumed_from_its_folder(tmp_path: Path) -> None:
+    trial = start()
+    assert trial.parameters == 3 * 10 + 10 + 10 * 10 + 10 + 10 + 1
+    told = trial.train(100)
+    assert 100 <= told.env_steps < 106
+    assert len(told.returns) == told.env_steps // 42
+    # All rewards are negative, and those of the last two steps of 42 are not paid.
+    assert all(e < p < 0.0 for e, p in zip(told.returns, told.observed_returns, strict=True))
+    trial.save(tmp_path)
+    wanted = trial.train(200)
+    assert 200 <= wanted.env_steps < 206
+    assert trial.train(150) == type(wanted)(env_steps=wanted.env_steps)
+    resumed = start()
+    resumed.restore(tmp_path)
+    assert resumed.train(200) == wanted
+    (policy, weights), (again, same) = trial.policy(), resumed.policy()
+    np.testing.assert_array_equal(weights, same)
+    assert policy.space.size == trial.parameters
+    one, other = (rollout(make_task(TASK), p, weights, [5, 6]).returns for p in (policy, again))
+    np.testing.assert_array_equal(one, other)
+    for learner in (trial, resumed):
+        learner.close()
+
+
+def test_a_short_budget_shortens_the_warm_up_that_nobody_asked_for() -> None:
+    """TD3's authors begin to learn after 25,000 steps; a tenth of 400 are 40."""
+    trial = start()
+    config = trial._algorithm.config
+    assert config.num_steps_sampled_before_learning_starts == config.random_steps == 40
+    trial.close()
