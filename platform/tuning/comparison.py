@@ -202,15 +202,14 @@ def _fit(
         work = folder.work(plan.trial)
         work.forget_failure()
         work.forget_delivery()
-    core = {"CPU": 1.0}
-    trainable = tune.with_resources(
-        tune.with_parameters(ComparisonTrial, methods=dict(methods)),
-        tune.PlacementGroupFactory([core] * (1 + experiment.workers)),
-    )
     out = folder.path.resolve()
     tuner = tune.Tuner(
-        trainable,
-        param_space={"out": str(out), "trial": tune.grid_search([asdict(plan) for plan in plans])},
+        tune.with_parameters(ComparisonTrial, methods=dict(methods)),
+        param_space={
+            "out": str(out),
+            "workers": experiment.workers,
+            "trial": tune.grid_search([asdict(plan) for plan in plans]),
+        },
         tune_config=tune.TuneConfig(
             trial_name_creator=_trial_name,
             trial_dirname_creator=_trial_name,

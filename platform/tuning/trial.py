@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from ray import tune
+from ray.tune import PlacementGroupFactory
 
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import Float
@@ -48,10 +49,19 @@ def held_out_score(
 
 
 class ComparisonTrial(tune.Trainable):
-    """One trial. Its config holds `out`, the comparison's folder, and `trial`, a `TrialPlan`."""
+    """One trial.
+
+    Its config holds `out`, the comparison's folder, `trial`, the fields of a `TrialPlan`, and
+    `workers`, the processes that run its episodes beside its own.
+    """
 
     def __repr__(self) -> str:
         return self._plan.trial
+
+    @classmethod
+    def default_resource_request(cls, config: dict[str, Any]) -> PlacementGroupFactory:
+        """Return one CPU for the trial, and one for each of its workers."""
+        return PlacementGroupFactory([{"CPU": 1.0}] * (1 + int(config["workers"])))
 
     def setup(
         self, config: dict[str, Any], methods: Mapping[str, MethodFactory] = MappingProxyType({})

@@ -20,8 +20,24 @@ import pytest
 import ray
 
 from rolecast.platform.search.run_folder import read_history
+from rolecast.platform.tuning.comparison_folder import read_comparison
 
 ROOT = Path(__file__).resolve().parents[3]
+
+EXPERIMENT = """
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import SearchMethod
+
+EXPERIMENT = Experiment(
+    name="tiny",
+    tasks=("pred_prey_3",),
+    methods=(SearchMethod(optimizer="random", policy="mlp", episodes=2, batch_size=5),),
+    seeds=1,
+    env_steps=500,
+    points=2,
+    final_test_episodes=10,
+)
+"""
 
 WHICH = "import platform; platform.system(); print(platform.__file__)"
 
@@ -132,3 +148,34 @@ def test_a_submitted_job_finds_pythons_platform_and_runs_a_search(
     assert all(is_pythons_own(path) for path in printed)
     assert "_ray_pkg" not in printed[0]
     assert len(read_history(out)) == 40
+
+
+NAMES = """
+from ray.util.state import list_actors
+print("actors:", *(actor.repr_name for actor in list_actors(detail=True)))
+"""
+
+
+def test_a_submitted_job_runs_a_comparison_whose_trials_have_names(
+    head: Head, tmp_path: Path
+) -> None:
+    out, mine = tmp_path / "out", tmp_path / "mine.py"
+    mine.write_text(EXPERIMENT)
+    names = tmp_path / "names.py"
+    names.write_text(NAMES)
+    job = f"rolecast compare {mine} --address auto --out {out} && python {names}"
+    command = ["ray", "job", "submit", "--address", head.url, "--working-dir", "."]
+    done = subprocess.run(
+        [*command, "--", "sh", "-c", job],
+        cwd=ROOT,
+        env=head.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = read_comparison(out).rows
+    assert list(rows["env_steps"]) == [250, 500]
+    (actors,) = (line for line in done.stdout.splitlines() if line.startswith("actors:"))
+    assert rows["trial"].iloc[0] in actors.split()
