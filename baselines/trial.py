@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
@@ -85,8 +86,9 @@ class LearnerTrial:
         while self._env_steps < env_steps:
             result = self._algorithm.train()[ENV_RUNNER_RESULTS]
             self._env_steps = int(result[NUM_ENV_STEPS_SAMPLED_LIFETIME])
-            earned += [float(value) for value in result.get(EPISODE_RETURNS, [])]
-            paid += [float(value) for value in result.get(OBSERVED_RETURNS, [])]
+            # RLlib hands over a series of one as its only item.
+            earned += np.atleast_1d(result.get(EPISODE_RETURNS, [])).tolist()
+            paid += np.atleast_1d(result.get(OBSERVED_RETURNS, [])).tolist()
         return Progress(env_steps=self._env_steps, returns=earned, observed_returns=paid)
 
     def policy(self) -> tuple[ActorPolicy, Float]:
