@@ -66,7 +66,18 @@ def _order(row: Row) -> tuple[int, int, int]:
     return places[0], places[1], row["seed"]
 
 
-def run_cell(cell: Cell, methods: Mapping[str, Any] = MappingProxyType({})) -> Row:
+def run_cell(cell: Cell) -> Row:
+    """Train a cell on a Ray of its own, which RLlib needs even where it runs nothing on it."""
+    from rolecast.platform.actors.cluster import Cluster
+
+    cluster = Cluster(None, cpus=1)
+    try:
+        return train_cell(cell)
+    finally:
+        cluster.close()
+
+
+def train_cell(cell: Cell, methods: Mapping[str, Any] = MappingProxyType({})) -> Row:
     """Train, score at the points and at the end, and return one row, JSON values.
 
     Args:

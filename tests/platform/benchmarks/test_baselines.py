@@ -12,7 +12,7 @@ import pytest
 from rolecast.envs.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask, Float, TaskSpec
-from rolecast.platform.benchmarks.baselines import chosen, run_cell
+from rolecast.platform.benchmarks.baselines import chosen, train_cell
 from rolecast.platform.benchmarks.baselines_cells import (
     ARENAS,
     CONTESTANTS,
@@ -105,7 +105,7 @@ class Walking:
 
 def test_a_cell_is_trained_to_its_points_and_scored_on_held_out_episodes() -> None:
     walking = Walking()
-    row = run_cell(CELL, {"walk": walking})
+    row = train_cell(CELL, {"walk": walking})
     assert walking.asked == [250, 500, 750, 1000]
     assert walking.settings == [{"size": "small"}]
     assert walking.closed == [True]
@@ -127,10 +127,10 @@ def test_a_cell_is_trained_to_its_points_and_scored_on_held_out_episodes() -> No
 def test_a_learner_is_closed_when_its_training_fails() -> None:
     walking = Walking()
     with pytest.raises(RequestError, match="does not exist"):
-        run_cell(replace(CELL, contestant=Contestant(label="x", algorithm="walkk")), {})
+        train_cell(replace(CELL, contestant=Contestant(label="x", algorithm="walkk")), {})
     arena = replace(TINY, final_test_episodes=-1)
     with pytest.raises(ValueError, match="negative"):
-        run_cell(replace(CELL, arena=arena), {"walk": walking})
+        train_cell(replace(CELL, arena=arena), {"walk": walking})
     assert walking.closed == [True]
 
 
