@@ -20,6 +20,7 @@ import rolecast
 from rolecast.envs.errors import RequestError
 from rolecast.platform.tuning.comparison import ComparisonResult, compare
 from rolecast.platform.tuning.comparison_folder import VOCABULARY, read_comparison
+from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.experiments import Request
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.trial import ComparisonTrial
@@ -171,6 +172,29 @@ def test_a_finished_comparison_resumes_to_itself(
         compare(climbing.experiment, out=finished.out, resume=True, methods=climbing.methods)
     with pytest.raises(RequestError, match="exists; expected a path that does not or --resume"):
         compare(again, out=finished.out, methods=climbing.methods)
+
+
+def test_an_algorithm_of_the_project_is_a_trial_like_any_other(tmp_path: Path) -> None:
+    experiment = Experiment(
+        name="pendulum",
+        tasks=("gym:Pendulum-v1",),
+        rewards=("delay=5",),
+        methods=(LearnerMethod(algorithm="td3", settings={"size": "small"}),),
+        seeds=1,
+        env_steps=600,
+        points=2,
+        test_episodes=2,
+        final_test_episodes=3,
+    )
+    result = compare(experiment, out=tmp_path / "out")
+    assert dict(result.failures) == {}
+    rows = result.rows
+    assert list(rows["point"]) == [1, 2]
+    assert list(rows["done"]) == [False, True]
+    assert (rows["env_steps"] >= [300, 600]).all()
+    assert (rows["parameters"] == 3 * 10 + 10 + 10 * 10 + 10 + 10 + 1).all()
+    assert rows["test_return"].between(-16.3 * 200, 0.0).all()
+    assert [path.name for path in result.out.glob("work/*/learner-*")] == ["learner-2"]
 
 
 def test_a_killed_driver_is_resumed_without_running_anything_twice(
