@@ -1,8 +1,9 @@
 """Settings of off-policy algorithms, in RLlib's own form of a config."""
 
 from collections.abc import Mapping
+from inspect import signature
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
@@ -34,6 +35,9 @@ RLLIB_RULES: Rules = MappingProxyType(
     }
 )
 """RLlib's own settings that matter here, and that are checked as ours are."""
+
+TRAINING: Final = ("gamma", "grad_clip", "lr", "train_batch_size_per_learner")
+"""Those of RLlib's own `training` that mean something to these learners."""
 
 
 class OffPolicyConfig(AlgorithmConfig):
@@ -154,20 +158,23 @@ class OffPolicyConfig(AlgorithmConfig):
         """Set what concerns learning.
 
         Args:
-            settings: fields of this class, or what RLlib's own `training` takes.
+            settings: fields of this class, or what RLlib's own `training` takes, of which `gamma`,
+                `grad_clip` and `train_batch_size_per_learner` matter here, and `lr`, which is that
+                of policy and critics where they are given none of their own.
 
         Raises:
             RequestError: there is no such setting; names the nearest.
         """
-        ours = {name: value for name, value in settings.items() if name in self.RULES}
-        theirs = {name: value for name, value in settings.items() if name not in self.RULES}
-        known = rllib_training_settings()
-        for name in theirs:
+        known = {*self.RULES, *signature(AlgorithmConfig.training).parameters} - {"self"}
+        for name in settings:
             if name not in known:
-                raise unknown_name(f"setting of {self.NAME}", name, {*self.RULES, *known})
-        super().training(**theirs)
-        for name, value in ours.items():
-            setattr(self, name, value)
+                raise unknown_name(f"setting of {self.NAME}", name, known)
+        super().training(**{name: settings[name] for name in settings if name not in self.RULES})
+        if "lr" in settings:
+            self.actor_lr = self.critic_lr = settings["lr"]
+        for name in self.RULES:
+            if name in settings:
+                setattr(self, name, settings[name])
         return self
 
     def tuned(self, settings: Mapping[str, Any]) -> Self:
@@ -177,7 +184,7 @@ class OffPolicyConfig(AlgorithmConfig):
             RequestError: there is no such setting, or its value cannot be.
         """
         sampling = ("num_envs_per_env_runner", "rollout_fragment_length")
-        known = {*self.RULES, *rllib_training_settings(), *sampling}
+        known = {*self.RULES, *TRAINING, *sampling}
         for name in settings:
             if name not in known:
                 raise unknown_name(f"setting of {self.NAME}", name, known)
@@ -216,8 +223,3 @@ class OffPolicyConfig(AlgorithmConfig):
     def get_default_learner_class(self) -> type:
         """Return the losses."""
         return self.LEARNER
-
-
-def rllib_training_settings() -> tuple[str, ...]:
-    """Return the settings of RLlib's own `training` that mean something to these learners."""
-    return ("gamma", "grad_clip", "lr", "train_batch_size_per_learner")

@@ -51,3 +51,18 @@ def test_unknown_names_are_refused() -> None:
         algorithm_config("td4")
     with pytest.raises(AttributeError):
         rolecast.baselines.NoSuchConfig  # noqa: B018 - what is tested
+
+
+def test_a_single_learning_rate_is_that_of_policy_and_critics() -> None:
+    config = algorithm_config("ddpg")().training(lr=0.5)
+    assert (config.actor_lr, config.critic_lr) == (0.5, 0.5)
+    config.training(lr=0.25, actor_lr=0.125)
+    assert (config.actor_lr, config.critic_lr) == (0.125, 0.25)
+
+
+def test_settings_that_come_as_a_dictionary_are_those_of_the_config() -> None:
+    """As Tune gives them."""
+    config = algorithm_config("td3")().environment("hopper").training(tau=0.5, hidden=(7,))
+    again = algorithm_config("td3")().update_from_dict(config.to_dict())
+    assert (again.tau, again.hidden, again.env) == (0.5, (7,), "hopper")
+    again.validate()
