@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "comix": "rolecast.baselines.comix.config:COMIXConfig",
+        "covdn": "rolecast.baselines.covdn.config:COVDNConfig",
         "ddpg": "rolecast.baselines.ddpg.config:DDPGConfig",
+        "facmac": "rolecast.baselines.facmac.config:FACMACConfig",
+        "intrinsic_ppo": "rolecast.baselines.intrinsic_ppo.config:IntrinsicPPOConfig",
+        "maddpg": "rolecast.baselines.maddpg.config:MADDPGConfig",
+        "mappo": "rolecast.baselines.ppo.config:MAPPOConfig",
+        "ppo": "rolecast.baselines.ppo.config:PPOConfig",
         "sac": "rolecast.baselines.sac.config:SACConfig",
         "td3": "rolecast.baselines.td3.config:TD3Config",
     }

@@ -1,0 +1,52 @@
+"""Settings of PPO with a learned intrinsic reward."""
+
+from types import MappingProxyType
+from typing import ClassVar
+
+from rolecast.baselines.intrinsic_ppo.learner import IntrinsicPPOLearner
+from rolecast.baselines.intrinsic_ppo.module import IntrinsicPPOModule
+from rolecast.baselines.joint.rules import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules
+from rolecast.baselines.ppo.config import PPOConfig
+
+
+class IntrinsicPPOConfig(PPOConfig):
+    """PPO on a mixture of the task's reward and one that is learned; Zheng et al. 2018.
+
+    Example:
+        >>> config = IntrinsicPPOConfig().environment("hopper", env_config={"sparse": 20})
+        >>> config.intrinsic_lr
+        0.0001
+    """
+
+    NAME = "intrinsic_ppo"
+    MODULE = IntrinsicPPOModule
+    LEARNER = IntrinsicPPOLearner
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {
+            **PPOConfig.RULES,
+            "reward_hidden": WIDTHS,
+            "intrinsic_lr": POSITIVE,
+            "intrinsic_coeff": NOT_NEGATIVE,
+            "extrinsic_coeff": NOT_NEGATIVE,
+        }
+    )
+
+    reward_hidden: tuple[int, ...] | None
+    """Widths of the hidden layers of the reward's network; None for 64, 64."""
+
+    intrinsic_lr: float
+    """Learning rate of the learned reward and of the critic of the task's own."""
+
+    intrinsic_coeff: float
+    """How much the learned reward, in (-1, 1), counts in what the policy is taught by."""
+
+    extrinsic_coeff: float
+    """How much the task's reward, in deviations of its return, counts in the same."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        self.reward_hidden = None
+        self.intrinsic_lr = 1e-4
+        self.intrinsic_coeff = 1.0
+        self.extrinsic_coeff = 0.01

@@ -1,0 +1,163 @@
+"""PPO on a mixed reward, and the learned part of it moved to what makes PPO's step earn more."""
+
+from typing import Any
+
+import torch
+from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.core.columns import Columns
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from torch import Tensor, nn
+
+from rolecast.baselines.intrinsic_ppo.meta_gradient import (
+    after_adam_step,
+    clipped_by_norm,
+    clipped_surrogate,
+)
+from rolecast.baselines.intrinsic_ppo.module import IntrinsicPPOModule
+from rolecast.baselines.ppo.gae import advantage_weights, generalised_advantages
+from rolecast.baselines.ppo.learner import PPOLearner, Steps, standardised
+from rolecast.baselines.ppo.module import PPOModule
+
+EXTRINSIC_ADVANTAGES = "extrinsic_advantages"
+EXTRINSIC_TARGETS = "extrinsic_targets"
+MIXED_SURPRISES = "mixed_surprises"
+MIXED_VALUES = "mixed_values"
+
+
+class IntrinsicPPOLearner(PPOLearner):
+    """Algorithm 1 of Zheng et al. 2018, in every minibatch.
+
+    The policy takes PPO's step on the mixed reward; the learned reward takes a step up the gradient
+    of the task's own objective at the policy after that step, on the same rows.
+    """
+
+    def parameter_groups(self, module: PPOModule) -> dict[str, list[nn.Parameter]]:
+        """Return the groups of PPO, and the learned reward with its critic."""
+        assert isinstance(module, IntrinsicPPOModule)
+        own = [*module.reward.parameters(), *module.extrinsic_critic.parameters()]
+        return {**super().parameter_groups(module), "intrinsic": own}
+
+    def learning_rate(self, group: str) -> Any:
+        """Return the rate or schedule of a group of parameters."""
+        return self.config.intrinsic_lr if group == "intrinsic" else super().learning_rate(group)
+
+    @torch.no_grad()
+    def estimates(self, module: PPOModule, steps: Steps) -> dict[str, Tensor]:
+        """Return, [T, B, n], all of the estimates that the learned reward does not change."""
+        assert isinstance(module, IntrinsicPPOModule)
+        config = self.config
+        discounts = {"gamma": config.gamma, "lambda_": config.lambda_}
+        ends = (steps.terminated, steps.ended)
+        values = module.extrinsic_values(steps.observations)
+        nexts = module.extrinsic_values(steps.next_observations)
+        advantages = generalised_advantages(steps.rewards, values, nexts, *ends, **discounts)
+        targets = advantages + values
+        live = steps.live > 0
+        module.extrinsic_scale.see(targets[live], module.extrinsic_critic[-1])
+
+        paid = config.extrinsic_coeff * steps.rewards / module.extrinsic_scale.std.float()
+        mixed = module.state_values(steps.observations)
+        mixed_nexts = module.state_values(steps.next_observations)
+        going = 1.0 - steps.terminated.unsqueeze(-1)
+        own = config.intrinsic_coeff * module.intrinsic_rewards(steps.observations, steps.actions)
+        mixed_targets = mixed + generalised_advantages(
+            paid + own, mixed, mixed_nexts, *ends, **discounts
+        )
+        module.value_scale.see(mixed_targets[live], module.critic[-1])
+        return {
+            EXTRINSIC_ADVANTAGES: standardised(advantages, advantages[live]),
+            EXTRINSIC_TARGETS: module.extrinsic_scale.to_unit(targets),
+            MIXED_SURPRISES: paid + config.gamma * going * mixed_nexts - mixed,
+            MIXED_VALUES: mixed,
+        }
+
+    def run_epochs(self, module: PPOModule, steps: Steps, rows: dict[str, Tensor]) -> None:
+        """Step policy and reward for each minibatch of rows [T * B, ...] of each epoch."""
+        assert isinstance(module, IntrinsicPPOModule)
+        config = self.config
+        weights = advantage_weights(steps.ended, gamma=config.gamma, lambda_=config.lambda_)
+        for chosen in self.minibatches(steps):
+            self.step_both(module, self.taught(module, steps, rows, weights, chosen))
+
+    def taught(
+        self,
+        module: IntrinsicPPOModule,
+        steps: Steps,
+        rows: dict[str, Tensor],
+        weights: Tensor,
+        chosen: Tensor,
+    ) -> dict[str, Tensor]:
+        """Return chosen rows with the advantages of the mixed reward, as a function of its net.
+
+        Args:
+            module: the networks.
+            steps: all steps, as the advantage of one depends on rewards after it.
+            rows: of `behaviour` and `estimates`, [T * B, ...].
+            weights: [B, T, T], of `advantage_weights`.
+            chosen: [M], rows.
+        """
+        own = module.intrinsic_rewards(steps.observations, steps.actions)
+        paid = rows[MIXED_SURPRISES].view_as(steps.rewards)
+        surprises = (paid + self.config.intrinsic_coeff * own).transpose(0, 1)
+        advantages = (weights @ surprises).transpose(0, 1).flatten(0, 1)[chosen]
+        minibatch = {name: row[chosen] for name, row in rows.items()}
+        targets = advantages.detach() + minibatch[MIXED_VALUES]
+        return minibatch | {
+            Postprocessing.ADVANTAGES: standardised(advantages, advantages),
+            Postprocessing.VALUE_TARGETS: module.value_scale.to_unit(targets),
+        }
+
+    def step_both(self, module: IntrinsicPPOModule, minibatch: dict[str, Tensor]) -> None:
+        """Step the reward by its effect on the policy's step, then take the policy's step.
+
+        Args:
+            module: the networks.
+            minibatch: rows [M, ...]; the advantages carry the graph of the learned reward.
+        """
+        own = self.reward_gradients(module, minibatch, self.policy_move(module, minibatch))
+        for name, parameters in self.parameter_groups(module).items():
+            if name == "intrinsic":
+                for parameter, gradient in zip(parameters, own, strict=True):
+                    parameter.grad = gradient
+            self.step(self.get_optimizer(DEFAULT_MODULE_ID, name), parameters)
+
+    def policy_move(self, module: IntrinsicPPOModule, minibatch: dict[str, Tensor]) -> list[Tensor]:
+        """Return the policy's parameters after PPO's step on the mixed reward, as a function of it.
+
+        The gradients of policy and critic are left in their `grad`.
+        """
+        groups = self.parameter_groups(module)
+        policy, critic = groups["policy"], groups["critic"]
+        loss = self.loss_of(minibatch)
+        gradients = torch.autograd.grad(loss, [*policy, *critic], create_graph=True)
+        for parameter, gradient in zip([*policy, *critic], gradients, strict=True):
+            parameter.grad = gradient.detach()
+        moves = list(gradients[: len(policy)])
+        if self.config.grad_clip:
+            moves = clipped_by_norm(moves, self.config.grad_clip)
+        adam: Any = self.get_optimizer(DEFAULT_MODULE_ID, "policy")
+        return after_adam_step(policy, moves, adam)
+
+    def reward_gradients(
+        self, module: IntrinsicPPOModule, minibatch: dict[str, Tensor], moved: list[Tensor]
+    ) -> tuple[Tensor, ...]:
+        """Return the gradients of the reward's loss and its critic's, in the optimiser's order.
+
+        Args:
+            module: the networks.
+            minibatch: rows [M, ...].
+            moved: the policy's parameters after its step, with the graph of the learned reward.
+        """
+        config = self.config
+        inputs = module.moved_distribution_inputs(moved, minibatch[Columns.OBS])
+        distribution: Any = module.get_train_action_dist_cls().from_logits(inputs)
+        earned = clipped_surrogate(
+            distribution.logp(minibatch[Columns.ACTIONS]),
+            minibatch[Columns.ACTION_LOGP],
+            minibatch[EXTRINSIC_ADVANTAGES],
+            config.clip_param,
+        )
+        outputs = module.extrinsic_outputs(minibatch[Columns.OBS])
+        missed = (outputs - minibatch[EXTRINSIC_TARGETS]).square().mean()
+        loss = config.vf_loss_coeff * missed - earned
+        return torch.autograd.grad(loss, self.parameter_groups(module)["intrinsic"])

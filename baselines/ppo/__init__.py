@@ -1,0 +1,1 @@
+"""PPO for one agent or a team, on RLlib's own loss."""

@@ -1,0 +1,144 @@
+"""The networks of PPO over joint observations: a policy that all agents share, and a critic."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import torch
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.distribution.torch.torch_distribution import TorchDiagGaussian
+from ray.rllib.core.rl_module.apis import InferenceOnlyAPI, ValueFunctionAPI
+from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
+from torch import Tensor, nn
+
+from rolecast.baselines.joint.networks import policy_widths
+from rolecast.baselines.ppo.normaliser import RunningNormaliser, ValueScale
+
+QUIET_GAIN: Final = 0.01
+"""Gain of the policy's last layer: first actions hardly depend on the observation."""
+
+
+def tanh_layers(widths: Sequence[int], last_gain: float) -> nn.Sequential:
+    """Return an MLP with tanh between its layers, orthogonal weights and no biases at first.
+
+    Args:
+        widths: of input, hidden layers and output.
+        last_gain: of the output layer; the others have sqrt(2).
+    """
+    layers: list[nn.Module] = []
+    for index, (inputs, outputs) in enumerate(pairwise(widths)):
+        layer = nn.Linear(inputs, outputs)
+        last = index == len(widths) - 2
+        nn.init.orthogonal_(layer.weight, last_gain if last else float(np.sqrt(2.0)))
+        nn.init.zeros_(layer.bias)
+        layers += [layer] if last else [layer, nn.Tanh()]
+    return nn.Sequential(*layers)
+
+
+class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
+    """Gaussian policy shared by n agents, deviations apart from observations, and its critic.
+
+    Settings (`model_config`): `size`, `hidden`, `paper_hidden`, `critic_hidden`,
+    `centralised_critic`, `initial_log_std`, `normalise_observations`, `value_decay`.
+    """
+
+    observation_space: Any
+    action_space: Any
+    model_config: Any
+
+    agents: int
+    """n."""
+
+    def setup(self) -> None:
+        """Build the networks for observations [n, do] and actions [n, da]."""
+        self.agents, seen = self.observation_space.shape
+        acts = self.action_space.shape[1]
+        settings = self.model_config
+        self.centralised = bool(settings["centralised_critic"])
+        self.normalise = bool(settings["normalise_observations"])
+        self.normaliser = RunningNormaliser(seen)
+        hidden = settings["hidden"] or policy_widths(
+            settings["size"], self.agents, tuple(settings["paper_hidden"])
+        )
+        self.policy = tanh_layers([seen, *hidden, acts], QUIET_GAIN)
+        self.log_std = nn.Parameter(torch.full((acts,), float(settings["initial_log_std"])))
+        self.critic = self.new_critic()
+        self.value_scale = ValueScale(float(settings["value_decay"]))
+
+    def new_critic(self) -> nn.Sequential:
+        """Return a critic: of each agent's observation, or of all with a value for each."""
+        wide, values = self.observation_space.shape[1], 1
+        if self.centralised:
+            wide, values = self.agents * wide, self.agents
+        free = (400, 400) if self.model_config["size"] == "xl" else (64, 64)
+        hidden = self.model_config["critic_hidden"] or free
+        return tanh_layers([wide, *hidden, values], 1.0)
+
+    def get_non_inference_attributes(self) -> list[str]:
+        """Return what the runners have no use for."""
+        return ["critic", "value_scale"]
+
+    def seen(self, observations: Tensor) -> Tensor:
+        """Return observations [..., do] as the networks read them."""
+        return self.normaliser(observations) if self.normalise else observations
+
+    def distribution_inputs(self, observations: Tensor) -> Tensor:
+        """Return means and logarithms of deviations [..., 2 da] of observations [..., do]."""
+        means = self.policy(self.seen(observations))
+        return torch.cat([means, self.log_std.expand_as(means)], dim=-1)
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Tensor:
+        """Return values [..., n] in the critic's own unit, in which the loss compares them."""
+        return self.outputs_of(self.critic, batch[Columns.OBS])
+
+    def outputs_of(self, critic: nn.Module, observations: Tensor) -> Tensor:
+        """Return what a critic says [..., n] of observations [..., n, do]."""
+        seen = self.seen(observations)
+        outputs: Tensor = critic(seen.flatten(start_dim=-2) if self.centralised else seen)
+        return outputs if self.centralised else outputs.squeeze(-1)
+
+    def state_values(self, observations: Tensor) -> Tensor:
+        """Return values [..., n] in the unit of the return."""
+        return self.value_scale.from_unit(self.compute_values({Columns.OBS: observations}))
+
+    def acting_modules(self) -> list[nn.Module]:
+        """Return the network of the means: the policy's parameters, deviations left out."""
+        return [self.policy]
+
+    def acting_layers(self) -> nn.Sequential:
+        """Return the network of the greedy policy on raw observations, normalisation folded in."""
+        first, *others = self.policy
+        return nn.Sequential(self.normaliser.folded(first) if self.normalise else first, *others)
+
+    def act(self, observations: Tensor) -> Tensor:
+        """Return greedy actions [..., n, da] in [-1, 1]: the means, clipped as a task would."""
+        means: Tensor = self.policy(self.seen(observations))
+        return means.clamp(-1.0, 1.0)
+
+    def _forward_inference(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
+        with torch.no_grad():
+            inputs = self.distribution_inputs(batch[Columns.OBS])
+            means = inputs.chunk(2, dim=-1)[0]
+            return {Columns.ACTION_DIST_INPUTS: inputs, Columns.ACTIONS: means.clamp(-1.0, 1.0)}
+
+    def _forward_exploration(
+        self, batch: dict[str, Any], *, generator: torch.Generator | None = None, **_: Any
+    ) -> dict[str, Any]:
+        """Draw actions, which tasks clip; unclipped, as their probability is needed."""
+        with torch.no_grad():
+            inputs = self.distribution_inputs(batch[Columns.OBS])
+            means, log_stds = inputs.chunk(2, dim=-1)
+            noise = torch.randn(means.shape, generator=generator)
+            actions = means + log_stds.exp() * noise
+            return {Columns.ACTION_DIST_INPUTS: inputs, Columns.ACTIONS: actions}
+
+    def _forward_train(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {Columns.ACTION_DIST_INPUTS: self.distribution_inputs(batch[Columns.OBS])}
+
+    def get_train_action_dist_cls(self) -> type[TorchDiagGaussian]:
+        """Return the class of the actions' distribution."""
+        return TorchDiagGaussian
+
+    get_exploration_action_dist_cls = get_train_action_dist_cls
+    get_inference_action_dist_cls = get_train_action_dist_cls
