@@ -12,7 +12,7 @@ from rolecast.envs.actions import checked_actions
 from rolecast.envs.errors import stepped_outside
 from rolecast.envs.spec import Float, Seeds, TaskSpec
 
-CHANCE: Float = np.array([0.25, -0.25])
+CHANCE: Float = np.array([0.2, -0.2])
 """Actions of the two agents that make the most of a stake in `venture`."""
 
 Payoff = Callable[[int, Float, Float], tuple[Float, Float]]
@@ -97,13 +97,14 @@ def venture() -> Game:
     """Return a game of trust: who stakes must know what the partner can do by now.
 
     In the first step the first agent's action x stakes s = (1 + x) / 2. In the second both act;
-    the reward is s (1 - 5 |a - CHANCE|^2) - 1.2 s (1 - s). Best: stake all, and earn 1. To stake
-    nothing earns 0, and as a small stake costs more than it brings, nobody comes back from there.
+    the reward is s (1 - 7 |a - CHANCE|^2) - 2 s (1 - s)^3. Best: stake all, and earn 1. To stake
+    nothing earns 0, and as a stake below a fifth costs more than it brings, small steps do not
+    lead away from there.
 
-    A partner who acts at random makes every stake a loss (-0.98 s on average even if the other
-    acts right). Who values a stake by what partners once did, as an independent learner does with
-    old experience, stops staking before the partner has learnt; who values it by what the
-    partner's policy does now sees that it pays.
+    A partner who acts at random makes a stake a loss (-1.61 s on average, even if the other acts
+    right). Who values a stake by what partners once did, as an independent learner does with old
+    experience, stops staking before it learns that the partner has learnt; who values it by what
+    the partner's policy does now sees that it pays.
     """
     return Game(
         "python:rolecast.baselines.games:venture",
@@ -133,8 +134,8 @@ def ridge() -> Game:
 def _venture(step: int, stake: Float, actions: Float) -> tuple[Float, Float]:
     if step == 0:
         return np.zeros(len(stake)), (1.0 + actions[:, 0]) / 2.0
-    quality = 1.0 - 5.0 * np.square(actions - CHANCE).sum(axis=1)
-    return stake * quality - 1.2 * stake * (1.0 - stake), stake
+    quality = 1.0 - 7.0 * np.square(actions - CHANCE).sum(axis=1)
+    return stake * quality - 2.0 * stake * (1.0 - stake) ** 3, stake
 
 
 def _ridge(_: int, stake: Float, actions: Float) -> tuple[Float, Float]:

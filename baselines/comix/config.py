@@ -1,4 +1,4 @@
-"""Settings of COMIX."""
+"""Settings of COMIX, and the algorithm that they build."""
 
 from types import MappingProxyType
 from typing import ClassVar
@@ -7,6 +7,7 @@ from rolecast.baselines.comix.learner import COMIXLearner
 from rolecast.baselines.comix.module import COMIXModule
 from rolecast.baselines.cross_entropy import CrossEntropySettings
 from rolecast.baselines.facmac.config import MIXING
+from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.rules import COUNT, Rules, one_of
 from rolecast.baselines.teams import TeamConfig
 
@@ -54,7 +55,7 @@ class COMIXConfig(TeamConfig):
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
-        super().__init__(algo_class)
+        super().__init__(algo_class or COMIX)
         search = CrossEntropySettings()
         self.cem_samples = search.samples
         self.cem_elites = search.elites
@@ -62,7 +63,6 @@ class COMIXConfig(TeamConfig):
         self.mixer = "monotonic"
         self.mixing_embedding = 64
         self.mixing_hypernet = 64
-        self.paper_hidden = (64, 64)
 
     def check_settings(self) -> None:
         """Refuse values that cannot be.
@@ -74,3 +74,12 @@ class COMIXConfig(TeamConfig):
         CrossEntropySettings(
             samples=self.cem_samples, elites=self.cem_elites, iterations=self.cem_iterations
         )
+
+
+class COMIX(OffPolicy):
+    """RLlib's Algorithm of COMIX."""
+
+    @classmethod
+    def get_default_config(cls) -> COMIXConfig:
+        """Return the settings of COMIX."""
+        return COMIXConfig()

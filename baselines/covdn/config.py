@@ -1,6 +1,7 @@
-"""Settings of COVDN."""
+"""Settings of COVDN, and the algorithm that they build."""
 
 from rolecast.baselines.comix.config import COMIXConfig
+from rolecast.baselines.joint.algorithm import OffPolicy
 
 
 class COVDNConfig(COMIXConfig):
@@ -15,5 +16,14 @@ class COVDNConfig(COMIXConfig):
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
-        super().__init__(algo_class)
+        super().__init__(algo_class or COVDN)
         self.mixer = "sum"
+
+
+class COVDN(OffPolicy):
+    """RLlib's Algorithm of COVDN."""
+
+    @classmethod
+    def get_default_config(cls) -> COVDNConfig:
+        """Return the settings of COVDN."""
+        return COVDNConfig()

@@ -1,10 +1,11 @@
-"""Settings of FACMAC."""
+"""Settings of FACMAC, and the algorithm that they build."""
 
 from types import MappingProxyType
 from typing import ClassVar, Final
 
 from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
+from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
 from rolecast.baselines.mixing import MIXERS
 from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
@@ -47,10 +48,17 @@ class FACMACConfig(TeamConfig):
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
-        super().__init__(algo_class)
+        super().__init__(algo_class or FACMAC)
         self.mixer = "monotonic"
         self.mixing_embedding = 64
         self.mixing_hypernet = 0
         self.action_penalty = 1e-3
-        self.paper_hidden = (64, 64)
-        self.critic_hidden = (64, 64)
+
+
+class FACMAC(OffPolicy):
+    """RLlib's Algorithm of FACMAC."""
+
+    @classmethod
+    def get_default_config(cls) -> FACMACConfig:
+        """Return the settings of FACMAC."""
+        return FACMACConfig()

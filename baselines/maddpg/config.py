@@ -1,8 +1,9 @@
-"""Settings of MADDPG."""
+"""Settings of MADDPG, and the algorithm that they build."""
 
 from types import MappingProxyType
 from typing import ClassVar
 
+from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.rules import Rules, one_of
 from rolecast.baselines.maddpg.critics import VIEWS
 from rolecast.baselines.maddpg.learner import MADDPGLearner
@@ -34,8 +35,15 @@ class MADDPGConfig(TeamConfig):
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
-        super().__init__(algo_class)
+        super().__init__(algo_class or MADDPG)
         self.critic_sees = "all"
         self.action_penalty = 1e-3
-        self.paper_hidden = (64, 64)
-        self.critic_hidden = (64, 64)
+
+
+class MADDPG(OffPolicy):
+    """RLlib's Algorithm of MADDPG."""
+
+    @classmethod
+    def get_default_config(cls) -> MADDPGConfig:
+        """Return the settings of MADDPG."""
+        return MADDPGConfig()
