@@ -211,7 +211,7 @@ def _yardsticks(task: str) -> tuple[list[Yardstick], str]:
 def _improvement(whole: Groups, found: Sequence[Improvement]) -> str:
     if not found:
         return section("Who beats whom", paragraph("There is one method."))
-    overall = [each for each in found if not each.task]
+    overall = [each for each in found if not each.task or len(whole.settings) == 1]
     parts = [
         paragraph(
             "Probability that a seed of the first method ends with a higher held-out return than "

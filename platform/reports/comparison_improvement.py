@@ -35,12 +35,10 @@ class Improvement:
 
 
 def improvements(whole: Groups, pairs: Sequence[Pair]) -> list[Improvement]:
-    """Return, pair by pair, the probability over all settings and then in each."""
-    return [
-        _improvement(whole, pair, settings)
-        for pair in pairs
-        for settings in (whole.settings, *([setting] for setting in whole.settings))
-    ]
+    """Return, pair by pair, the probability over all settings and then in each, if several."""
+    each = [[setting] for setting in whole.settings]
+    spans = [whole.settings, *each] if len(each) > 1 else each
+    return [_improvement(whole, pair, settings) for pair in pairs for settings in spans]
 
 
 def _improvement(whole: Groups, pair: Pair, settings: Sequence[Pair]) -> Improvement:

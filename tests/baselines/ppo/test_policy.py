@@ -1,5 +1,7 @@
 """What a learner has learnt, scored as any policy is: with its normalisation, without its noise."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
@@ -13,10 +15,11 @@ from rolecast.platform.rollout.rollout import rollout
 
 def test_a_rollout_scores_the_network_on_raw_observations() -> None:
     task = make_task("pred_prey_3")
-    spaces = {DEFAULT_MODULE_ID: joint_spaces(task.spec)}
+    spaces: Any = {DEFAULT_MODULE_ID: joint_spaces(task.spec)}
     spec = MAPPOConfig().training(size="small").get_multi_rl_module_spec(spaces=spaces)
     torch.manual_seed(0)
-    net = spec.build()[DEFAULT_MODULE_ID]
+    built: Any = spec.build()
+    net = built[DEFAULT_MODULE_ID]
     seeds = np.arange(4, dtype=np.uint64)
     observations = task.reset(seeds)
     net.normaliser.see(torch.from_numpy(observations).flatten(0, 1))
