@@ -18,11 +18,14 @@ def test_every_case_is_measured_and_compared() -> None:
 
 
 def test_both_sides_of_a_comparison_compute_the_same() -> None:
-    """Up to the weights: GPyTorch begins with ln 2 for each, the fused kernel with 1 / M."""
+    """Up to the weights: GPyTorch begins with ln 2 for each, the fused kernel with 1 / M.
+
+    Both are made in float32, whose rounding stays.
+    """
     case, *_ = all_cases(quick=True)
     points = torch.as_tensor(np.random.default_rng(1).random((7, case.dimensions)))
     ours, theirs = (
         make(case, np.random.default_rng(0)).double()(points).to_dense()
         for make in (fused, one_a_clique)
     )
-    torch.testing.assert_close(ours * case.cliques * np.log(2.0), theirs, rtol=0.0, atol=1e-6)
+    torch.testing.assert_close(ours * case.cliques * np.log(2.0), theirs, rtol=1e-6, atol=1e-6)
