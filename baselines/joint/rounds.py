@@ -163,7 +163,10 @@ class JointAlgorithm(Algorithm):
         weights: Any = self._weights()
         if self.settings.num_env_runners:
             weights = ray.put(weights)
-        self._ask(partial(_set_weights, state=weights))
+        # With runners elsewhere the local one does not sample; `get_module` shows its networks.
+        self.env_runner_group.foreach_env_runner(
+            partial(_set_weights, state=weights), local_env_runner=True
+        )
 
     def log_round(self, steps: int, ended: list[EndedEpisode]) -> None:
         """Log what a round sampled: its joint steps, and the episodes that ended in it."""
