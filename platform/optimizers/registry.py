@@ -1,7 +1,8 @@
-"""Optimisers by name: a read-only table here, third parties by entry point."""
+"""Optimisers by name: read-only tables here, third parties by entry point."""
 
 from collections.abc import Mapping
 from dataclasses import fields
+from importlib import import_module
 from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Final
@@ -26,11 +27,16 @@ OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
         "random": RandomConfig,
     }
 )
+"""The project's own, and yardsticks."""
+
+BASELINES: Final[Mapping[str, str]] = MappingProxyType({})
+"""Competitors: name to where the config class is, imported when first asked for."""
 
 
 def optimizer_names() -> list[str]:
     """Return all names, of this project and of installed third parties."""
-    return sorted({*OPTIMIZERS, *(entry.name for entry in entry_points(group=ENTRY_POINTS))})
+    installed = (entry.name for entry in entry_points(group=ENTRY_POINTS))
+    return sorted({*OPTIMIZERS, *BASELINES, *installed})
 
 
 def optimizer_config_class(name: str) -> type[OptimizerConfig]:
@@ -41,6 +47,10 @@ def optimizer_config_class(name: str) -> type[OptimizerConfig]:
     """
     if name in OPTIMIZERS:
         return OPTIMIZERS[name]
+    if name in BASELINES:
+        module, _, attribute = BASELINES[name].partition(":")
+        found: type[OptimizerConfig] = getattr(import_module(module), attribute)
+        return found
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         loaded: type[OptimizerConfig] = entry.load()
         return loaded

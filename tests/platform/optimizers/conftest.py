@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rolecast.platform.optimizers.protocol import Optimizer
-from rolecast.platform.optimizers.registry import OPTIMIZERS, make_optimizer
+from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS, make_optimizer
 from rolecast.platform.search.one_thread import OneThread
 
 CLIQUES: Final = ((0, 1, 2), (2, 3), (4, 5))
@@ -36,7 +36,10 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
 }
 """Settings to test by; an optimiser that is not named here is tested as it is."""
 
-CASES: Final = [(name, settings) for name in OPTIMIZERS for settings in SETTINGS.get(name, [{}])]
+NAMES: Final = (*OPTIMIZERS, *BASELINES)
+"""All that come with the project; what else is installed here has tests of its own."""
+
+CASES: Final = [(name, settings) for name in NAMES for settings in SETTINGS.get(name, [{}])]
 DIMENSION: Final = 6
 """D of all cases."""
 

@@ -9,8 +9,8 @@ import pytest
 from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.protocol import Explains, Optimizer
-from rolecast.platform.optimizers.registry import OPTIMIZERS, make_optimizer
-from tests.platform.optimizers.conftest import DIMENSION, Make
+from rolecast.platform.optimizers.registry import BASELINES, make_optimizer
+from tests.platform.optimizers.conftest import DIMENSION, NAMES, SETTINGS, Make
 
 SameState = Callable[[Any, Any], None]
 
@@ -42,12 +42,13 @@ def test_no_candidate_repeats_one_before(make: Make) -> None:
     assert len(np.unique(asked, axis=0)) == len(asked)
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_no_candidate_repeats_one_before_in_a_corner_of_few_dimensions(
     name: str, dimension: int
 ) -> None:
-    asked = np.concatenate(run(make_optimizer(name, dimension=dimension), [6] * 10))
+    settings = SETTINGS.get(name, [{}])[0] if name in BASELINES else {}
+    asked = np.concatenate(run(make_optimizer(name, dimension=dimension, **settings), [6] * 10))
     assert len(np.unique(asked, axis=0)) == len(asked)
 
 
@@ -169,7 +170,7 @@ def test_a_wrong_batch_size_is_refused_and_changes_nothing(
         same_state(optimizer.state_dict(), state)
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dimension", [0, -1])
 def test_no_cube_has_fewer_than_one_dimension(name: str, dimension: int) -> None:
     with pytest.raises(ConfigError, match=f"dimension is {dimension}; expected an integer >="):

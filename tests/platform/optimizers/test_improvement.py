@@ -7,8 +7,8 @@ import pytest
 
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.protocol import Optimizer
-from rolecast.platform.optimizers.registry import OPTIMIZERS, make_optimizer
-from tests.platform.optimizers.conftest import CASES, DIMENSION, case_id
+from rolecast.platform.optimizers.registry import make_optimizer
+from tests.platform.optimizers.conftest import CASES, DIMENSION, NAMES, case_id
 
 SUMMIT = np.array([0.8, 0.2, 0.75, 0.3, 0.25, 0.7])
 NOISE = 0.05
@@ -54,4 +54,4 @@ def test_it_finds_more_than_random_search_of_the_same_budget(
 
 
 def test_every_optimizer_of_the_registry_is_a_case() -> None:
-    assert {name for name, _ in CASES} == set(OPTIMIZERS)
+    assert {name for name, _ in CASES} == set(NAMES)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.optimizers.registry import OPTIMIZERS
+from rolecast.platform.optimizers.registry import optimizer_config
+from tests.platform.optimizers.conftest import NAMES
 
 BUDGETS = st.integers(1, 200_000)
 SHAPES = [{}, {"episodes": 32, "batch_size": 15}, {"episodes": 1, "batch_size": 20}]
@@ -48,8 +49,8 @@ def test_an_ample_budget_has_the_shape_asked_for(shape: dict[str, int]) -> None:
     assert (proposal.episodes, proposal.batch_size) == (asked["episodes"], asked["batch_size"])
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("budget", [2, 30, 250, 1000, 32_000, 64_000])
 def test_every_optimizer_divides_any_budget(name: str, budget: int) -> None:
-    count = batches(budget, OPTIMIZERS[name]().proposal(budget))
+    count = batches(budget, optimizer_config(name).proposal(budget))
     assert count >= (20 if budget >= 250 else 2)
