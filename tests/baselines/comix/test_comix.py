@@ -122,3 +122,33 @@ def test_a_mixer_under_which_agents_cannot_choose_alone_is_refused() -> None:
     words = r"COMIXConfig.mixer is 'nonmonotonic'; expected 'monotonic' or 'sum'"
     with pytest.raises(ConfigError, match=words):
         COMIXConfig().training(mixer="nonmonotonic").check_settings()
+
+
+@pytest.mark.parametrize("config", [COMIXConfig(), COVDNConfig()], ids=["comix", "covdn"])
+def test_the_target_mixes_the_best_that_the_slow_utility_offers_each_agent(
+    config: COMIXConfig,
+) -> None:
+    """Utilities peak at 0.4, height 2: the best is known without a search."""
+    one = learner(config, gamma=0.9, cem_samples=400, cem_elites=20, cem_iterations=8)
+    net, batch = one.net, tensors(make_batch(6, AGENTS, OBSERVED, ACTED))
+    peaked(net.targets["actor"], 0.4, 2.0)
+    with torch.no_grad():
+        for parameter in net.targets["critic"].parameters():
+            parameter.mul_(1.5)
+        following = batch["next_observations"]
+        coming = net.targets["critic"](torch.full((6, AGENTS), 2.0), following.flatten(1))
+        target = batch["rewards"].mean(dim=1) + 0.9 * (1 - batch["terminated"]) * coming
+        rows = torch.cat([batch["observations"], batch["actions"]], dim=-1)
+        said = net.critic(net.actor(rows).squeeze(-1), batch["observations"].flatten(1))
+        wanted = (said - target).square().mean()
+    np.testing.assert_allclose(one.critic_loss(batch).item(), wanted.item(), rtol=0.01)
+
+
+def test_the_joint_value_rises_with_every_agents_utility() -> None:
+    """So the best joint action is each agent's own best: on 2,000 states and utilities."""
+    net = learner(COMIXConfig()).net
+    state = torch.randn(2000, AGENTS * OBSERVED)
+    utilities = torch.randn(2000, AGENTS, requires_grad=True)
+    (slopes,) = torch.autograd.grad(net.critic(utilities, state).sum(), utilities)
+    assert slopes.min() >= 0.0
+    assert (slopes > 0.0).any(dim=0).all()

@@ -90,3 +90,53 @@ def test_policies_have_the_sizes_of_the_papers(size: str, parameters: int) -> No
     one = make_learner(FACMACConfig().training(size=size), 3, 16, 2)
     acting = one.net.acting_modules()
     assert sum(p.numel() for module in acting for p in module.parameters()) == parameters
+
+
+@pytest.mark.parametrize("mixer", ["monotonic", "nonmonotonic"])
+def test_the_gradient_of_each_agents_action_sees_what_the_others_do_now(mixer: str) -> None:
+    """The replay's actions are no part of the policy's loss, another agent's new action is.
+
+    By hand: the slope of the joint value in an agent's action, as autograd has it with all actions
+    chosen anew, changes with another agent's new action, as the mixer is not a sum.
+    """
+    one = learner(mixer=mixer, action_penalty=0.0)
+    net, batch = one.net, tensors(make_batch(8, AGENTS, OBSERVED, ACTED))
+    same = one.actor_loss(batch | {"actions": -batch["actions"]})
+    assert same == one.actor_loss(batch)
+
+    def slopes(chosen: torch.Tensor) -> torch.Tensor:
+        chosen = chosen.detach().requires_grad_()
+        (found,) = torch.autograd.grad(net.critic(batch["observations"], chosen).sum(), chosen)
+        return found
+
+    chosen = net.act(batch["observations"])
+    every = slopes(chosen)
+    assert (every.abs().sum(dim=(0, 2)) > 0).all()
+    other = chosen.detach().clone()
+    other[:, 1] = -other[:, 1]
+    assert (slopes(other)[:, 0] != every[:, 0]).any()
+    wanted = torch.autograd.grad(chosen, list(net.actor.parameters()), -every / len(chosen))
+    found = torch.autograd.grad(one.actor_loss(batch), list(net.actor.parameters()))
+    for one_found, one_wanted in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one_found, one_wanted, rtol=1e-4, atol=1e-7)
+
+
+def test_the_target_is_the_slow_mixture_of_what_the_slow_policy_would_do_next() -> None:
+    """The mean of the agents' rewards, and the mixing formula written out for the slow critic."""
+    one = learner(mixer="monotonic", gamma=0.9)
+    net, batch = one.net, tensors(make_batch(5, AGENTS, OBSERVED, ACTED))
+    with torch.no_grad():
+        for parameter in net.targets.parameters():
+            parameter.mul_(1.5)
+        following, slow = batch["next_observations"], net.targets["critic"]
+        actions = torch.tanh(net.targets["actor"](following))
+        utilities = slow.utility(torch.cat([following, actions], dim=-1)).squeeze(-1)
+        reads = slow.mixer.reader(following.flatten(1))
+        weights = reads[:, : 4 * AGENTS].abs().view(-1, AGENTS, 4)
+        mixed = torch.einsum("ba,bae->be", utilities, weights) + reads[:, -8:-4]
+        mixed = torch.where(mixed > 0, mixed, mixed.exp() - 1.0)
+        value = (mixed * reads[:, 4 * AGENTS : 4 * AGENTS + 4].abs()).sum(dim=1)
+        value = value + slow.mixer.value(torch.relu(reads[:, -4:])).squeeze(1)
+        target = batch["rewards"].sum(dim=1) / AGENTS + 0.9 * (1 - batch["terminated"]) * value
+        wanted = (net.critic(batch["observations"], batch["actions"]) - target).square().mean()
+    np.testing.assert_allclose(one.critic_loss(batch).item(), wanted.item(), rtol=1e-5)

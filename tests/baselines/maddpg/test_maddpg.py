@@ -109,3 +109,37 @@ def test_adams_epsilon_is_the_configs() -> None:
 def test_a_setting_that_cannot_be_is_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         MADDPGConfig().training(**settings).check_settings()
+
+
+def test_the_policys_loss_reads_what_the_others_did_and_not_what_they_would_do() -> None:
+    """To an agent's own choice, another's action in the replay counts; its policy's does not."""
+    one = learner(action_penalty=0.0)
+    net, batch = one.net, tensors(make_batch(6, AGENTS, OBSERVED, ACTED))
+    chosen = net.act(batch["observations"]).detach().requires_grad_()
+    values = net.critic.of_own_choice(batch["observations"], batch["actions"], chosen)
+    for agent in range(AGENTS):
+        (slopes,) = torch.autograd.grad(values[:, agent].sum(), chosen, retain_graph=True)
+        assert (slopes.abs().sum(dim=(0, 2)) > 0).tolist() == [a == agent for a in range(AGENTS)]
+    before = one.actor_loss(batch)
+    assert one.actor_loss(batch | {"actions": -batch["actions"]}) != before
+
+
+def test_the_target_values_what_all_slow_policies_would_do_next() -> None:
+    """Against the slow networks layer by layer; one agent's reward differs from another's."""
+    one = learner(gamma=0.9)
+    net, batch = one.net, tensors(make_batch(5, AGENTS, OBSERVED, ACTED))
+    with torch.no_grad():
+        for parameter in net.targets.parameters():
+            parameter.mul_(1.5)
+        following = batch["next_observations"]
+        stack = net.targets["critic"].networks
+        coming = torch.tanh(net.targets["actor"](following))
+        rows = torch.cat([following.flatten(1), coming.flatten(1)], dim=1)
+        total = torch.zeros(())
+        for agent in range(AGENTS):
+            hidden = torch.relu(rows @ stack.weights[0][agent] + stack.biases[0][agent])
+            value = (hidden @ stack.weights[1][agent] + stack.biases[1][agent]).squeeze(1)
+            target = batch["rewards"][:, agent] + 0.9 * (1.0 - batch["terminated"]) * value
+            said = net.critic(batch["observations"], batch["actions"])[:, agent]
+            total = total + (said - target).square().mean()
+    np.testing.assert_allclose(one.critic_loss(batch).item(), total.item(), rtol=1e-5)

@@ -1,0 +1,173 @@
+"""What holds for the losses and steps of every off-policy method, whatever its formula."""
+
+from typing import Any, Final
+
+import pytest
+import torch
+
+from rolecast.baselines.registry import algorithm_config
+from tests.baselines.conftest import make_batch, make_learner, tensors
+
+SINGLE: Final = ("ddpg", "sac", "td3")
+TEAMS: Final = ("comix", "covdn", "facmac", "maddpg")
+WITH_ACTOR: Final = ("ddpg", "facmac", "maddpg", "sac", "td3")
+WITH_SLOW_ACTOR: Final = ("ddpg", "facmac", "maddpg", "td3")
+OBSERVED, ACTED = 3, 2
+
+
+def learner(name: str, **settings: Any) -> Any:
+    config = algorithm_config(name)().training(hidden=(6, 5), critic_hidden=(5,), **settings)
+    return make_learner(config, agents_of(name), OBSERVED, ACTED)
+
+
+def agents_of(name: str) -> int:
+    return 1 if name in SINGLE else 3
+
+
+def batch_of(name: str, size: int = 12) -> dict[str, torch.Tensor]:
+    return tensors(make_batch(size, agents_of(name), OBSERVED, ACTED))
+
+
+def critic_loss(one: Any, batch: dict[str, torch.Tensor]) -> float:
+    """Return the loss with the same random numbers each time."""
+    one.generator.manual_seed(7)
+    return float(one.critic_loss(batch).detach())
+
+
+def moved(module: torch.nn.Module, seed: int) -> None:
+    """Change all weights of a network."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator))
+
+
+@pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
+def test_what_follows_counts_after_a_truncation_and_not_after_a_termination(name: str) -> None:
+    """A time limit leaves `terminated` at 0; nothing else of a transition tells of it."""
+    one = learner(name)
+    batch = batch_of(name)
+    other = batch | {"next_observations": batch["next_observations"] + 1.0}
+    for terminated, counts in ((0.0, True), (1.0, False)):
+        ends = {"terminated": torch.full((12,), terminated)}
+        same = critic_loss(one, batch | ends) == critic_loss(one, other | ends)
+        assert same != counts
+
+
+@pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
+def test_without_discount_only_the_reward_is_learnt(name: str) -> None:
+    one = learner(name, gamma=0.0)
+    batch = batch_of(name)
+    running, over = ({"terminated": torch.full((12,), flag)} for flag in (0.0, 1.0))
+    assert critic_loss(one, batch | running) == critic_loss(one, batch | over)
+
+
+@pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
+def test_the_targets_are_those_of_the_slow_critic(name: str) -> None:
+    """COVDN's critic is a sum without weights; its slow utility is the slow actor."""
+    one = learner(name)
+    batch = batch_of(name) | {"terminated": torch.zeros(12)}
+    before = critic_loss(one, batch)
+    moved(one.net.targets["actor" if name == "covdn" else "critic"], seed=1)
+    assert critic_loss(one, batch) != before
+    terminal = batch | {"terminated": torch.ones(12)}
+    before = critic_loss(one, terminal)
+    moved(one.net.targets, seed=2)
+    assert critic_loss(one, terminal) == before
+
+
+@pytest.mark.parametrize("name", WITH_SLOW_ACTOR)
+def test_what_follows_is_done_by_the_slow_policy(name: str) -> None:
+    one = learner(name)
+    batch = batch_of(name) | {"terminated": torch.zeros(12)}
+    before = critic_loss(one, batch)
+    moved(one.net.actor, seed=1)
+    assert critic_loss(one, batch) == before
+    moved(one.net.targets["actor"], seed=1)
+    assert critic_loss(one, batch) != before
+
+
+@pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
+def test_the_loss_of_the_critic_moves_no_target(name: str) -> None:
+    one = learner(name)
+    assert not any(parameter.requires_grad for parameter in one.net.targets.parameters())
+    slow = [parameter.clone() for parameter in one.net.targets.parameters()]
+    one.step("critic", one.critic_loss(batch_of(name)))
+    for before, after in zip(slow, one.net.targets.parameters(), strict=True):
+        torch.testing.assert_close(before, after, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", WITH_ACTOR)
+def test_policy_and_critic_take_their_steps_apart(name: str) -> None:
+    """Nor does the gradient that the policy's loss leaves behind reach the critic's next step."""
+    one = learner(name)
+    parts = {"actor": one.net.actor, "critic": one.net.critic}
+    for due, loss in (("critic", one.critic_loss), ("actor", one.actor_loss)):
+        before = {part: [p.clone() for p in module.parameters()] for part, module in parts.items()}
+        one.step(due, loss(batch_of(name)))
+        changed = {
+            part
+            for part, module in parts.items()
+            for old, new in zip(before[part], module.parameters(), strict=True)
+            if (old != new).any()
+        }
+        assert changed == {due}
+    assert all(parameter.grad is not None for parameter in one.net.critic.parameters())
+    kept = [parameter.grad.clone() for parameter in one.net.critic.parameters()]
+    one.step("actor", one.actor_loss(batch_of(name)))
+    for old, parameter in zip(kept, one.net.critic.parameters(), strict=True):
+        torch.testing.assert_close(parameter.grad, old, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
+def test_every_target_goes_a_share_of_the_way_to_the_network_it_follows(name: str) -> None:
+    one = learner(name, tau=0.25, policy_delay=2)
+    net = one.net
+    followed = {part: getattr(net, part) for part in net.targets}
+    assert set(followed) == ({"critic"} if name == "sac" else {"actor", "critic"})
+    for part in net.targets:
+        moved(net.targets[part], seed=3)
+    slow = {part: [p.clone() for p in net.targets[part].parameters()] for part in followed}
+    batches = [make_batch(12, agents_of(name), OBSERVED, ACTED)]
+    one.update_fast(batches)
+    for part in followed:  # not at the first of two updates
+        for old, now in zip(slow[part], net.targets[part].parameters(), strict=True):
+            torch.testing.assert_close(now, old, rtol=0, atol=0)
+    one.update_fast(batches)
+    for part, module in followed.items():
+        for old, now, fast in zip(
+            slow[part], net.targets[part].parameters(), module.parameters(), strict=True
+        ):
+            torch.testing.assert_close(now, 0.75 * old + 0.25 * fast, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
+def test_a_step_is_no_longer_than_the_clipped_gradient_makes_it(name: str) -> None:
+    """Plain descent in place of Adam shows the gradient: its norm is the limit, its way kept."""
+    one = learner(name, grad_clip=0.01)
+    _, parameters = one._groups["critic"]
+    one._groups["critic"] = torch.optim.SGD(parameters, lr=1.0), parameters
+    batch = batch_of(name) | {"rewards": torch.full((12, agents_of(name)), 100.0)}
+    one.generator.manual_seed(7)
+    wanted = torch.cat(
+        [g.flatten() for g in torch.autograd.grad(one.critic_loss(batch), parameters)]
+    )
+    before = torch.cat([parameter.detach().flatten() for parameter in parameters])
+    one.generator.manual_seed(7)
+    one.step("critic", one.critic_loss(batch))
+    went = before - torch.cat([parameter.detach().flatten() for parameter in parameters])
+    torch.testing.assert_close(went, 0.01 * wanted / wanted.norm(), rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*SINGLE, *TEAMS])
+def test_explored_actions_stay_within_their_limits(name: str) -> None:
+    one = learner(name)
+    net = one.net
+    net.settings["exploration_noise"] = 5.0
+    observations = torch.zeros(40, agents_of(name), OBSERVED)
+    memory = torch.zeros(40, agents_of(name), ACTED)
+    actions = torch.stack(
+        [net.explore(observations, memory, torch.Generator().manual_seed(s)) for s in range(9)]
+    )
+    assert actions.abs().max() <= 1.0
+    assert actions.std() > 0.1
