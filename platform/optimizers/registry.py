@@ -29,7 +29,14 @@ OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
 )
 """The project's own, and yardsticks."""
 
-BASELINES: Final[Mapping[str, str]] = MappingProxyType({})
+BASELINES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "pgpe": "rolecast.baselines.evolution.pgpe:PgpeConfig",
+        "snes": "rolecast.baselines.evolution.snes:SnesConfig",
+        "openai_es": "rolecast.baselines.evolution.openai_es:OpenAiEsConfig",
+        "ars": "rolecast.baselines.evolution.ars:ArsConfig",
+    }
+)
 """Competitors: name to where the config class is, imported when first asked for."""
 
 

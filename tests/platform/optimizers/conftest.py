@@ -33,6 +33,9 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {"separable": False},
         {"separable": False, "lr_adapt": True, "population": 7},
     ],
+    "pgpe": [{"ascent": "clipup"}, {"ascent": "adam", "population": 8}],
+    "openai_es": [{"step_size": 0.003}],
+    "ars": [{"step_size": 0.3}],
 }
 """Settings to test by; an optimiser that is not named here is tested as it is."""
 
@@ -63,7 +66,7 @@ def one_thread() -> Iterator[None]:
 def case_id(case: tuple[str, dict[str, Any]]) -> str:
     """Name a case."""
     name, settings = case
-    chosen = [key for key in ("configuration", "separable", "lr_adapt") if key in settings]
+    chosen = [key for key in ("configuration", "separable", "lr_adapt", "ascent") if key in settings]
     return "-".join([name, *(f"{key}={settings[key]}" for key in chosen)])
 
 

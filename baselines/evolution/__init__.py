@@ -1,0 +1,1 @@
+"""Evolution strategies under the project's ask and tell: what sceptics of surrogates run first."""

@@ -1,0 +1,208 @@
+"""The ask and tell that all evolution strategies here share: a Gaussian cloud round a moving mean.
+
+A strategy is a rule that turns a generation's draws and returns into the next mean. What is kept
+with each pending candidate is the normal draw behind it, so that evaluations may come in any order
+and the estimators of the papers hold as printed, also for candidates of an earlier mean.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from rolecast.baselines.evolution.utilities import recombination_weights
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.observations import Observations, require_batch
+
+RADIUS: Final = 0.376
+"""Root mean square distance of the first candidates from the middle, that of `cmaes`."""
+
+LEAST_SPREAD: Final = 1e-6
+"""Smallest standard deviation of a coordinate; the cube has side 1."""
+
+MARGIN: Final = 1e-3
+"""Share of a standard deviation that the mean keeps from the cube's faces: reflected in a corner,
+the two candidates of a pair would be one point."""
+
+SMALLEST: Final = 4
+"""Candidates of the smallest generation."""
+
+
+class Rule(Protocol):
+    """What makes one evolution strategy differ from another."""
+
+    @property
+    def paired(self) -> bool:
+        """Whether candidates come in pairs, mean + draw and mean - draw."""
+
+    @property
+    def spread(self) -> Float:
+        """Standard deviation [D] of the next candidates."""
+
+    def step(self, mean: Float, draws: Float, returns: Float) -> Float:
+        """Return the next mean [D], and adapt the spread.
+
+        Args:
+            mean: [D], of now.
+            draws: [n, D], standard normal: candidates are mean + spread * draw. Where candidates
+                are paired, rows 2i and 2i + 1 are a draw and its negative.
+            returns: [n].
+        """
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all that decides future steps."""
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+
+
+def check_evolution(owner: str, radius: float, population: int | None, *, paired: bool) -> None:
+    """Raise ConfigError where a setting that all strategies have is out of range."""
+    if not (radius > 0.0 and np.isfinite(radius)):
+        raise ConfigError(f"{owner}.radius", radius, "above 0")
+    if population is None:
+        return
+    odd = paired and type(population) is int and population % 2 == 1
+    if type(population) is not int or population < SMALLEST or odd:
+        kind = "an even integer" if paired else "an integer"
+        raise ConfigError(f"{owner}.population", population, f"{kind} >= {SMALLEST}, or none")
+
+
+def reflected(points: Float) -> Float:
+    """Return points folded back into the unit cube at its faces, however far outside.
+
+    Values beyond a face are those before it, mirrored: the function goes on without a jump, and no
+    two draws become one point, as they would where a face clips them.
+    """
+    return np.asarray(1.0 - np.abs(1.0 - np.mod(points, 2.0)))
+
+
+class EvolutionSearch:
+    """Draws generations and hands them to a rule, whatever the sizes of batches."""
+
+    def __init__(self, rule: Rule, *, dimension: int, seed: int, population: int | None) -> None:
+        self._rule, self._seed, self._population = rule, seed, population
+        self._data = Observations(dimension)
+        self._mean = np.full(dimension, 0.5)
+        self._asks, self._pairs = 0, 0
+        # Rows: pair, sign, point [D], draw [D]. Waiting rows were told: also their return.
+        self._pending = np.empty((0, 2 + 2 * dimension))
+        self._waiting = np.empty((0, 3 + 2 * dimension))
+        self._mirror = np.empty((0, 2 + 2 * dimension))
+
+    def ask(self, q: int) -> Float:
+        """Return q draws [q, D] from the search distribution; pairs follow each other."""
+        count = require_batch(q)
+        dimension = self._data.dimension
+        if self._population is None:
+            whole = count - count % 2 if self._rule.paired else count
+            self._population = max(whole, SMALLEST)
+        rng = np.random.default_rng(np.random.SeedSequence((self._seed, self._asks)))
+        self._asks += 1
+        missing = count - len(self._mirror)
+        directions = (missing + 1) // 2 if self._rule.paired else missing
+        rows = np.empty((directions, 2 if self._rule.paired else 1, 2 + 2 * dimension))
+        rows[:, :, 0] = self._pairs + np.arange(directions)[:, None]
+        rows[:, :, 1] = [1.0, -1.0][: rows.shape[1]]
+        rows[:, :, -dimension:] = rng.standard_normal((directions, 1, dimension))
+        rows[:, :, -dimension:] *= rows[:, :, 1:2]
+        moved = self._mean + self._rule.spread * rows[:, :, -dimension:]
+        rows[:, :, 2:-dimension] = reflected(moved)
+        self._pairs += directions
+        drawn = np.concatenate([self._mirror, rows.reshape(-1, 2 + 2 * dimension)])
+        self._mirror = drawn[count:]
+        self._pending = np.concatenate([self._pending, drawn[:count]])
+        return drawn[:count, 2:-dimension].copy()
+
+    def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
+        """Take in evaluations; each full generation of them moves the mean.
+
+        Points told before the first ask set the first mean, their average weighted by rank. Other
+        points that were never asked for are no draws of the search distribution, for which alone
+        the estimators hold: they are kept, and move nothing.
+        """
+        before = len(self._data)
+        self._data.add(candidates, returns, stderrs)
+        if self._asks == 0:
+            weights = recombination_weights(self._data.returns)
+            self._mean = self._inside(weights @ self._data.candidates)
+            return
+        dimension = self._data.dimension
+        place = {row.tobytes(): at for at, row in enumerate(self._pending[:, 2:-dimension])}
+        told = []
+        for point, value in zip(
+            self._data.candidates[before:], self._data.returns[before:], strict=True
+        ):
+            at = place.pop(point.tobytes(), None)
+            if at is not None:
+                told.append((at, value))
+        if not told:
+            return
+        indices = [at for at, _ in told]
+        values = np.array([[value] for _, value in told])
+        fresh = np.concatenate([values, self._pending[indices]], axis=1)
+        self._pending = np.delete(self._pending, indices, axis=0)
+        self._waiting = np.concatenate([self._waiting, fresh])
+        self._learn()
+
+    def best(self) -> Float:
+        """Return the mean of the search distribution, which no single lucky draw decides."""
+        if not len(self._data):
+            raise RequestError("best() needs at least one evaluation; none was told yet")
+        return self._mean.copy()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return data, distribution, the rule's state, and all draws that are not used up."""
+        return {
+            "data": self._data.state_dict(),
+            "mean": self._mean.copy(),
+            "counts": [self._asks, self._pairs],
+            "seed": self._seed,
+            "population": self._population,
+            "pending": self._pending.copy(),
+            "waiting": self._waiting.copy(),
+            "mirror": self._mirror.copy(),
+            "rule": self._rule.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._data.load_state_dict(state["data"])
+        self._asks, self._pairs = map(int, state["counts"])
+        self._seed = int(state["seed"])
+        population = state["population"]
+        self._population = None if population is None else int(population)
+        self._mean = np.array(state["mean"], dtype=np.float64)
+        self._pending = np.array(state["pending"], dtype=np.float64)
+        self._waiting = np.array(state["waiting"], dtype=np.float64)
+        self._mirror = np.array(state["mirror"], dtype=np.float64)
+        self._rule.load_state_dict(state["rule"])
+
+    def explain(self) -> dict[str, float]:
+        """Return the root mean square distance of candidates from the mean."""
+        return {"cloud_radius": float(np.linalg.norm(self._rule.spread))}
+
+    def _learn(self) -> None:
+        """Give the rule every generation that is complete, oldest first."""
+        size, dimension = self._population or SMALLEST, self._data.dimension
+        while True:
+            ready = self._ready()
+            if len(ready) < size:
+                return
+            rows = self._waiting[ready[:size]]
+            self._mean = self._inside(self._rule.step(self._mean, rows[:, -dimension:], rows[:, 0]))
+            self._waiting = np.delete(self._waiting, ready[:size], axis=0)
+
+    def _ready(self) -> list[int]:
+        """Return which waiting rows a generation may have; of pairs, both or none, in order."""
+        if not self._rule.paired:
+            return list(range(len(self._waiting)))
+        order = np.lexsort((-self._waiting[:, 2], self._waiting[:, 1]))
+        pairs = self._waiting[order, 1]
+        both = np.flatnonzero(pairs[1:] == pairs[:-1])
+        return [int(order[at + half]) for at in both for half in (0, 1)]
+
+    def _inside(self, mean: Float) -> Float:
+        margin = np.minimum(MARGIN * self._rule.spread, 0.5)
+        return np.clip(mean, margin, 1.0 - margin)

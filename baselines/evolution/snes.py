@@ -1,0 +1,91 @@
+"""SNES: natural evolution of a mean and of one standard deviation a coordinate.
+
+Source: Wierstra, Schaul, Glasmachers, Sun, Peters and Schmidhuber (2014), Natural Evolution
+Strategies, algorithm 6 with the settings of its table 1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rolecast.baselines.evolution.search import (
+    LEAST_SPREAD,
+    RADIUS,
+    EvolutionSearch,
+    check_evolution,
+)
+from rolecast.baselines.evolution.utilities import nes_utilities
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Proposal
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnesConfig:
+    """Separable natural evolution from the middle of the cube."""
+
+    radius: float = RADIUS
+    """Root mean square distance of the first candidates from the middle: sigma sqrt(D)."""
+
+    population: int | None = None
+    """Candidates of one generation; None: the size of the first batch."""
+
+    mean_rate: float = 1.0
+    """Learning rate of the mean; the authors' is 1."""
+
+    spread_rate: float | None = None
+    """Learning rate of log sigma; None: the authors' (3 + ln D) / (5 sqrt(D))."""
+
+    def __post_init__(self) -> None:
+        check_evolution("SnesConfig", self.radius, self.population, paired=False)
+        if not self.mean_rate > 0.0:
+            raise ConfigError("SnesConfig.mean_rate", self.mean_rate, "above 0")
+        if self.spread_rate is not None and not self.spread_rate >= 0.0:
+            raise ConfigError("SnesConfig.spread_rate", self.spread_rate, ">= 0, or none")
+
+    def build(self, *, dimension: int, seed: int) -> EvolutionSearch:
+        """Return a fresh optimiser."""
+        if dimension < 1:
+            raise ConfigError("SnesConfig dimension", dimension, "an integer >= 1")
+        rule = Snes(self, dimension)
+        return EvolutionSearch(rule, dimension=dimension, seed=seed, population=self.population)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Divide a budget as the local searches do."""
+        return many_cheap(budget_episodes)
+
+
+class Snes:
+    """Steps along the natural gradient of expected utility."""
+
+    paired = False
+
+    def __init__(self, config: SnesConfig, dimension: int) -> None:
+        rate = (3.0 + np.log(dimension)) / (5.0 * np.sqrt(dimension))
+        self._mean_rate = config.mean_rate
+        self._spread_rate = float(rate) if config.spread_rate is None else config.spread_rate
+        self._sigma = np.full(dimension, config.radius / np.sqrt(dimension))
+
+    @property
+    def spread(self) -> Float:
+        """Standard deviation [D]."""
+        return self._sigma
+
+    def step(self, mean: Float, draws: Float, returns: Float) -> Float:
+        """Return mean + rate sigma sum(u z); multiply sigma by exp(rate / 2 sum(u (z^2 - 1)))."""
+        utilities = nes_utilities(returns)
+        moved = mean + self._mean_rate * self._sigma * (utilities @ draws)
+        grown = np.exp(0.5 * self._spread_rate * (utilities @ (np.square(draws) - 1.0)))
+        self._sigma = np.maximum(self._sigma * grown, LEAST_SPREAD)
+        return np.asarray(moved)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the standard deviations."""
+        return {"sigma": self._sigma.copy()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from standard deviations."""
+        self._sigma = np.array(state["sigma"], dtype=np.float64)

@@ -1,0 +1,38 @@
+"""Returns made comparable by their ranks, so that neither their scale nor an outlier decides."""
+
+import numpy as np
+from scipy.stats import rankdata
+
+from rolecast.envs.spec import Float
+
+
+def centered_ranks(returns: Float) -> Float:
+    """Return ranks [n] of returns [n], evenly spaced from -0.5 (worst) to 0.5 (best).
+
+    Source: Salimans et al. (2017), the shaping of their published code. Differs: equal returns
+    share the mean of their ranks, so that a plateau (sparse reward) gives no direction by accident.
+    """
+    ranks = np.asarray(rankdata(returns, method="average"), dtype=np.float64)
+    return (ranks - 1.0) / (len(returns) - 1.0) - 0.5
+
+
+def recombination_weights(returns: Float) -> Float:
+    """Return weights [n] of sum 1 for returns [n], 0 for the worse half, logarithmic in the rank.
+
+    Source: Wierstra et al. (2014), equation for u_k less its 1/n. Differs: equal returns share the
+    mean of their weights.
+    """
+    count = len(returns)
+    by_rank = np.maximum(np.log(count / 2.0 + 1.0) - np.log(np.arange(1, count + 1)), 0.0)
+    _, group = np.unique(-returns, return_inverse=True)
+    shares = np.bincount(group, by_rank[np.argsort(np.argsort(group, kind="stable"))])
+    weights = (shares / np.bincount(group))[group]
+    return np.asarray(weights / weights.sum())
+
+
+def nes_utilities(returns: Float) -> Float:
+    """Return the utilities [n] of natural evolution strategies for returns [n]; their sum is 0.
+
+    Source: Wierstra et al. (2014), section 3.1.
+    """
+    return recombination_weights(returns) - 1.0 / len(returns)
