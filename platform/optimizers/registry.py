@@ -31,6 +31,7 @@ OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
 
 BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "turbo": "rolecast.baselines.hdbo.turbo:TurboConfig",
         "pgpe": "rolecast.baselines.evolution.pgpe:PgpeConfig",
         "snes": "rolecast.baselines.evolution.snes:SnesConfig",
         "openai_es": "rolecast.baselines.evolution.openai_es:OpenAiEsConfig",

@@ -21,6 +21,9 @@ LOCAL: Final[dict[str, Any]] = {
 }
 """A local search of a short budget, whose every part soon has its say."""
 
+SURROGATE: Final[dict[str, Any]] = {"initial": 8, "max_points": 40, "refit": 3.0, "fit_steps": 5}
+"""A competitor's process, fitted seldom."""
+
 SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "dss_gp_ucb": [
         {**LOCAL, "cliques": CLIQUES},
@@ -32,6 +35,10 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {"separable": True},
         {"separable": False},
         {"separable": False, "lr_adapt": True, "population": 7},
+    ],
+    "turbo": [
+        {**SURROGATE, "candidates": 64},
+        {**SURROGATE, "candidates": 32, "trust_regions": 3, "centre": "observed"},
     ],
     "pgpe": [{"ascent": "clipup"}, {"ascent": "adam", "population": 8}],
     "openai_es": [{"step_size": 0.003}],
@@ -66,7 +73,8 @@ def one_thread() -> Iterator[None]:
 def case_id(case: tuple[str, dict[str, Any]]) -> str:
     """Name a case."""
     name, settings = case
-    chosen = [key for key in ("configuration", "separable", "lr_adapt", "ascent") if key in settings]
+    telling = ("configuration", "separable", "lr_adapt", "ascent", "trust_regions", "direction")
+    chosen = [key for key in telling if key in settings]
     return "-".join([name, *(f"{key}={settings[key]}" for key in chosen)])
 
 

@@ -28,7 +28,7 @@ def test_settings_are_frozen_and_by_keyword(name: str) -> None:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(config, field.name, None)
     with pytest.raises(TypeError):
-        optimizer_config_class(name)(1)  # type: ignore[call-arg]  # what is tested
+        optimizer_config_class(name)(1)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:

@@ -1,0 +1,1 @@
+"""Competitors of the search: Bayesian optimisation in many dimensions, by other authors."""
