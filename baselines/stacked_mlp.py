@@ -32,5 +32,5 @@ class StackedMLP(nn.Module):
         """Return outputs [n, B, out] of inputs [n, B, in], one block of rows for each network."""
         rows = inputs
         for depth, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            rows = torch.baddbmm(bias, rows.relu() if depth else rows, weight)
+            rows = torch.baddbmm(bias, rows.relu_() if depth else rows, weight)
         return rows

@@ -62,9 +62,10 @@ class COMIXModule(JointModule):
         seen = first.weight[:, : self.observation_size]
         acted = first.weight[:, self.observation_size :]
         with torch.no_grad():
+            rest = utility[1:]
             known = torch.addmm(first.bias, rows, seen.T)
             found = best_actions(
-                lambda actions: utility[1:](known + actions @ acted.T).squeeze(-1),
+                lambda actions: rest(known + actions @ acted.T).squeeze(-1),
                 numbers,
                 rows=len(rows),
                 elites=self.search.elites,

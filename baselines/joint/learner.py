@@ -13,6 +13,7 @@ from ray.rllib.core import COMPONENT_OPTIMIZER, DEFAULT_MODULE_ID
 from ray.rllib.core.learner.torch.torch_learner import TorchLearner
 from torch import Tensor, nn
 
+from rolecast.baselines.joint.adam import TightAdam
 from rolecast.baselines.joint.module import JointModule
 from rolecast.baselines.joint.replay import Batch
 from rolecast.envs.errors import RunError
@@ -79,11 +80,12 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
     def step(self, name: str, loss: Tensor) -> None:
         """Take one Adam step of a parameter group down a loss."""
         optimizer, parameters = self._groups[name]
-        optimizer.zero_grad(set_to_none=True)
+        for parameter in parameters:
+            parameter.grad = None
         loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]  # torch leaves it so
         if self.config.grad_clip is not None:
             nn.utils.clip_grad_norm_(parameters, self.config.grad_clip, foreach=True)
-        optimizer.step()
+        optimizer.descend()
         self.losses[f"{name}_loss"] = loss.detach()
 
     def follow(self, rate: float) -> None:
@@ -128,18 +130,18 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
         """What the last update was like, by name."""
         seed = 0 if self.config.seed is None else int(self.config.seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self._groups: dict[str, tuple[torch.optim.Adam, list[nn.Parameter]]] = {}
+        self._groups: dict[str, tuple[TightAdam, list[nn.Parameter]]] = {}
         super().build()
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
-        """Register one Adam for each parameter group, fused over its parameters."""
+        """Register one Adam for each parameter group."""
         assert self._module is not None
         net: Any = self._module[module_id]
         self._net: Net = net.unwrapped()
         for name, (parameters, rate) in self.parameter_groups().items():
             if not parameters:
                 continue
-            optimizer = torch.optim.Adam(parameters, lr=rate, fused=True)
+            optimizer = TightAdam(parameters, lr=rate)
             self._groups[name] = optimizer, list(parameters)
             self.register_optimizer(
                 module_id=module_id,

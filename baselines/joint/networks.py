@@ -24,7 +24,8 @@ def mlp(inputs: int, hidden: Sequence[int], outputs: int) -> nn.Sequential:
     """Return a perceptron with ReLU between its layers and nothing after the last."""
     layers: list[nn.Module] = []
     for fan_in, fan_out in pairwise((inputs, *hidden, outputs)):
-        layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
+        # In place, as the gradient of a linear layer does not need what it returned.
+        layers += [nn.Linear(fan_in, fan_out), nn.ReLU(inplace=True)]
     return nn.Sequential(*layers[:-1])
 
 

@@ -74,6 +74,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         spec = self.config.get_multi_rl_module_spec(spaces=self.get_spaces(), inference_only=True)
         self.module = spec.build()
         self._net = self.module[DEFAULT_MODULE_ID]
+        self._net.eval()
 
     def get_spaces(self) -> dict[str, Any]:
         """Return the joint spaces under each name that RLlib asks for."""

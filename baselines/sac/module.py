@@ -34,8 +34,11 @@ class SquashedGaussian(nn.Module):
 
     def both(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Return means and logarithms of deviations, [..., da] each."""
-        features = self.mean[:-1](observations)
-        return self.mean[-1](features), self.log_deviation(features).clamp(*LOG_DEVIATIONS)
+        *body, head = self.mean
+        features = observations
+        for layer in body:
+            features = layer(features)
+        return head(features), self.log_deviation(features).clamp(*LOG_DEVIATIONS)
 
     def draw(self, observations: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions [..., da] in [-1, 1] and their log-densities [...].
