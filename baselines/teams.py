@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from torch import Tensor
 
@@ -43,7 +43,7 @@ AUTHORS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
                 "noise_process": "gaussian",
                 "exploration_noise": 0.1,
                 "random_steps": 10_000,
-                "num_steps_sampled_before_learning_starts": 10_000,
+                "num_steps_sampled_before_learning_starts": 1_000,
                 "critic_hidden": (400, 400),
             }
         ),
@@ -54,6 +54,10 @@ AUTHORS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 Policies of MuJoCo tasks were 400-400, which is `size="xl"`. Source: the code published with Peng et
 al. (2021), configurations `*_pp` and `*_mamujoco`; 32 episodes of 25 steps are a batch of 800.
 """
+
+LONG_HORIZON: Final = 100
+"""Steps beyond which episodes are long: too long for predator-prey's discount, 0.85, which halves
+what comes 4 steps later."""
 
 
 class TeamConfig(OffPolicyConfig):
@@ -86,6 +90,18 @@ class TeamConfig(OffPolicyConfig):
         self.random_steps = 0
         self.num_steps_sampled_before_learning_starts = 1000
         self.paper_hidden = self.critic_hidden = (64, 64)
+
+    def suit(self, horizon: int) -> Self:
+        """Take the settings that the authors had for tasks of about this length.
+
+        Args:
+            horizon: of the task, in steps; up to `LONG_HORIZON` the defaults stay, beyond it those
+                for MuJoCo's bodies hold.
+        """
+        if horizon <= LONG_HORIZON:
+            return self
+        self.paper_hidden = (400, 400)
+        return self.training(**AUTHORS["mujoco"])
 
 
 class TeamLearner(OffPolicyLearner[Net]):

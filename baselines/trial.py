@@ -12,6 +12,7 @@ from rolecast.baselines.actor_policy import ActorPolicy
 from rolecast.baselines.joint.environments import check_fit
 from rolecast.baselines.joint.runner import EPISODE_RETURNS, OBSERVED_RETURNS
 from rolecast.baselines.registry import algorithm_config
+from rolecast.baselines.teams import TeamConfig
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import Float, TaskSpec
 from rolecast.platform.tuning.method import Progress
@@ -43,6 +44,20 @@ def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
         made.close()
 
 
+def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
+    """Return the config of an algorithm for a task, with its authors' settings where none is given.
+
+    A team's algorithm that was published with settings for short and for long tasks takes those
+    that suit the task.
+    """
+    config = algorithm_config(name)().environment(task)
+    if isinstance(config, TeamConfig):
+        made = make_task(task)
+        config.suit(made.spec.horizon)
+        made.close()
+    return config.tuned(settings)
+
+
 class LearnerTrial:
     """An RLlib algorithm of ours; see `rolecast.platform.tuning.method.LearningMethod`."""
 
@@ -57,7 +72,7 @@ class LearnerTrial:
         env_steps: int,
     ) -> None:
         """Build the algorithm; see `MethodFactory.start`."""
-        config = algorithm_config(name)().environment(task).tuned(settings)
+        config = configured(name, task, settings)
         most = max(int(LARGEST_WARM_UP * env_steps), 1)
         short = {
             field: min(getattr(config, field), most)

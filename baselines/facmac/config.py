@@ -1,14 +1,14 @@
 """Settings of FACMAC, and the algorithm that they build."""
 
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
 from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
 from rolecast.baselines.mixing import MIXERS
-from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
+from rolecast.baselines.teams import ACTION_PENALTY, LONG_HORIZON, TeamConfig
 
 MIXING: Final[Rules] = MappingProxyType(
     {
@@ -53,6 +53,12 @@ class FACMACConfig(TeamConfig):
         self.mixing_embedding = 64
         self.mixing_hypernet = 0
         self.action_penalty = 1e-3
+
+    def suit(self, horizon: int) -> Self:
+        """Take the authors' settings for tasks of this length; see `TeamConfig.suit`."""
+        if horizon > LONG_HORIZON:
+            self.mixing_hypernet = 64
+        return super().suit(horizon)
 
 
 class FACMAC(OffPolicy):

@@ -11,6 +11,7 @@ import pytest
 from rolecast.baselines import FACMACConfig, MADDPGConfig
 from rolecast.baselines.actor_policy import ActorPolicy
 from rolecast.baselines.teams import AUTHORS, TeamConfig
+from rolecast.baselines.trial import configured
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
 
@@ -68,3 +69,22 @@ def test_every_method_takes_its_authors_settings(name: str, kind: str) -> None:
 
     config = algorithm_config(name)().tuned(AUTHORS[kind])
     assert config.gamma == AUTHORS[kind]["gamma"]
+
+
+@pytest.mark.parametrize("name", ["maddpg", "facmac", "comix", "covdn"])
+def test_a_trial_on_long_episodes_has_the_settings_that_the_authors_had_for_them(name: str) -> None:
+    """Numbers of the published code; what an experiment sets stays, and short tasks keep theirs."""
+    long = configured(name, "ma_hopper_3x1?obs=own", {"size": "small", "tau": 0.5})
+    assert (long.gamma, long.train_batch_size_per_learner, long.updates_per_step) == (0.99, 100, 1)
+    assert (long.critic_hidden, long.paper_hidden) == ((400, 400), (400, 400))
+    assert (long.size, long.tau) == ("small", 0.5)
+    if name == "facmac":
+        assert long.mixing_hypernet == 64
+    short = configured(name, "pred_prey_3", {})
+    assert (short.gamma, short.critic_hidden) == (0.85, (64, 64))
+    assert short.to_dict()["updates_per_step"] == type(short)().updates_per_step
+
+
+def test_a_trial_of_one_agent_has_the_defaults() -> None:
+    config = configured("td3", "hopper", {"tau": 0.5})
+    assert (config.gamma, config.tau, config.critic_hidden) == (0.99, 0.5, (256, 256))
