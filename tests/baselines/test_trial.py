@@ -27,12 +27,26 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def start() -> Any:
-    return METHODS["td3"].start(TASK, SETTINGS, seed=1, workers=0, env_steps=400)
+ON_POLICY: dict[str, Any] = {
+    "size": "small",
+    "critic_hidden": (8,),
+    "train_batch_size_per_learner": 6,
+    "minibatch_size": 6,
+    "num_epochs": 2,
+    "num_envs_per_env_runner": 1,
+}
 
 
-def test_a_trial_goes_to_its_points_and_is_resumed_from_its_folder(tmp_path: Path) -> None:
-    trial = start()
+def start(name: str = "td3") -> Any:
+    settings = ON_POLICY if name == "ppo" else SETTINGS
+    return METHODS[name].start(TASK, settings, seed=1, workers=0, env_steps=400)
+
+
+@pytest.mark.parametrize("name", ["td3", "ppo"])
+def test_a_trial_goes_to_its_points_and_is_resumed_from_its_folder(
+    name: str, tmp_path: Path
+) -> None:
+    trial = start(name)
     assert trial.parameters == 3 * 10 + 10 + 10 * 10 + 10 + 10 + 1
     assert len(trial.train(45).returns) == 1
     told = trial.train(130)
@@ -44,7 +58,7 @@ def test_a_trial_goes_to_its_points_and_is_resumed_from_its_folder(tmp_path: Pat
     wanted = trial.train(200)
     assert 200 <= wanted.env_steps < 206
     assert trial.train(150) == type(wanted)(env_steps=wanted.env_steps)
-    resumed = start()
+    resumed = start(name)
     resumed.restore(tmp_path)
     assert resumed.train(200) == wanted
     (policy, weights), (again, same) = trial.policy(), resumed.policy()

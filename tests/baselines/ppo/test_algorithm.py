@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 from ray.rllib.algorithms.ppo import ppo
+from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
+from rolecast.baselines.ppo.algorithm import side_by_side
 from rolecast.baselines.ppo.config import MAPPOConfig, PPOConfig
+from rolecast.baselines.ppo.runner import PPOEnvRunner
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")
 
@@ -68,14 +71,43 @@ def test_a_restored_algorithm_goes_on_as_the_original_did(trained: Any, tmp_path
     np.testing.assert_array_equal(again, final)
 
 
-def test_runners_elsewhere_sample_the_whole_batch() -> None:
-    algorithm = config(MAPPOConfig, runners=1).build_algo()
+def test_two_runners_elsewhere_do_what_they_would_do_here(tmp_path: Path) -> None:
+    """Each has half of the batch, the first the very one that a runner in this process has.
+
+    And, taken back to its start, the algorithm does it again.
+    """
+    settings = config(MAPPOConfig, runners=2).env_runners(num_envs_per_env_runner=2)
+    algorithm: Any = settings.build_algo()
+    algorithm.save_to_path(tmp_path / "start")
     before = weights(algorithm)
     result = algorithm.train()
     after = weights(algorithm)
+    algorithm.restore_from_path(tmp_path / "start")
+    algorithm.train()
+    again = weights(algorithm)
+    algorithm.restore_from_path(tmp_path / "start")
+    np.testing.assert_array_equal(weights(algorithm), before)
+    runners = [PPOEnvRunner(config=algorithm.config, worker_index=index) for index in (0, 1, 2)]
+    for runner in runners:
+        runner.set_state({"rl_module": algorithm.env_runner.module.get_state()})
+    alone, *fragments = [runner.collect(30, 0, 4) for runner in runners]
+    for name, rows in alone.samples.items():
+        np.testing.assert_array_equal(rows, fragments[0].samples[name])
+    samples = side_by_side(fragments)
+    assert samples["rewards"].shape == (30, 4, 3)
+    told = algorithm.learner_group.foreach_learner(
+        lambda learner: learner.learn(samples, {NUM_ENV_STEPS_SAMPLED_LIFETIME: 120})
+    )
+    assert [answer.ok for answer in told] == [True]
+    algorithm.send_weights()
+    here = weights(algorithm)
+    for runner in runners:
+        runner.stop()
     algorithm.stop()
     assert result["env_runners"]["num_env_steps_sampled_lifetime"] == 120
     assert not np.array_equal(before, after)
+    np.testing.assert_array_equal(again, after)
+    np.testing.assert_array_equal(here, after)
 
 
 def test_evaluation_scores_whole_episodes() -> None:
