@@ -224,3 +224,26 @@ def baselines_ledger(
         print_json({"cells": len(rows), "written": written})
     else:
         say("written: " + ", ".join(map(str, written)))
+
+
+@app.command("learners")
+def learners_speed(
+    *,
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Measure updates/s of the learners against RLlib's SAC and bare torch loops; 10 minutes."""
+    from rolecast.platform.benchmarks.learners import measure_all
+    from rolecast.platform.benchmarks.learners_table import RATIO_HEAD, markdown, ratio_rows
+    from rolecast.platform.search.files import write_bytes, write_json
+
+    folder = _folder(out, quick=quick)
+    results = measure_all(quick=quick, note=warn)
+    write_json(folder / "learners.json", results)
+    write_bytes(folder / "learners.md", markdown(results).encode())
+    if json:
+        print_json(results)
+    else:
+        print_table(RATIO_HEAD, ratio_rows(results))
+        say(f"written: {folder / 'learners.json'}, {folder / 'learners.md'}")

@@ -1,0 +1,75 @@
+"""The speed of the learners for readers: rows of two tables, and Markdown."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+HEAD: Final = ("side", "a processor second", "rounds", "a second of wall time", "rounds")
+RATIO_HEAD: Final = ("side", "to", "by processor time", "rounds", "by wall time", "goal", "met")
+
+
+def rows(results: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return a row of `HEAD` for each side of what `measure_all` returned."""
+    return [
+        (name, *_spread(side["processor"]), *_spread(side["wall"]))
+        for name, side in results["sides"].items()
+    ]
+
+
+def ratio_rows(results: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return a row of `RATIO_HEAD` for each comparison; those with a goal first."""
+    found: list[tuple[str, ...]] = []
+    for ratio in sorted(results["ratios"], key=lambda each: each["goal"] is None):
+        goal, median = ratio["goal"], ratio["processor"]["median"]
+        found.append(
+            (
+                ratio["side"],
+                ratio["to"],
+                *_spread(ratio["processor"]),
+                _number(ratio["wall"]["median"]),
+                "" if goal is None else f"{goal:g}",
+                "" if goal is None else "yes" if median >= goal else "no",
+            )
+        )
+    return found
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    """Return the whole result as Markdown."""
+    machine = results["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return "\n".join(
+        [
+            "# Speed of the learners\n",
+            f"Updates a second, one thread, batch {results['batch']}: the median of "
+            f"{results['rounds']} rounds and their range. Written by `rolecast bench learners`; "
+            "every round is in learners.json. A whole loop takes one step in "
+            f"{results['task']} for each update, a learner alone draws from its replay and "
+            "learns; bare torch draws and learns in a loop of its own, without a task. RLlib's "
+            "SAC has its own replay and settings, and takes one step for each update too. The "
+            f"team's learners are on {results['team_task']} with their own settings, for "
+            "information; their whole loop is in env steps, one update for eight. Processor time "
+            "does not count what others do on the machine.\n",
+            f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, "
+            f"{versions}.\n",
+            "## How many times as fast\n",
+            "Ratios within a round: both sides were timed within the same minute.\n",
+            _table(RATIO_HEAD, ratio_rows(results)),
+            "\n## Updates a second\n",
+            _table(HEAD, rows(results)),
+            "",
+        ]
+    )
+
+
+def _table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ("---",) * len(head), *lines))
+
+
+def _spread(values: Mapping[str, Any]) -> tuple[str, str]:
+    low, high = min(values["rounds"]), max(values["rounds"])
+    return _number(values["median"]), f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    """Return a number with as many digits as one reads: 0.43, 7.1, 1,234."""
+    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
