@@ -91,7 +91,14 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     fields = dict(line.split(":") for line in MEMORY_INFO.read_text().splitlines())
     free = 1024 * int(fields["MemAvailable"].split()[0])
-    limit, used = GROUP / "memory.max", GROUP / "memory.current"
+    limit = GROUP / "memory.max"
     if limit.exists() and limit.read_text().strip() != "max":
-        free = min(free, max(0, int(limit.read_text()) - int(used.read_text())))
+        free = min(free, max(0, int(limit.read_text()) - _taken()))
     return free
+
+
+def _taken() -> int:
+    """Return bytes that a container's processes hold, without the files that can be dropped."""
+    lines = (GROUP / "memory.stat").read_text().splitlines()
+    files = dict(line.split() for line in lines)["inactive_file"]
+    return int((GROUP / "memory.current").read_text()) - int(files)

@@ -25,6 +25,7 @@ from rolecast.platform.optimizers.observations import (
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern
 from rolecast.platform.surrogate.levelling import level
+from rolecast.platform.surrogate.memory import require_memory
 
 LENGTHSCALES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
 """Lengthscales that evidence chooses among, as multiples of the square root of the dimension."""
@@ -145,7 +146,11 @@ class GlobalSearch:
         return CliqueSum(self._cliques, multiple * np.sqrt(sizes), weights)
 
     def _model(self) -> Posterior:
-        """Condition on at most `max_points` evaluations, hyperparameters by evidence."""
+        """Condition on at most `max_points` evaluations, hyperparameters by evidence.
+
+        Raises:
+            ConfigError: there are more evaluations than memory holds.
+        """
         if self._posterior is None:
             count = len(self._data)
             kept = np.arange(count)
@@ -154,6 +159,8 @@ class GlobalSearch:
                 best = np.argsort(-self._data.returns[: count - half], kind="stable")[:half]
                 kept = np.concatenate([np.sort(best), np.arange(count - half, count)])
             points = self._data.candidates[kept]
+            # The best fit so far, that of now, and that of the best before it is let go.
+            require_memory(*points.shape, queries=2 * self._config.pool, fits=3)
             targets, slopes = level(self._data.returns[kept], self._config.levelling)
             known = np.square(np.nan_to_num(self._data.stderrs[kept] * slopes))
             # One at a time: all of them would be thirty matrices.

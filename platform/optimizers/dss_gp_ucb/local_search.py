@@ -29,6 +29,7 @@ from rolecast.platform.optimizers.observations import (
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
 from rolecast.platform.surrogate.levelling import level, to_returns
+from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
 SHARE_INTERVAL: Final = 4
@@ -39,6 +40,9 @@ ASCENT_STEPS: Final = 8
 
 UNASKED: Final = 64
 """Evaluations from which the centre moves where none was asked for; two batches else."""
+
+NEAR: Final = 3
+"""Noises among which a batch chooses: the last one and its two neighbours."""
 
 RELEVANCE_WINDOW: Final = 2400
 """Latest evaluations that the relevance is fitted to."""
@@ -183,7 +187,12 @@ class LocalSearch:
         self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
 
     def _fit(self, points: Float, targets: Float, noise: Float) -> Posterior:
-        """Choose noise and structured share by evidence, near the last choice; condition."""
+        """Choose noise and structured share by evidence, near the last choice; condition.
+
+        Raises:
+            ConfigError: the window holds more evaluations than memory does.
+        """
+        require_memory(*points.shape, fits=NEAR)
         kernel: Kernel = Matern(self.radius)
         covariance = kernel.matrix(points, points)
         choosing = self._tells % SHARE_INTERVAL == 1
@@ -195,7 +204,8 @@ class LocalSearch:
             if self._share:
                 covariance += SHARES[self._share] * difference
                 kernel = Mixture(kernel, structured, SHARES[self._share])
-        near = range(max(0, self._noise - 1), min(len(NOISES), self._noise + 2))
+        low = max(0, self._noise - NEAR // 2)
+        near = range(low, min(len(NOISES), self._noise + NEAR // 2 + 1))
         fits = {choice: fit(covariance, targets, NOISES[choice] * noise) for choice in near}
         self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
         return Posterior(kernel, points, fits[self._noise])

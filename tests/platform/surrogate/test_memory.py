@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rolecast.envs.errors import ConfigError
+from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.platform.surrogate import memory
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
@@ -82,14 +83,48 @@ def test_the_machine_has_some_memory_but_not_for_a_million_points() -> None:
         require_memory(10**6, 1)
 
 
-@pytest.mark.parametrize(("limit", "used", "expected"), [("max", "7", 2**30), ("900", "300", 600)])
-def test_the_limit_of_a_container_counts(
-    limit: str, used: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("limit", "used", "files", "expected"),
+    [("max", "7", "0", 2**30), ("900", "300", "0", 600), ("900", "800", "500", 600)],
+)
+def test_the_limit_of_a_container_counts_without_files_that_can_be_dropped(
+    limit: str,
+    used: str,
+    files: str,
+    expected: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     info = tmp_path / "meminfo"
     info.write_text("MemTotal:  4194304 kB\nMemAvailable:  1048576 kB\nHugePages_Total:  0\n")
     (tmp_path / "memory.max").write_text(limit + "\n")
     (tmp_path / "memory.current").write_text(used + "\n")
+    (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {files}\nactive_file 9\n")
     monkeypatch.setattr(memory, "MEMORY_INFO", info)
     monkeypatch.setattr(memory, "GROUP", tmp_path)
     assert available_memory() == expected
+
+
+@pytest.mark.parametrize("name", ["local_gp", "gp_ucb"])
+def test_a_search_that_memory_cannot_hold_says_so_and_goes_on_with_more(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "meminfo"
+    info.write_text("MemAvailable:  100 kB\n")
+    monkeypatch.setattr(memory, "MEMORY_INFO", info)
+    monkeypatch.setattr(memory, "GROUP", tmp_path)
+    optimizer = make_optimizer(name, dimension=5)
+
+    def evaluate(times: int) -> None:
+        for _ in range(times):
+            candidates = optimizer.ask(60)
+            optimizer.tell(candidates, candidates.sum(1))
+
+    with pytest.raises(ConfigError, match=r"points of the process is .* GiB are free"):
+        evaluate(times=4)
+    before = optimizer.state_dict()["data"]["rows"]
+    info.write_text("MemAvailable:  1048576 kB\n")
+    evaluate(times=1)
+    after = optimizer.state_dict()["data"]["rows"]
+    np.testing.assert_array_equal(after[: len(before)], before)
+    assert optimizer.best().shape == (5,)
