@@ -32,6 +32,9 @@ OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
 BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "turbo": "rolecast.baselines.hdbo.turbo:TurboConfig",
+        "treebo": "rolecast.baselines.hdbo.treebo:TreeboConfig",
+        "rducb": "rolecast.baselines.hdbo.rducb:RducbConfig",
+        "gibo": "rolecast.baselines.hdbo.gibo:GiboConfig",
         "pgpe": "rolecast.baselines.evolution.pgpe:PgpeConfig",
         "snes": "rolecast.baselines.evolution.snes:SnesConfig",
         "openai_es": "rolecast.baselines.evolution.openai_es:OpenAiEsConfig",

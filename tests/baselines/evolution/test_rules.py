@@ -24,10 +24,9 @@ def score(draws: Float, utilities: Float) -> tuple[Float, Float]:
     sigma = torch.tensor(SIGMA, requires_grad=True)
     points = torch.from_numpy(MEAN + SIGMA * draws)
     densities = -torch.log(sigma) - ((points - mean) / sigma).square() / 2.0
-    (torch.from_numpy(utilities)[:, None] * densities).sum().backward()
-    assert mean.grad is not None
-    assert sigma.grad is not None
-    return mean.grad.numpy(), sigma.grad.numpy()
+    total = (torch.from_numpy(utilities)[:, None] * densities).sum()
+    in_mean, in_sigma = torch.autograd.grad(total, (mean, sigma))
+    return in_mean.numpy(), in_sigma.numpy()
 
 
 def mirrored(pairs: int, dimension: int = 3) -> Float:

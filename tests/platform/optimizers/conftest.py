@@ -40,6 +40,18 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {**SURROGATE, "candidates": 64},
         {**SURROGATE, "candidates": 32, "trust_regions": 3, "centre": "observed"},
     ],
+    "treebo": [{**SURROGATE, "resolution": 6, "zooms": 2, "gibbs_steps": 10}],
+    "rducb": [{**SURROGATE, "resolution": 6, "zooms": 2}],
+    "gibo": [
+        {
+            **SURROGATE,
+            "samples": 8,
+            "step": 1.0,
+            "raw_samples": 8,
+            "restarts": 1,
+            "ascent_steps": 2,
+        }
+    ],
     "pgpe": [{"ascent": "clipup"}, {"ascent": "adam", "population": 8}],
     "openai_es": [{"step_size": 0.003}],
     "ars": [{"step_size": 0.3}],

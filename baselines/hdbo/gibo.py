@@ -1,0 +1,249 @@
+"""GIBO: evaluations that say most of the gradient at a centre, then a step along that gradient.
+
+Source: Müller, von Rohr and Trimpe (2021), Local policy search with Bayesian optimization, with the
+settings of their published configurations for reinforcement learning.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from botorch.models import SingleTaskGP
+from gpytorch.constraints import GreaterThan, Interval
+from gpytorch.kernels import RBFKernel, ScaleKernel
+from gpytorch.priors import NormalPrior
+
+from rolecast.baselines.hdbo.gradient_posterior import GradientPosterior, SquaredExponential
+from rolecast.baselines.hdbo.record import Record
+from rolecast.baselines.hdbo.surrogate import (
+    SurrogateConfig,
+    default_noise,
+    fit,
+    hyperparameters,
+    posterior_mean,
+    process,
+    set_hyperparameters,
+)
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.observations import require_batch
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Proposal
+from rolecast.platform.surrogate.levelling import level
+
+LENGTHSCALES: Final = (0.01, 0.3)
+"""Bounds of the lengthscales; the authors', of weights in a range of about 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiboConfig(SurrogateConfig):
+    """Local search by the posterior of the gradient, from the middle of the cube."""
+
+    max_points: int = 500
+    """Most evaluations in the process."""
+
+    memory: int | None = None
+    """Latest evaluations in the process; None: 5 D, the authors' for functions, but at least 32,
+    theirs for reinforcement learning, and at most `max_points`."""
+
+    samples: int = 16
+    """Evaluations told between two steps, at least; the authors' 16."""
+
+    step: float = 0.5
+    """Length of a step in lengthscales; the authors' 0.5."""
+
+    width: float = 0.1
+    """How far in each dimension an evaluation may be from the centre; the authors' 0.1."""
+
+    raw_samples: int = 64
+    """Random points among which the acquisition function begins; the authors'."""
+
+    restarts: int = 5
+    """Starts of the acquisition function; the authors'."""
+
+    ascent_steps: int = 20
+    """Most iterations from each start."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("samples", "raw_samples", "restarts", "ascent_steps"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ConfigError(f"GiboConfig.{name}", value, "an integer >= 1")
+        if self.memory is not None and (type(self.memory) is not int or self.memory < 2):
+            raise ConfigError("GiboConfig.memory", self.memory, "an integer >= 2, or none")
+        for name in ("step", "width"):
+            if not getattr(self, name) > 0.0:
+                raise ConfigError(f"GiboConfig.{name}", getattr(self, name), "above 0")
+
+    def build(self, *, dimension: int, seed: int) -> "Gibo":
+        """Return a fresh optimiser."""
+        return Gibo(self, dimension=dimension, seed=seed)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Divide a budget as the local searches do."""
+        return many_cheap(budget_episodes)
+
+
+@dataclass(frozen=True)
+class _Next:
+    """What the next ask begins with."""
+
+    model: SingleTaskGP
+    fitted: int
+    """Evaluations at the model's last fit."""
+
+    centre: Float
+    """[D]."""
+
+    moved: bool
+    """Whether the centre is a new one."""
+
+
+class Gibo:
+    """A centre, the latest evaluations round it, and the hyperparameters of the last fit."""
+
+    def __init__(self, config: GiboConfig, *, dimension: int, seed: int) -> None:
+        self._config = config
+        self._record = Record(dimension, seed)
+        wanted = max(5 * dimension, 32) if config.memory is None else config.memory
+        self._memory = min(wanted, config.max_points)
+        self._centre = np.full(dimension, 0.5)
+        self._values: dict[str, Float] = {}
+        self._fitted = self._stepped = 0
+        self._cached: _Next | None = None
+
+    def ask(self, q: int) -> Float:
+        """Return q points [q, D]: the centre where it is new, then those that say most of it."""
+        count, rng = require_batch(q), self._record.generator()
+        if not len(self._record):
+            return self._record.asked(self._around(count, rng), rng)
+        now = self._next()
+        self._values, self._fitted = hyperparameters(now.model), now.fitted
+        self._centre, self._cached = now.centre, None
+        if now.moved:
+            self._stepped = len(self._record)
+        known = self._posterior(now.model, now.centre)
+        noise = float(np.median(known.noise))
+        for waiting in self._record.pending:
+            known = known.observed(waiting, noise)
+        chosen = []
+        for place in range(count):
+            first = now.moved and place == 0
+            query = now.centre if first else self._query(known, noise, rng)
+            known = known.observed(query, noise)
+            chosen.append(query)
+        return self._record.asked(np.array(chosen), rng)
+
+    def _around(self, q: int, rng: np.random.Generator) -> Float:
+        """Return q points [q, D]: the centre, then uniform ones of the box round it."""
+        points = rng.uniform(*self._box(), (q, self._record.dimension))
+        if not len(self._record.pending):
+            points[0] = self._centre
+        return np.asarray(points)
+
+    def _box(self) -> tuple[Float, Float]:
+        low, high = self._centre - self._config.width, self._centre + self._config.width
+        return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+    def _query(self, known: GradientPosterior, noise: float, rng: np.random.Generator) -> Float:
+        return known.best_query(
+            self._box(),
+            noise,
+            raw_samples=self._config.raw_samples,
+            restarts=self._config.restarts,
+            steps=self._config.ascent_steps,
+            rng=rng,
+        )
+
+    def _next(self) -> _Next:
+        """Return the model of what was told, and the centre after the step that is due."""
+        if self._cached is None:
+            model, fitted = self._model()
+            count, centre = len(self._record), self._centre
+            if self._record.asks == 0:
+                points = self._record.data.candidates[-self._memory :]
+                centre = np.array(points[int(np.argmax(posterior_mean(model, points)))])
+            moved = count - self._stepped >= self._config.samples
+            if moved:
+                centre = self._climbed(model, centre)
+            self._cached = _Next(model, fitted, centre, moved)
+        return self._cached
+
+    def _climbed(self, model: SingleTaskGP, centre: Float) -> Float:
+        """Return the centre [D] moved along the expected gradient, by `step` lengthscales."""
+        known = self._posterior(model, centre)
+        uphill = known.mean()
+        length = max(float(np.linalg.norm(uphill)), 1e-300)
+        moved = self._config.step * known.kernel.lengthscales * uphill / length
+        return np.clip(centre + moved, 0.0, 1.0)
+
+    def _model(self) -> tuple[SingleTaskGP, int]:
+        """Return the process of the latest evaluations, and how many there were at its fit."""
+        data, count = self._record.data, len(self._record)
+        latest = slice(-self._memory, None)
+        targets, slopes = level(data.returns[latest], self._config.levelling)
+        variances = np.square(np.nan_to_num(data.stderrs[latest]) * slopes)
+        kernel = ScaleKernel(
+            RBFKernel(
+                ard_num_dims=self._record.dimension, lengthscale_constraint=Interval(*LENGTHSCALES)
+            ),
+            outputscale_prior=NormalPrior(2.0, 1.0),
+            outputscale_constraint=GreaterThan(1e-3),
+        ).double()
+        kernel.outputscale = 2.0
+        model = process(data.candidates[latest], targets, variances, kernel, default_noise())
+        if self._values:
+            set_hyperparameters(model, self._values)
+        due = count >= self._config.refit * self._fitted
+        if due:
+            fit(model, self._config.fit_steps)
+        return model.eval(), count if due else self._fitted
+
+    def _posterior(self, model: SingleTaskGP, centre: Float) -> GradientPosterior:
+        (inputs,) = model.train_inputs
+        covariance = model.covar_module
+        lengthscales = covariance.base_kernel.lengthscale.detach().numpy()[0].copy()
+        kernel = SquaredExponential(float(covariance.outputscale.detach()), lengthscales)
+        return GradientPosterior.given(
+            kernel,
+            centre,
+            inputs.numpy(),
+            (model.train_targets - model.mean_module.constant).detach().numpy(),
+            model.likelihood.noise.detach().expand(len(inputs)).numpy(),
+        )
+
+    def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
+        """Take in evaluations; the next ask steps where they are enough."""
+        self._record.told(candidates, returns, stderrs)
+        self._cached = None
+
+    def best(self) -> Float:
+        """Return the centre [D] that the next ask will search round."""
+        if not len(self._record):
+            raise RequestError("best() needs at least one evaluation; none was told yet")
+        return self._next().centre.copy()
+
+    def explain(self) -> dict[str, float]:
+        """Return the evaluations told since the last step."""
+        return {"evaluations_since_step": float(len(self._record) - self._stepped)}
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return points, centre, hyperparameters, and when they last changed."""
+        return {
+            "record": self._record.state_dict(),
+            "centre": self._centre.copy(),
+            "values": {name: value.copy() for name, value in self._values.items()},
+            "counts": [self._fitted, self._stepped],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._record.load_state_dict(state["record"])
+        self._centre = np.array(state["centre"], dtype=np.float64)
+        self._values = {
+            name: np.array(value, dtype=np.float64) for name, value in state["values"].items()
+        }
+        self._fitted, self._stepped = map(int, state["counts"])
+        self._cached = None

@@ -1,0 +1,191 @@
+"""TreeBO: an additive process whose forest of interactions is learned by Gibbs sampling.
+
+Source: Han, Arora and Scarlett (2021), High-dimensional Bayesian optimization via tree-structured
+additive models, sections 3 and 4, with the settings of their published configurations.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from botorch.models import SingleTaskGP
+from gpytorch.kernels import Kernel
+from scipy.linalg import cho_factor, cho_solve
+
+from rolecast.baselines.hdbo.forest import Edge, alone, path
+from rolecast.baselines.hdbo.forest_search import (
+    ForestConfig,
+    ForestKernel,
+    ForestSearch,
+    edges_from,
+    edges_state,
+    term_posterior,
+    zoomed,
+)
+from rolecast.baselines.hdbo.search import Beliefs, Plain
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float
+
+INITIAL: Final = 10
+"""Random points before the first model; the authors'."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeboConfig(ForestConfig):
+    """Trees of interactions, learned."""
+
+    learn_every: int = 15
+    """Evaluations after which the forest is sampled anew; the authors'."""
+
+    gibbs_steps: int = 100
+    """Forests whose evidence is computed each time; the authors'."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("learn_every", "gibbs_steps"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ConfigError(f"TreeboConfig.{name}", value, "an integer >= 1")
+
+    def build(self, *, dimension: int, seed: int) -> ForestSearch:
+        """Return a fresh optimiser."""
+        method = Treebo(self, dimension)
+        return ForestSearch(self, method, dimension=dimension, seed=seed, initial=INITIAL)
+
+
+class Evidence:
+    """Log marginal likelihood of forests over the same data and hyperparameters."""
+
+    def __init__(
+        self, points: Float, targets: Float, noise: Float, lengthscales: Float, variances: Float
+    ) -> None:
+        """Take points [N, D], targets [N], noise variances [N], and parameters [D], [D]."""
+        self._scaled, self._targets, self._noise = points / lengthscales, targets, noise
+        self._variances = variances
+        self.dimension = points.shape[1]
+
+    def covariance(self, edges: Iterable[Edge]) -> Float:
+        """Return the sum of all terms of a forest, [N, N]."""
+        held = tuple(edges)
+        total = np.zeros((len(self._scaled), len(self._scaled)))
+        for clique in (*held, *((one,) for one in alone(held, self.dimension))):
+            total += self.term(clique)
+        return total
+
+    def term(self, clique: tuple[int, ...]) -> Float:
+        """Return the covariance [N, N] of one term."""
+        inputs = self._scaled[:, clique]
+        squares = np.square(inputs[:, None] - inputs[None]).sum(2)
+        scale = float(np.sqrt(np.square(self._variances[list(clique)]).sum()))
+        return np.asarray(scale * np.exp(-0.5 * squares))
+
+    def changed(self, covariance: Float, before: set[Edge], after: set[Edge]) -> Float:
+        """Return the covariance of a forest from that of another of nearly the same edges."""
+        ends = {end for edge in before ^ after for end in edge}
+        found = covariance.copy()
+        for edges, sign in ((before, -1.0), (after, 1.0)):
+            held = {end for edge in edges for end in edge}
+            for one in ends - held:
+                found += sign * self.term((one,))
+        for edge in before - after:
+            found -= self.term(edge)
+        for edge in after - before:
+            found += self.term(edge)
+        return found
+
+    def value(self, covariance: Float) -> float:
+        """Return the log marginal likelihood, up to a constant."""
+        noisy = covariance.copy()
+        noisy[np.diag_indices_from(noisy)] += self._noise
+        factor = cho_factor(noisy, lower=True, overwrite_a=True, check_finite=False)
+        fitted = self._targets @ cho_solve(factor, self._targets, check_finite=False)
+        return -0.5 * float(fitted) - float(np.log(np.diag(factor[0])).sum())
+
+
+def learn(
+    edges: Iterable[Edge], evidence: Evidence, steps: int, rng: np.random.Generator
+) -> tuple[Edge, ...]:
+    """Sample forests; return the one of greatest evidence.
+
+    A pair of dimensions is drawn. If it is an edge, its absence is the alternative; if it joins two
+    trees, its presence; if it would close a cycle, its presence in place of a random edge of that
+    cycle, the mutation of section 3. The alternative is taken with its posterior probability of the
+    two. Every forest is as likely as any other beforehand.
+    """
+    current = set(edges)
+    covariance = evidence.covariance(current)
+    value = evidence.value(covariance)
+    best, greatest = set(current), value
+    if evidence.dimension < 2:
+        return ()
+    for _ in range(steps):
+        one, other = sorted(map(int, rng.choice(evidence.dimension, 2, replace=False)))
+        joined = path(current, evidence.dimension, one, other)
+        if (one, other) in current:
+            changed = current - {(one, other)}
+        elif joined:
+            changed = current - {joined[int(rng.integers(len(joined)))]} | {(one, other)}
+        else:
+            changed = current | {(one, other)}
+        proposed = evidence.changed(covariance, current, changed)
+        gained = evidence.value(proposed) - value
+        # Inverse of the logistic function: true with probability 1 / (1 + exp(-gained)).
+        if gained > -rng.logistic():
+            current, covariance, value = changed, proposed, value + gained
+            if value > greatest:
+                best, greatest = set(current), value
+    return tuple(sorted(best))
+
+
+def evidence_of(model: SingleTaskGP) -> Evidence:
+    """Return the evidence over a model's data, with its hyperparameters."""
+    (inputs,) = model.train_inputs
+    kernel = model.covar_module
+    return Evidence(
+        inputs.numpy(),
+        (model.train_targets - model.mean_module.constant).detach().numpy(),
+        model.likelihood.noise.detach().expand(len(inputs)).numpy(),
+        kernel.lengthscale.detach().numpy()[0],
+        kernel.variance.detach().numpy(),
+    )
+
+
+class Treebo(Plain):
+    """Learns a forest now and then; all points of a batch are proposed over the same one."""
+
+    def __init__(self, config: TreeboConfig, dimension: int) -> None:
+        super().__init__(dimension)
+        self._config = config
+        self.edges: tuple[Edge, ...] = ()
+        self._learned = 0
+
+    def kernel(self) -> Kernel:
+        """Return the sum over the forest."""
+        return ForestKernel(self.edges, self.dimension, self._config.lengthscale)
+
+    def design(self, q: int, rng: np.random.Generator) -> Float:
+        """Return uniform points [q, D], as the authors do."""
+        return rng.random((q, self.dimension))
+
+    def propose(self, beliefs: Beliefs, q: int, rng: np.random.Generator) -> Float:
+        """Return points of greatest bound [q, D]."""
+        if not self._learned or beliefs.told >= self._learned + self._config.learn_every:
+            evidence = evidence_of(beliefs.model)
+            self.edges = learn(self.edges, evidence, self._config.gibbs_steps, rng)
+            self._learned = beliefs.told
+        pending = beliefs.pending
+        for place in range(q):
+            posterior = term_posterior(beliefs.model, self.edges, pending)
+            kappa = self._config.exploration * np.log(2.0 * (beliefs.told + place + 1))
+            chosen = zoomed(posterior, kappa, self._config, rng)
+            pending = np.concatenate([pending, chosen[None]])
+        return pending[-q:]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the forest, and when it was learned."""
+        return {"edges": edges_state(self.edges), "learned": self._learned}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Replace them."""
+        self.edges, self._learned = edges_from(state["edges"]), int(state["learned"])
