@@ -79,10 +79,15 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
 
     def step(self, name: str, loss: Tensor) -> None:
         """Take one Adam step of a parameter group down a loss."""
-        optimizer, parameters = self._groups[name]
+        _, parameters = self._groups[name]
         for parameter in parameters:
             parameter.grad = None
         loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]  # torch leaves it so
+        self.descend(name, loss)
+
+    def descend(self, name: str, loss: Tensor) -> None:
+        """Take one Adam step of a parameter group along the gradients of a loss that it holds."""
+        optimizer, parameters = self._groups[name]
         if self.config.grad_clip is not None:
             nn.utils.clip_grad_norm_(parameters, self.config.grad_clip, foreach=True)
         optimizer.descend()

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any, Final
 
 import ray
+import torch
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import (
     ENV_RUNNER_RESULTS,
     NUM_ENV_STEPS_SAMPLED,
@@ -160,6 +161,9 @@ class JointAlgorithm(Algorithm):
 
         RLlib's own way does not wait, and leaves a runner out that is busy.
         """
+        if not self.settings.num_env_runners and not self.learner_group.is_remote:
+            self._copy_weights()
+            return
         weights: Any = self._weights()
         if self.settings.num_env_runners:
             weights = ray.put(weights)
@@ -167,6 +171,14 @@ class JointAlgorithm(Algorithm):
         self.env_runner_group.foreach_env_runner(
             partial(_set_weights, state=weights), local_env_runner=True
         )
+
+    def _copy_weights(self) -> None:
+        """Give the runner in this process the weights of the learner in it."""
+        (answer,) = self.learner_group.foreach_learner(lambda learner: learner.module)
+        learnt = answer.get()[DEFAULT_MODULE_ID].unwrapped().state_dict()
+        acting = self.env_runner.module[DEFAULT_MODULE_ID].state_dict()
+        with torch.no_grad():
+            torch._foreach_copy_(list(acting.values()), [learnt[name] for name in acting])
 
     def log_round(self, steps: int, ended: list[EndedEpisode]) -> None:
         """Log what a round sampled: its joint steps, and the episodes that ended in it."""

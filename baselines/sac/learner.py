@@ -40,6 +40,13 @@ class SACLearner(OffPolicyLearner[SACModule]):
         """Return the loss that raises the price of entropy where the last draws had too little."""
         return -(self.net.log_alpha.exp() * (self._log_density + self.target_entropy)).mean()
 
+    def step_alpha(self) -> None:
+        """Take one step of the price; its loss is its own derivative by the price's logarithm."""
+        with torch.no_grad():
+            loss = self.alpha_loss()
+        self.net.log_alpha.grad = loss.clone()
+        self.descend("alpha", loss)
+
     @property
     def target_entropy(self) -> float:
         """Entropy that the policy should keep, in nats; minus the size of an action by default."""
@@ -58,7 +65,7 @@ class SACLearner(OffPolicyLearner[SACModule]):
         """Take one step of critics, policy and price."""
         super().update_once(batch)
         if (self.updates + 1) % self.config.policy_delay == 0 and self.config.learn_alpha:
-            self.step("alpha", self.alpha_loss())
+            self.step_alpha()
         self.losses["alpha"] = self.net.log_alpha.detach().exp()
 
     def parameter_groups(self) -> dict[str, tuple[Sequence[nn.Parameter], float]]:

@@ -88,8 +88,9 @@ class SACModule(JointModule):
         self, observations: Tensor, memory: Tensor, generator: torch.Generator | None
     ) -> Tensor:
         """Return actions drawn from the policy."""
+        mean, log_deviation = self.actor.both(observations)
         noise = torch.randn(memory.shape, generator=generator)
-        return self.actor.draw(observations, noise)[0]
+        return torch.tanh(mean + log_deviation.exp() * noise)
 
     def acting_modules(self) -> list[nn.Module]:
         """Return the means alone."""

@@ -64,9 +64,10 @@ def test_the_price_rises_where_entropy_is_below_its_target_and_falls_above() -> 
         before = one.net.log_alpha.item()
         one._log_density = torch.full((8,), log_density)
         loss = one.alpha_loss()
-        (gradient,) = torch.autograd.grad(loss, one.net.log_alpha, retain_graph=True)
+        (gradient,) = torch.autograd.grad(loss, one.net.log_alpha)
         assert gradient.item() == pytest.approx(-math.exp(before) * (log_density - 2.0), rel=1e-5)
-        one.step("alpha", loss)
+        one.step_alpha()
+        assert one.net.log_alpha.grad.item() == pytest.approx(gradient.item(), rel=1e-6)
         assert (one.net.log_alpha.item() > before) == rises
 
 
