@@ -11,7 +11,7 @@ from scipy.stats import qmc
 
 from rolecast.baselines.hdbo.record import Record
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig, posterior_mean
-from rolecast.envs.errors import RequestError
+from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import require_batch
 
@@ -63,6 +63,8 @@ class Plain:
     """The parts of a method that works in the cube itself and remembers nothing."""
 
     def __init__(self, dimension: int) -> None:
+        if dimension < 1:
+            raise ConfigError("optimizer.dimension", dimension, "an integer >= 1")
         self.dimension = dimension
 
     def kernel(self) -> Kernel | None:

@@ -32,6 +32,10 @@ OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
 BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "turbo": "rolecast.baselines.hdbo.turbo:TurboConfig",
+        "logei": "rolecast.baselines.hdbo.plain_gp:LogEiConfig",
+        "linebo": "rolecast.baselines.hdbo.linebo:LineBoConfig",
+        "alebo": "rolecast.baselines.hdbo.alebo:AleboConfig",
+        "saasbo": "rolecast.baselines.hdbo.saasbo:SaasboConfig",
         "treebo": "rolecast.baselines.hdbo.treebo:TreeboConfig",
         "rducb": "rolecast.baselines.hdbo.rducb:RducbConfig",
         "gibo": "rolecast.baselines.hdbo.gibo:GiboConfig",

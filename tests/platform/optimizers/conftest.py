@@ -24,6 +24,16 @@ LOCAL: Final[dict[str, Any]] = {
 SURROGATE: Final[dict[str, Any]] = {"initial": 8, "max_points": 40, "refit": 3.0, "fit_steps": 5}
 """A competitor's process, fitted seldom."""
 
+ACQUISITION: Final[dict[str, Any]] = {
+    **SURROGATE,
+    "restarts": 1,
+    "raw_samples": 8,
+    "ascent_steps": 5,
+    "draws": 16,
+    "greedy": False,
+}
+"""A competitor's acquisition function, climbed a few steps."""
+
 SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "dss_gp_ucb": [
         {**LOCAL, "cliques": CLIQUES},
@@ -40,6 +50,10 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {**SURROGATE, "candidates": 64},
         {**SURROGATE, "candidates": 32, "trust_regions": 3, "centre": "observed"},
     ],
+    "logei": [ACQUISITION],
+    "linebo": [{**SURROGATE, "queries": 5, "probes": 4}],
+    "saasbo": [ACQUISITION],
+    "alebo": [{**ACQUISITION, "embedding": 6, "matrices": 2}],
     "treebo": [{**SURROGATE, "resolution": 6, "zooms": 2, "gibbs_steps": 10}],
     "rducb": [{**SURROGATE, "resolution": 6, "zooms": 2}],
     "gibo": [

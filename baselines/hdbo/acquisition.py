@@ -1,0 +1,149 @@
+"""Maximises BoTorch's acquisition functions by BoTorch, quietly and from a seed of its own."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from botorch.acquisition.acquisition import AcquisitionFunction
+from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.exceptions.warnings import BotorchWarning
+from botorch.models.model import Model
+from botorch.optim.optimize import optimize_acqf
+from botorch.sampling.normal import SobolQMCNormalSampler
+from linear_operator.utils.warnings import NumericalWarning
+from torch import Tensor
+
+from rolecast.baselines.hdbo.search import Beliefs
+from rolecast.baselines.hdbo.surrogate import SurrogateConfig
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcquisitionConfig(SurrogateConfig):
+    """What competitors can be told that maximise an acquisition function."""
+
+    restarts: int = 2
+    """Starts of the ascent for each point of a batch."""
+
+    raw_samples: int = 128
+    """Points among which the starts are chosen: uniform ones, and as many round the best point."""
+
+    ascent_steps: int = 50
+    """Most iterations of one ascent."""
+
+    draws: int = 64
+    """Monte Carlo draws of the expected improvement."""
+
+    greedy: bool = True
+    """Choose the points of a batch one after the other, each in view of those before; or, quicker
+    and worse, all in one ascent."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("restarts", "raw_samples", "ascent_steps", "draws"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ConfigError(f"{type(self).__name__}.{name}", value, "an integer >= 1")
+        if self.raw_samples < self.restarts:
+            owner = f"{type(self).__name__}.raw_samples"
+            raise ConfigError(owner, self.raw_samples, f">= restarts, {self.restarts}")
+
+
+def noisy_improvement(
+    beliefs: Beliefs, draws: int, rng: np.random.Generator, model: Model | None = None
+) -> AcquisitionFunction:
+    """Return the logarithm of noisy expected improvement, in view of pending points.
+
+    Args:
+        beliefs: what is known.
+        draws: of the posterior at the best of the known points.
+        rng: of the draws.
+        model: None: the process of the beliefs.
+
+    Source: Ament et al. (2023), Unexpected improvements to expected improvement.
+    """
+    sampler = SobolQMCNormalSampler(torch.Size([draws]), seed=int(rng.integers(2**31)))
+    with quiet(rng):
+        return qLogNoisyExpectedImprovement(
+            beliefs.model if model is None else model,
+            torch.as_tensor(beliefs.inputs),
+            sampler=sampler,
+            prune_baseline=True,
+            cache_root=model is None,
+            X_pending=torch.as_tensor(beliefs.pending) if len(beliefs.pending) else None,
+        )
+
+
+def maximise(
+    acquisition: AcquisitionFunction,
+    q: int,
+    rng: np.random.Generator,
+    *,
+    config: AcquisitionConfig,
+    bounds: tuple[Float, Float],
+    starts: Float | None = None,
+) -> Float:
+    """Return a batch [q, d].
+
+    Args:
+        acquisition: that takes pending points.
+        q: points.
+        rng: of the starts.
+        config: numbers of starts and steps.
+        bounds: lower and upper corner [d].
+        starts: [K, d], points among which the starts of an ascent are chosen; None:
+            BoTorch's own.
+    """
+    options: dict[str, Any] = {"maxiter": config.ascent_steps, "sample_around_best": True}
+    chosen: list[Tensor] = []
+    before = acquisition.X_pending
+    sizes = [1] * q if config.greedy else [q]
+    with quiet(rng):
+        for size in sizes:
+            initial = None if starts is None else _best(acquisition, starts, config.restarts, size)
+            point, _ = optimize_acqf(
+                acquisition,
+                torch.as_tensor(np.stack(bounds)),
+                q=size,
+                num_restarts=config.restarts,
+                raw_samples=config.raw_samples if initial is None else None,
+                batch_initial_conditions=initial,
+                options={**options, "seed": int(rng.integers(2**31))},
+                retry_on_optimization_warning=False,
+            )
+            chosen.append(point)
+            parts = chosen if before is None else [before, *chosen]
+            acquisition.set_X_pending(torch.cat(parts))
+    return np.asarray(torch.cat(chosen).numpy())
+
+
+def _best(acquisition: AcquisitionFunction, starts: Float, count: int, q: int) -> Tensor:
+    """Return the best of some points as starts [count, q, d]."""
+    points = torch.as_tensor(starts[: len(starts) // q * q].reshape(-1, q, starts.shape[1]))
+    with torch.no_grad():
+        # Few at a time: each may need the covariance of all known points.
+        values = torch.cat([acquisition(part) for part in torch.split(points, 8)])
+    return points[torch.argsort(values, descending=True, stable=True)[:count]]
+
+
+class quiet:  # noqa: N801  (used like contextlib's)
+    """A context in which BoTorch neither warns nor touches torch's own generator."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._seed = int(rng.integers(2**31))
+        self._warnings = warnings.catch_warnings()
+        self._fork = torch.random.fork_rng(devices=[])
+
+    def __enter__(self) -> None:
+        self._warnings.__enter__()
+        for category in (BotorchWarning, NumericalWarning, RuntimeWarning):
+            warnings.simplefilter("ignore", category)
+        self._fork.__enter__()
+        torch.manual_seed(self._seed)
+
+    def __exit__(self, *error: Any) -> None:
+        self._fork.__exit__(*error)
+        self._warnings.__exit__(*error)
