@@ -4,6 +4,7 @@ from typing import Final
 
 EXPERIMENTS: Final = (
     "quickstart",
+    "hopper",
     "single_agent",
     "table1",
     "table4",
