@@ -35,6 +35,7 @@ BASELINES: Final[Mapping[str, str]] = MappingProxyType(
         "logei": "rolecast.baselines.hdbo.plain_gp:LogEiConfig",
         "linebo": "rolecast.baselines.hdbo.linebo:LineBoConfig",
         "alebo": "rolecast.baselines.hdbo.alebo:AleboConfig",
+        "baxus": "rolecast.baselines.hdbo.baxus:BaxusConfig",
         "saasbo": "rolecast.baselines.hdbo.saasbo:SaasboConfig",
         "treebo": "rolecast.baselines.hdbo.treebo:TreeboConfig",
         "rducb": "rolecast.baselines.hdbo.rducb:RducbConfig",

@@ -53,6 +53,7 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "logei": [ACQUISITION],
     "linebo": [{**SURROGATE, "queries": 5, "probes": 4}],
     "saasbo": [ACQUISITION],
+    "baxus": [{**SURROGATE, "candidates": 64, "evaluations": 60}],
     "alebo": [{**ACQUISITION, "embedding": 6, "matrices": 2}],
     "treebo": [{**SURROGATE, "resolution": 6, "zooms": 2, "gibbs_steps": 10}],
     "rducb": [{**SURROGATE, "resolution": 6, "zooms": 2}],
