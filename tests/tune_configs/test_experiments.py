@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
 from rolecast.platform.search.plan import make_plan
 from rolecast.platform.tuning.contestants import search_config
 from rolecast.platform.tuning.experiment import Experiment
@@ -37,7 +38,7 @@ def test_every_search_of_an_experiment_can_be_planned(name: str) -> None:
         method = experiment.method(plan.method)
         if isinstance(method, SearchMethod) and plan.reward == experiment.rewards[-1]:
             made = make_plan(search_config(experiment, plan, method))
-            assert made.budget.total == experiment.env_steps
+            assert made.budget.total == (method.evaluations or experiment.env_steps)
             made.task.close()
 
 
@@ -50,6 +51,14 @@ def test_every_learner_of_an_experiment_is_known(name: str) -> None:
         for method in experiment.methods:
             if isinstance(method, LearnerMethod) and task in (method.tasks or (task,)):
                 method_factory(method.algorithm, {}).check(made.spec, method.settings)
+
+
+def test_the_comparison_of_optimizers_has_all_that_are_made_for_so_many_dimensions() -> None:
+    """SAASBO is for 100 dimensions at most, and the role policy has more."""
+    methods = load_experiment("fig9_hdbo").experiment.methods
+    searches = [method for method in methods if isinstance(method, SearchMethod)]
+    assert {method.optimizer for method in searches} == {*OPTIMIZERS, *BASELINES} - {"saasbo"}
+    assert len({(method.evaluations or 0) * (method.episodes or 0) for method in searches}) == 1
 
 
 @pytest.mark.parametrize(
