@@ -20,5 +20,9 @@ def subpackages(room: str) -> list[str]:
 setup(
     packages=["rolecast", *(f"rolecast.{name}" for room in ROOMS for name in subpackages(room))],
     package_dir={"rolecast": "rolecast", **{f"rolecast.{room}": room for room in ROOMS}},
-    package_data={"rolecast": ["py.typed"], "rolecast.platform.reports": ["*.csv"]},
+    package_data={
+        "rolecast": ["py.typed"],
+        "rolecast.platform.benchmarks": ["*.csv"],
+        "rolecast.platform.reports": ["*.csv"],
+    },
 )

@@ -247,3 +247,65 @@ def learners_speed(
     else:
         print_table(RATIO_HEAD, ratio_rows(results))
         say(f"written: {folder / 'learners.json'}, {folder / 'learners.md'}")
+
+
+@app.command("competitors")
+def competitors_table(
+    *,
+    seeds: Seeds = 3,
+    quick: Quick = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=VALUE", help="problem=, contestant= or seed=; many."),
+    ] = None,
+    processes: Processes = 2,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run every optimiser on functions with published results; hours, in pieces as you like.
+
+    A finished cell is kept in competitors.json at once and not computed again.
+    """
+    from rolecast.platform.benchmarks.competitors import chosen, run_missing
+    from rolecast.platform.benchmarks.competitors_cells import all_cells, quick_cells
+    from rolecast.platform.benchmarks.competitors_files import write_files
+
+    folder = _folder(out, quick=quick)
+    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
+    path = folder / "competitors.json"
+    rows = run_missing(cells, path, processes=processes, note=warn)
+    written = [path, *write_files(rows, folder)]
+    if json:
+        print_json({"cells": len(rows), "written": written})
+    else:
+        say("written: " + ", ".join(map(str, written)))
+
+
+@app.command("proposals")
+def proposals_table(
+    *,
+    quick: Quick = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND=VALUE", help="optimizer= or dimension=; many."),
+    ] = None,
+    processes: Processes = 1,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Measure how long every optimiser thinks, and in how much memory; an hour or two of one core.
+
+    A finished optimiser and number of dimensions is kept in proposals.json and not measured again.
+    """
+    from rolecast.platform.benchmarks.proposals import chosen, run_missing, write_files
+    from rolecast.platform.benchmarks.proposals_cells import all_cells, quick_cells
+
+    folder = _folder(out, quick=quick)
+    cells = chosen(quick_cells() if quick else all_cells(), only or [])
+    path = folder / "proposals.json"
+    rows = run_missing(cells, path, processes=processes, note=warn)
+    written = [path, *write_files(rows, folder)]
+    if json:
+        print_json({"cells": len(rows), "written": written})
+    else:
+        say("written: " + ", ".join(map(str, written)))

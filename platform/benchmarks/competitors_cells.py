@@ -1,0 +1,213 @@
+"""One cell of the competitors' table: a published function, an optimiser, a seed.
+
+Recorded are the simple regret of the best point so far, which papers print, and that of `best()`,
+which an optimiser would hand over. Evaluations are exact, as in the papers.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.platform.benchmarks.competitors_functions import embedded
+from rolecast.platform.optimizers.protocol import Paced
+from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS, make_optimizer
+
+MARKS: Final = 10
+"""Places along the budget at which regret is recorded."""
+
+UNIFORM: Final = float(np.sqrt(1.0 / 12.0))
+"""Standard deviation of a coordinate of a uniform point."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What is maximised, and with how much."""
+
+    kind: str
+    """Name in `competitors_functions.PUBLISHED`."""
+
+    dimension: int
+    """D."""
+
+    evaluations: int
+    """Budget."""
+
+    batch: int = 10
+    """q."""
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return f"{self.kind} {self.dimension}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contestant:
+    """An optimiser, with its default settings unless said otherwise."""
+
+    name: str
+    """As the table names it."""
+
+    optimizer: str
+    """Name in the registry."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What differs from its defaults."""
+
+    wide: bool = False
+    """Begin as wide as uniform points and end at a tenth of that, over the problem's budget."""
+
+    largest: int = 1000
+    """Most dimensions that it is asked to search."""
+
+    most: int = 500
+    """Most evaluations that it is asked to make."""
+
+    def takes(self, problem: Problem) -> bool:
+        """Return whether it is asked about a problem."""
+        return problem.dimension <= self.largest and problem.evaluations <= self.most
+
+    def settings_for(self, problem: Problem) -> dict[str, Any]:
+        """Return all settings that differ from the defaults."""
+        settings = dict(self.settings)
+        if self.wide:
+            radius = UNIFORM * float(np.sqrt(problem.dimension))
+            width = {"radius": radius, "final_radius": 0.1 * radius}
+            settings |= width | {"evaluations": problem.evaluations}
+        return settings
+
+
+PROBLEMS: Final = (
+    Problem(kind="branin", dimension=2, evaluations=200),
+    Problem(kind="branin", dimension=30, evaluations=50, batch=5),
+    Problem(kind="hartmann6", dimension=6, evaluations=200),
+    Problem(kind="ackley", dimension=20, evaluations=460),
+    Problem(kind="branin", dimension=500, evaluations=100),
+    Problem(kind="branin", dimension=100, evaluations=100),
+    Problem(kind="hartmann6", dimension=100, evaluations=200),
+    Problem(kind="levy", dimension=10, evaluations=200),
+    Problem(kind="rosenbrock", dimension=10, evaluations=200),
+    Problem(kind="styblinski_tang", dimension=10, evaluations=200),
+    Problem(kind="rover", dimension=60, evaluations=500, batch=20),
+    Problem(kind="branin", dimension=1000, evaluations=100),
+    Problem(kind="hartmann6", dimension=1000, evaluations=200),
+)
+"""Those with printed results first: they are run first."""
+
+OWN: Final = (
+    Contestant(name="local_gp", optimizer="local_gp", settings={"levelling": "none"}),
+    Contestant(
+        name="local_gp wide",
+        optimizer="local_gp",
+        settings={"levelling": "none", "relevance_power": 0.0},
+        wide=True,
+    ),
+    Contestant(name="gp_ucb", optimizer="gp_ucb", settings={"levelling": "none"}),
+    Contestant(name="cmaes", optimizer="cmaes"),
+    Contestant(name="cmaes full", optimizer="cmaes", settings={"separable": False}, largest=500),
+    Contestant(name="random", optimizer="random"),
+)
+"""The project's own and yardsticks. `dss_gp_ucb` needs a policy for its structure, and without one
+is `local_gp`; levelling is made for returns."""
+
+LARGEST: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
+"""Dimensions beyond which a competitor would take hours."""
+
+
+def contestants() -> tuple[Contestant, ...]:
+    """Return the project's own, then every competitor of the registry with its defaults."""
+    known = {each.optimizer for each in OWN} | set(OPTIMIZERS)
+    return OWN + tuple(
+        Contestant(name=name, optimizer=name, largest=LARGEST.get(name, 1000))
+        for name in BASELINES
+        if name not in known
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One run."""
+
+    problem: Problem
+    contestant: Contestant
+    seed: int
+    """Of the embedding and the optimiser."""
+
+    @property
+    def key(self) -> str:
+        """What tells this cell from all others."""
+        return f"{self.problem.name} / {self.contestant.name} / {self.seed}"
+
+
+def all_cells(seeds: int) -> list[Cell]:
+    """Return the cells of the whole table; a seed of all before the next, so that it can stop."""
+    return [
+        Cell(problem=problem, contestant=contestant, seed=seed)
+        for seed in range(seeds)
+        for problem in PROBLEMS
+        for contestant in contestants()
+        if contestant.takes(problem)
+    ]
+
+
+def quick_cells() -> list[Cell]:
+    """Return a table of seconds that says nothing, to see that the command works."""
+    problem = Problem(kind="branin", dimension=3, evaluations=20)
+    names = ("random", "cmaes", "snes", "rducb")
+    return [
+        Cell(problem=problem, contestant=contestant, seed=0)
+        for contestant in contestants()
+        if contestant.name in names
+    ]
+
+
+def run_cell(cell: Cell) -> dict[str, Any]:
+    """Ask and tell to the end of the budget; return one row of the table, JSON values.
+
+    `observed` and `incumbent` are regrets of the best point so far and of `best()`, in the
+    function's unit, after each of `evaluations`; `seconds` is the processor time that the optimiser
+    took so far.
+    """
+    problem, contestant = cell.problem, cell.contestant
+    function = embedded(problem.kind, problem.dimension, cell.seed)
+    settings = contestant.settings_for(problem)
+    optimizer = make_optimizer(
+        contestant.optimizer, dimension=problem.dimension, seed=cell.seed, **settings
+    )
+    batches = problem.evaluations // problem.batch
+    marks = {round(batches * mark / MARKS) for mark in range(1, MARKS + 1)} - {0}
+    spent, greatest = 0.0, -np.inf
+    observed, incumbent, seconds = [], [], []
+    for batch in range(1, batches + 1):
+        start = time.process_time()
+        if isinstance(optimizer, Paced):
+            optimizer.pace((batch - 1) / batches)
+        candidates = optimizer.ask(problem.batch)
+        spent += time.process_time() - start
+        values = function.value(candidates)
+        greatest = max(greatest, float(values.max()))
+        start = time.process_time()
+        optimizer.tell(candidates, values, np.zeros(problem.batch))
+        best = optimizer.best() if batch in marks else None
+        spent += time.process_time() - start
+        if best is not None:
+            worth = float(function.value(best[None])[0])
+            observed.append(float(f"{function.optimum - greatest:.5g}"))
+            incumbent.append(float(f"{function.optimum - worth:.5g}"))
+            seconds.append(round(spent, 3))
+    return {
+        "key": cell.key,
+        "problem": problem.name,
+        "contestant": contestant.name,
+        "optimizer": contestant.optimizer,
+        "settings": settings,
+        "seed": cell.seed,
+        "batch": problem.batch,
+        "evaluations": [batch * problem.batch for batch in sorted(marks)],
+        "observed": observed,
+        "incumbent": incumbent,
+        "seconds": seconds,
+    }

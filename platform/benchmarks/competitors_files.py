@@ -1,0 +1,145 @@
+"""Writes the competitors' table for readers: Markdown and one picture, beside printed figures."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from rolecast.platform.benchmarks.competitors_cells import PROBLEMS
+from rolecast.platform.reports.style import CYCLE, DPI, INK, png
+from rolecast.platform.search.files import write_bytes
+
+FILE: Final = Path(__file__).with_name("competitors_published.csv")
+LEAST: Final = 1e-5
+"""Regrets below are drawn as this."""
+
+COLUMNS: Final = 4
+DASHES: Final = ("-", "--", ":", "-.")
+Row = Mapping[str, Any]
+
+
+@cache
+def published() -> tuple[Mapping[str, str], ...]:
+    """Return the printed figures: a line each, by the names of the file's columns."""
+    lines = [line for line in FILE.read_text().splitlines() if not line.startswith("#")]
+    return tuple(csv.DictReader(lines))
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the page: a table for each problem, then the figures that others have printed."""
+    text = [
+        "# Competitors on functions with published results",
+        "",
+        "Simple regret, in the function's own unit, after the last evaluation: of the best point "
+        "so far, as papers print it, and of `best()`, which a search would hand over. Median over "
+        "seeds, least and greatest in brackets. Evaluations are exact. Settings are the defaults "
+        "of `rolecast optimizers NAME`; `local_gp wide` begins as wide as the cube. Time is of one "
+        "core, all proposals and incumbents of a run. Published: what others printed for this "
+        "function, number of dimensions and of evaluations (sources below); batches differ. "
+        "Written by `rolecast bench competitors`.",
+    ]
+    for problem in PROBLEMS:
+        cells = [row for row in rows if row["problem"] == problem.name]
+        if not cells:
+            continue
+        text += [
+            "",
+            f"## {problem.name}, {cells[0]['evaluations'][-1]} evaluations, batches of "
+            f"{cells[0]['batch']}",
+            "",
+            "| optimiser | best so far | `best()` | published | seeds | s a run |",
+            "|---|---|---|---|---|---|",
+        ]
+        printed = {line["method"]: line for line in published() if line["problem"] == problem.name}
+        for name in dict.fromkeys(row["contestant"] for row in cells):
+            runs = [row for row in cells if row["contestant"] == name]
+            seconds = float(np.median([run["seconds"][-1] for run in runs]))
+            entries = [
+                name,
+                _spread([run["observed"][-1] for run in runs]),
+                _spread([run["incumbent"][-1] for run in runs]),
+                _printed(printed.pop(name, None)),
+                str(len(runs)),
+                f"{seconds:.2g}",
+            ]
+            text.append(f"| {' | '.join(entries)} |")
+        text += [f"| {name} | | | {_printed(line)} | | |" for name, line in printed.items()]
+    text += ["", "## Published", "", "| problem | method | regret | runs | batch | source |"]
+    text.append("|---|---|---|---|---|---|")
+    text += [
+        f"| {line['problem']}, {line['evaluations']} | {line['method']} | {_printed(line)} | "
+        f"{line['runs']} | {line['batch']} | {line['source']} |"
+        for line in published()
+    ]
+    return "\n".join(text) + "\n"
+
+
+def _spread(values: Sequence[float]) -> str:
+    middle = f"**{np.median(values):.3g}**"
+    return middle if len(values) < 2 else f"{middle} [{min(values):.3g}, {max(values):.3g}]"
+
+
+def _printed(line: Mapping[str, str] | None) -> str:
+    if line is None:
+        return ""
+    return line["regret"] + (f" ± {line['spread']}" if line["spread"] else "")
+
+
+def picture(rows: Sequence[Row]) -> Figure:
+    """Draw the regret of the best point so far against evaluations; medians, a panel a problem."""
+    problems = [
+        problem.name for problem in PROBLEMS if any(row["problem"] == problem.name for row in rows)
+    ]
+    names = list(dict.fromkeys(row["contestant"] for row in rows))
+    high = -(-(len(problems) + 1) // COLUMNS)
+    drawing = Figure(figsize=(3.6 * COLUMNS, 2.8 * high), dpi=DPI, layout="constrained")
+    panels = drawing.subplots(high, COLUMNS, squeeze=False).ravel()
+    for axes, problem in zip(panels, problems, strict=False):
+        for place, name in enumerate(names):
+            runs = [row for row in rows if (row["problem"], row["contestant"]) == (problem, name)]
+            if runs:
+                regrets = np.maximum(np.median([run["observed"] for run in runs], axis=0), LEAST)
+                axes.plot(runs[0]["evaluations"], regrets, **line_style(place))
+        for line in published():
+            if line["problem"] == problem:
+                regret = max(float(line["regret"]), LEAST)
+                axes.plot(int(line["evaluations"]), regret, "x", color=INK, ms=6)
+        axes.set_title(problem, loc="left", fontsize=10, color=INK)
+        axes.set_yscale("log")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(colors=INK, labelsize=8)
+    for axes in panels[len(problems) :]:
+        axes.set_axis_off()
+    handles = [
+        panels[-1].plot([], [], label=name, **line_style(place))[0]
+        for place, name in enumerate(names)
+    ]
+    handles += panels[-1].plot([], [], "x", color=INK, ms=6, label="published")
+    panels[-1].legend(handles=handles, frameon=False, fontsize=7, loc="center", ncols=2)
+    drawing.supxlabel("evaluations", fontsize=10)
+    drawing.supylabel("simple regret of the best point so far", fontsize=10)
+    return drawing
+
+
+def line_style(place: int) -> dict[str, Any]:
+    """Return colour and dashes of one line of many."""
+    return {
+        "color": CYCLE[place % len(CYCLE)],
+        "ls": DASHES[place // len(CYCLE) % len(DASHES)],
+        "lw": 1.4,
+    }
+
+
+def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write competitors.md and competitors.png beside the results file."""
+    files = {
+        folder / "competitors.md": markdown(rows).encode(),
+        folder / "competitors.png": png(picture(rows)),
+    }
+    for path, data in files.items():
+        write_bytes(path, data)
+    return list(files)
