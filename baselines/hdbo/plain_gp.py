@@ -8,6 +8,7 @@ improvements to expected improvement, for the acquisition function.
 from dataclasses import dataclass
 
 import numpy as np
+from botorch.models.model import Model
 
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, maximise, noisy_improvement
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
@@ -38,8 +39,12 @@ class LogEi(Plain):
         super().__init__(dimension)
         self._config = config
 
+    def model(self, beliefs: Beliefs, rng: np.random.Generator) -> Model | None:
+        """Return the process of the acquisition function; None: that of the beliefs."""
+
     def propose(self, beliefs: Beliefs, q: int, rng: np.random.Generator) -> Float:
         """Return q points [q, D], chosen greedily."""
-        acquisition = noisy_improvement(beliefs, self._config.draws, rng)
+        model = self.model(beliefs, rng)
+        acquisition = noisy_improvement(beliefs, self._config.draws, rng, model=model)
         corners = np.zeros(self.dimension), np.ones(self.dimension)
         return maximise(acquisition, q, rng, config=self._config, bounds=corners)

@@ -5,34 +5,60 @@ axis-aligned subspaces. The kernel's prior is BoTorch's.
 """
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Final
 
+import numpy as np
+import torch
 from botorch.models.map_saas import add_saas_prior
+from botorch.models.model import Model
+from botorch.settings import validate_input_scaling
 from gpytorch.kernels import Kernel, MaternKernel, ScaleKernel
 from gpytorch.priors import GammaPrior
 
-from rolecast.baselines.hdbo.acquisition import AcquisitionConfig
+from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, quiet
 from rolecast.baselines.hdbo.plain_gp import LogEi
-from rolecast.baselines.hdbo.search import SurrogateSearch
-from rolecast.envs.errors import ConfigError
+from rolecast.baselines.hdbo.search import Beliefs, SurrogateSearch
+from rolecast.envs.errors import ConfigError, RequestError, unknown_name
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 
 MOST: Final = 100
-"""D up to which the authors' claims reach, and a fit is quick."""
+"""D up to which a fit is quick."""
+
+INFERENCES: Final = ("map", "nuts")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SaasboConfig(AcquisitionConfig):
-    """A sparse process, its hyperparameters by greatest posterior density."""
+    """A sparse process."""
+
+    inference: str = "map"
+    """How hyperparameters are found: "map", of greatest posterior density; "nuts", integrated out
+    by draws at every batch as the authors do, which takes minutes and needs NumPyro."""
+
+    warmup: int = 512
+    """Steps of "nuts" that are thrown away."""
+
+    samples: int = 256
+    """Steps of "nuts" that follow, of which every 16th is kept."""
 
     largest: int = MOST
     """Most dimensions that are accepted; a greater number says that the time it takes is known."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if type(self.largest) is not int or self.largest < 1:
-            raise ConfigError("SaasboConfig.largest", self.largest, "an integer >= 1")
+        for name in ("largest", "warmup", "samples"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ConfigError(f"SaasboConfig.{name}", value, "an integer >= 1")
+        if self.inference not in INFERENCES:
+            raise unknown_name("inference", self.inference, INFERENCES)
+        if self.inference == "nuts" and find_spec("numpyro") is None:
+            raise RequestError(
+                "SaasboConfig.inference is 'nuts', which needs NumPyro; install it by "
+                "`pip install 'botorch[fully_bayesian]'`, or take 'map'"
+            )
 
     def build(self, *, dimension: int, seed: int) -> SurrogateSearch:
         """Return a fresh optimiser."""
@@ -49,6 +75,34 @@ class SaasboConfig(AcquisitionConfig):
 
 class Saas(LogEi):
     """Proposes as the plain process does, with another kernel."""
+
+    def __init__(self, config: SaasboConfig, dimension: int) -> None:
+        super().__init__(config, dimension)
+        self._inference = config
+
+    def model(self, beliefs: Beliefs, rng: np.random.Generator) -> Model | None:
+        """Return the process of the acquisition function; None: that of the beliefs."""
+        if self._inference.inference == "map":
+            return None
+        from botorch.fit import fit_fully_bayesian_model_nuts
+        from botorch.models.fully_bayesian import SaasFullyBayesianSingleTaskGP
+
+        known = beliefs.model
+        with quiet(rng), validate_input_scaling(False):
+            model = SaasFullyBayesianSingleTaskGP(
+                torch.as_tensor(beliefs.inputs),
+                known.train_targets[:, None],
+                known.likelihood.noise.detach().expand(len(beliefs.inputs))[:, None],
+            )
+            fit_fully_bayesian_model_nuts(
+                model,
+                warmup_steps=self._inference.warmup,
+                num_samples=self._inference.samples,
+                thinning=min(16, self._inference.samples),
+                disable_progbar=True,
+                seed=int(rng.integers(2**31)),
+            )
+        return model
 
     def kernel(self) -> Kernel:
         """Return Matern-5/2 whose tau / lengthscale^2 is half-Cauchy(1), tau half-Cauchy(0.1)."""
