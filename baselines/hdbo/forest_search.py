@@ -6,7 +6,7 @@ Source: Han, Arora and Scarlett (2021), section 4; Rolland et al. (2018) for the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import gpytorch
@@ -164,6 +164,30 @@ class TermPosterior:
     inverse: Float
     """[N, N], inverse of covariance and noise."""
 
+    noise: float
+    """Variance of an evaluation that is not told yet."""
+
+    def with_pending(self, point: Float) -> "TermPosterior":
+        """Return the process told that a point [D] has its own mean: only deviations shrink."""
+        near = np.exp(-0.5 * np.square((self.points - point) / self.lengthscales))
+        lone = alone(self.edges, len(point))
+        known, own = near[:, lone] @ self.variances[lone], float(self.variances[lone].sum())
+        if self.edges:
+            first, second = np.array(self.edges).T
+            scale = np.hypot(self.variances[first], self.variances[second])
+            known, own = (
+                known + (near[:, first] * near[:, second]) @ scale,
+                own + float(scale.sum()),
+            )
+        solved = self.inverse @ known
+        left = own + self.noise - float(known @ solved)
+        inverse = np.empty((len(known) + 1, len(known) + 1))
+        inverse[:-1, :-1] = self.inverse + np.outer(solved, solved) / left
+        inverse[:-1, -1] = inverse[-1, :-1] = -solved / left
+        inverse[-1, -1] = 1.0 / left
+        points, weights = np.concatenate([self.points, point[None]]), np.append(self.weights, 0.0)
+        return replace(self, points=points, weights=weights, inverse=inverse)
+
     def bounds(self, grid: Float, kappa: float) -> tuple[Float, Float]:
         """Return mean + kappa * deviation of every term at a grid.
 
@@ -213,14 +237,15 @@ def term_posterior(model: SingleTaskGP, edges: tuple[Edge, ...], pending: Float)
         residuals = (model.train_targets - model.mean_module.constant).numpy()
     points = np.concatenate([inputs.numpy(), pending])
     covariance = covariance_of(points, edges, lengths, variances)
-    spread = np.concatenate([noise, np.full(len(pending), np.median(noise))])
+    unknown = float(np.median(noise))
+    spread = np.concatenate([noise, np.full(len(pending), unknown)])
     covariance[np.diag_indices_from(covariance)] += spread
     factor = cholesky(covariance, lower=True, check_finite=False)
     told = factor[: len(inputs), : len(inputs)], True
     weights = np.zeros(len(points))
     weights[: len(inputs)] = cho_solve(told, residuals, check_finite=False)
     inverse = cho_solve((factor, True), np.eye(len(points)), check_finite=False)
-    return TermPosterior(edges, points, lengths, variances, weights, inverse)
+    return TermPosterior(edges, points, lengths, variances, weights, inverse, unknown)
 
 
 def zoomed(

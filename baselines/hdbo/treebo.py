@@ -174,13 +174,13 @@ class Treebo(Plain):
             evidence = evidence_of(beliefs.model)
             self.edges = learn(self.edges, evidence, self._config.gibbs_steps, rng)
             self._learned = beliefs.told
-        pending = beliefs.pending
+        posterior = term_posterior(beliefs.model, self.edges, beliefs.pending)
+        chosen = np.empty((q, self.dimension))
         for place in range(q):
-            posterior = term_posterior(beliefs.model, self.edges, pending)
             kappa = self._config.exploration * np.log(2.0 * (beliefs.told + place + 1))
-            chosen = zoomed(posterior, kappa, self._config, rng)
-            pending = np.concatenate([pending, chosen[None]])
-        return pending[-q:]
+            chosen[place] = zoomed(posterior, kappa, self._config, rng)
+            posterior = posterior.with_pending(chosen[place])
+        return chosen
 
     def state_dict(self) -> dict[str, Any]:
         """Return the forest, and when it was learned."""

@@ -104,6 +104,18 @@ def test_bounds_are_mean_and_deviation_of_each_term(model: Any, pending: int) ->
     np.testing.assert_array_equal(single[[0, 2, 3]], 0.0)
 
 
+@pytest.mark.parametrize("edges", [(), EDGES])
+def test_a_point_that_waits_may_be_told_later(model: Any, edges: tuple[Edge, ...]) -> None:
+    waiting = np.random.default_rng(4).random((2, 4))
+    at_once = term_posterior(model, edges, waiting)
+    one_by_one = term_posterior(model, edges, waiting[:0])
+    for point in waiting:
+        one_by_one = one_by_one.with_pending(point)
+    np.testing.assert_allclose(one_by_one.inverse, at_once.inverse, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(one_by_one.weights, at_once.weights, rtol=1e-8)
+    np.testing.assert_array_equal(one_by_one.points, at_once.points)
+
+
 def test_zooming_comes_near_the_greatest_bound_of_the_cube() -> None:
     """Of one edge and one dimension, against a grid of 200 places each; the best of 20 zooms."""
     rng = np.random.default_rng(5)
@@ -111,7 +123,9 @@ def test_zooming_comes_near_the_greatest_bound_of_the_cube() -> None:
     edges, ones = ((0, 2),), np.ones(3)
     covariance = covariance_of(points, edges, 0.3 * ones, 0.5 * ones) + 0.01 * np.eye(15)
     inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    posterior = TermPosterior(edges, points, 0.3 * ones, 0.5 * ones, inverse @ targets, inverse)
+    posterior = TermPosterior(
+        edges, points, 0.3 * ones, 0.5 * ones, inverse @ targets, inverse, 0.01
+    )
 
     def value(grid: Float) -> float:
         single, pairs = posterior.bounds(grid, 1.0)

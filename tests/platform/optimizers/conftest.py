@@ -34,6 +34,17 @@ ACQUISITION: Final[dict[str, Any]] = {
 }
 """A competitor's acquisition function, climbed a few steps."""
 
+FOREST: Final[dict[str, Any]] = {
+    "initial": 8,
+    "max_points": 100,
+    "refit": 1.5,
+    "fit_steps": 8,
+    "lengthscale": 0.3,
+    "resolution": 6,
+    "zooms": 2,
+}
+"""An additive process, whose lengthscales of each dimension need more than a few points."""
+
 SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "dss_gp_ucb": [
         {**LOCAL, "cliques": CLIQUES},
@@ -55,8 +66,8 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "saasbo": [ACQUISITION],
     "baxus": [{**SURROGATE, "candidates": 64, "evaluations": 60}],
     "alebo": [{**ACQUISITION, "embedding": 6, "matrices": 2}],
-    "treebo": [{**SURROGATE, "resolution": 6, "zooms": 2, "gibbs_steps": 10}],
-    "rducb": [{**SURROGATE, "resolution": 6, "zooms": 2}],
+    "treebo": [{**FOREST, "gibbs_steps": 20}],
+    "rducb": [FOREST],
     "gibo": [
         {
             **SURROGATE,
