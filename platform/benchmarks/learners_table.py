@@ -52,7 +52,7 @@ def markdown(results: Mapping[str, Any]) -> str:
             f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, "
             f"{versions}.\n",
             "## How many times as fast\n",
-            "Ratios within a round: both sides were timed within the same minute.\n",
+            "Medians of the ratios within each round, and their range.\n",
             _table(RATIO_HEAD, ratio_rows(results)),
             "\n## Updates a second\n",
             _table(HEAD, rows(results)),
