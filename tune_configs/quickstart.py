@@ -17,6 +17,6 @@ EXPERIMENT: Final = Experiment(
         *learners(("maddpg", "facmac", "ppo")),
     ),
     seeds=3,
-    env_steps=30_000,
+    env_steps=25_000,
 )
 """Minutes on two cores. Too short for learners to end: it shows how a comparison reads."""
