@@ -35,6 +35,10 @@ INITIAL: Final = 10
 """Points of the first design; the authors'."""
 
 
+LEAST_NOISE: Final = 1e-6
+"""Next to nothing, for centres are chosen by posterior mean."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class BaxusConfig(SurrogateConfig):
     """A trust region in nested embeddings."""
@@ -70,7 +74,7 @@ class Baxus:
         self._config = config
         self._record = Record(dimension, seed)
         self._initial = config.initial or INITIAL
-        self._surrogate = Surrogate(config, self._kernel, trust_region.noise)
+        self._surrogate = Surrogate(config, self._kernel, lambda: trust_region.noise(LEAST_NOISE))
         self._tag, self._judged, self._box = 0, 0, TrustRegion()
         self._bins = first_bins(dimension, np.random.default_rng((seed, dimension)))
         # Of the embeddings that ended: row of the centre, and its posterior mean.

@@ -91,9 +91,9 @@ def kernel(dimension: int) -> Kernel:
     return scaled
 
 
-def noise() -> Noise:
-    """Return the authors' bounds of the noise."""
-    return Noise(None, Interval(5e-4, 0.2), 5e-3)
+def noise(least: float) -> Noise:
+    """Return the noise between its least variance and the authors' greatest."""
+    return Noise(None, Interval(least, 0.2), 10.0 * least)
 
 
 def box(
