@@ -11,6 +11,7 @@ from typing import Any, Final
 from rolecast.platform.reports.comparison_paper import paper_number
 
 UNTUNED: Final = "none: its authors' settings"
+TEAM_TUNED: Final = "exploration and pace of updates chosen on predator-prey (its README)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,12 +101,24 @@ CONTESTANTS: Final[Mapping[str, Contestant]] = {
     for each in (
         *(
             Contestant(label=name, algorithm=name)
-            for name in ("ddpg", "td3", "sac", "ppo", "mappo", "maddpg", "facmac", "comix", "covdn")
+            for name in ("ddpg", "td3", "sac", "ppo", "mappo")
+        ),
+        *(
+            Contestant(label=name, algorithm=name, tuning=TEAM_TUNED)
+            for name in ("maddpg", "facmac", "comix", "covdn")
         ),
         Contestant(
-            label="facmac nonmonotonic", algorithm="facmac", settings={"mixer": "nonmonotonic"}
+            label="facmac nonmonotonic",
+            algorithm="facmac",
+            settings={"mixer": "nonmonotonic"},
+            tuning=TEAM_TUNED,
         ),
-        Contestant(label="independent ddpg", algorithm="maddpg", settings={"critic_sees": "own"}),
+        Contestant(
+            label="independent ddpg",
+            algorithm="maddpg",
+            settings={"critic_sees": "own"},
+            tuning=TEAM_TUNED,
+        ),
     )
 }
 """By label. `maddpg` whose critics see their own agent alone is independent DDPG."""
