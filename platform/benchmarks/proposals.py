@@ -52,8 +52,9 @@ def markdown(rows: Sequence[Row]) -> str:
     text = [
         "# What a proposal costs",
         "",
-        f"Processor seconds of one core for an ask of {BATCH} candidates after N evaluations, with "
-        "the fit that is due, and MiB beyond those of the libraries and the data. Each measurement "
+        f"Processor seconds of one core to take in the last {BATCH} of N evaluations and to be "
+        f"asked for {BATCH} candidates, with the fit that is due, and MiB beyond those of "
+        "libraries and data. Each measurement "
         f"is a process of its own; one that takes more than {limits} s is given up (`>`), and so "
         "are those with more evaluations. Default settings, but for a first design of "
         f"{BATCH} points, so that models are used. Written by `rolecast bench proposals`.",

@@ -1,7 +1,7 @@
 """How long an optimiser thinks, and with how much memory: one process for each measurement.
 
-An optimiser is told N evaluations and asked for 20 candidates: the processor time of that ask, with
-the fit that is due, and the memory beyond that of the libraries.
+An optimiser that knows N - 20 evaluations is told 20 more and asked for 20 candidates: processor
+time of both, as some learn when told and some when asked, and memory beyond the libraries'.
 """
 
 import resource
@@ -19,6 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rolecast.envs.errors import RunError
+from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.registry import (
     BASELINES,
     OPTIMIZERS,
@@ -132,7 +133,7 @@ def _measure(name: str, dimension: int, told: int, limit: int, answers: Connecti
 
 
 def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str, float]:
-    """Return the processor seconds of an ask for 20 after N tells, and MiB beyond the start.
+    """Return the processor seconds of the last tell and an ask, and MiB beyond the start.
 
     What a library compiles at its first call is not counted: another, small optimiser of the same
     name is asked before.
@@ -145,26 +146,30 @@ def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str
             limit.
     """
     settings = settings_of(name)
-    _told(make_optimizer(name, dimension=4, **settings), 4, 2 * BATCH).ask(2)
-    optimizer = _told(make_optimizer(name, dimension=dimension, **settings), dimension, told)
+    small = make_optimizer(name, dimension=4, **settings)
+    small.tell(*_evaluations(4, 2 * BATCH))
+    small.ask(2)
+    optimizer = make_optimizer(name, dimension=dimension, **settings)
+    points, values, errors = _evaluations(dimension, told)
+    optimizer.tell(points[:-BATCH], values[:-BATCH], errors[:-BATCH])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time()) + limit, hard))
     start = time.process_time()
+    optimizer.tell(points[-BATCH:], values[-BATCH:], errors[-BATCH:])
     optimizer.ask(BATCH)
     seconds = time.process_time() - start
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"seconds": round(seconds, 4), "mib": round((after - before) / PER_MIB, 1)}
 
 
-def _told(optimizer: Any, dimension: int, count: int) -> Any:
-    """Return the optimiser after noisy evaluations of a smooth function at uniform points."""
+def _evaluations(dimension: int, count: int) -> tuple[Float, Float, Float]:
+    """Return uniform points [N, D] and noisy values of a smooth function there, with errors."""
     rng = np.random.default_rng((dimension, count))
     points = rng.random((count, dimension))
     values = -np.square(points - 0.3).mean(1) + 0.02 * rng.standard_normal(count)
-    optimizer.tell(points, values, np.full(count, 0.02))
-    return optimizer
+    return points, values, np.full(count, 0.02)
 
 
 def order(row: Mapping[str, Any]) -> Sequence[int]:
