@@ -2,15 +2,12 @@
 
 import fcntl
 import itertools
-import logging
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -163,7 +160,9 @@ def _run(
     progress: ComparisonProgress,
 ) -> ComparisonResult:
     """Run what is left to run."""
-    from rolecast.platform.actors.cluster import Cluster  # Ray is loaded only where it is used
+    # Ray is loaded only where it is used.
+    from rolecast.platform.actors.cluster import Cluster
+    from rolecast.platform.tuning.tuner import run_trials
 
     cores = len(os.sched_getaffinity(0)) if workers is None else workers * (1 + experiment.workers)
     cluster = Cluster(address, cores)
@@ -174,78 +173,10 @@ def _run(
             progress.start(_title(folder, experiment))
             watch = _Watch(folder, experiment, cores // (1 + experiment.workers), progress)
             with watch.running():
-                _fit(folder, experiment, methods, workers)
+                run_trials(folder, experiment, methods, workers)
             return _ended(folder, experiment, watch.look(), progress)
     finally:
         cluster.close()
-
-
-def _fit(
-    folder: ComparisonFolder,
-    experiment: Experiment,
-    methods: Mapping[str, MethodFactory],
-    workers: int | None,
-) -> None:
-    """Let Tune run all trials; those that have finished only hand over their reports.
-
-    A new Tune experiment each time, not `Tuner.restore`: Tune's own snapshot may be older than
-    what the trials have written, and it can be cut off when its process is killed.
-    """
-    from ray import tune
-
-    from rolecast.platform.tuning.failures import FailureNotes
-    from rolecast.platform.tuning.trial import ComparisonTrial
-
-    shutil.rmtree(folder.trials, ignore_errors=True)
-    plans = experiment.trials()
-    for plan in plans:
-        work = folder.work(plan.trial)
-        work.forget_failure()
-        work.forget_delivery()
-    out = folder.path.resolve()
-    tuner = tune.Tuner(
-        tune.with_parameters(ComparisonTrial, methods=dict(methods)),
-        param_space={
-            "out": str(out),
-            "workers": experiment.workers,
-            "trial": tune.grid_search([asdict(plan) for plan in plans]),
-        },
-        tune_config=tune.TuneConfig(
-            trial_name_creator=_trial_name,
-            trial_dirname_creator=_trial_name,
-            max_concurrent_trials=workers,
-        ),
-        run_config=tune.RunConfig(
-            name=folder.trials.name,
-            storage_path=str(out),
-            failure_config=tune.FailureConfig(max_failures=experiment.retries),
-            # A trial keeps its own state, with every report.
-            checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
-            callbacks=[FailureNotes(out)],
-            verbose=0,
-        ),
-    )
-    with _quiet():
-        tuner.fit()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Tune from printing tracebacks of trials, even at its lowest verbosity, into our view."""
-    log = logging.getLogger("ray.tune")
-    level = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        with redirect_stdout(StringIO()):
-            yield
-    finally:
-        log.setLevel(level)
-
-
-def _trial_name(trial: Any) -> str:
-    """Return the name under which Tune, its folders and the Ray dashboard show a trial."""
-    name: str = trial.config["trial"]["trial"]
-    return name
 
 
 def _ended(

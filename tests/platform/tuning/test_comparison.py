@@ -186,7 +186,9 @@ def test_an_algorithm_of_the_project_is_a_trial_like_any_other(tmp_path: Path) -
         test_episodes=2,
         final_test_episodes=3,
     )
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGUSR1)]
     result = compare(experiment, out=tmp_path / "out")
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGUSR1)] == handlers
     assert dict(result.failures) == {}
     rows = result.rows
     assert list(rows["point"]) == [1, 2]

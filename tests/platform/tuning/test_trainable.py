@@ -8,6 +8,7 @@ from ray import tune
 from rolecast.platform.search.metrics import VOCABULARY
 from rolecast.platform.search.run import search
 from rolecast.platform.tuning.trainable import SearchTrainable
+from rolecast.platform.tuning.tuner import signals_given_back
 
 SETTINGS: dict[str, Any] = {
     "policy": "mlp",
@@ -36,7 +37,8 @@ def fit(path: Path, **settings: Any) -> Any:
             checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=True),
         ),
     )
-    return tuner.fit()
+    with signals_given_back():
+        return tuner.fit()
 
 
 def test_searches_are_trials_that_speak_the_vocabulary(

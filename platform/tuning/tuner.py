@@ -1,0 +1,100 @@
+"""Hands the trials of a comparison to Tune, and takes back what Tune takes hold of meanwhile."""
+
+import logging
+import shutil
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict
+from io import StringIO
+from typing import Any
+
+from ray import tune
+
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.failures import FailureNotes
+from rolecast.platform.tuning.method import MethodFactory
+from rolecast.platform.tuning.trial import ComparisonTrial
+
+
+def run_trials(
+    folder: ComparisonFolder,
+    experiment: Experiment,
+    methods: Mapping[str, MethodFactory],
+    workers: int | None,
+) -> None:
+    """Let Tune run all trials; those that have finished only hand over their reports.
+
+    A new Tune experiment each time, not `Tuner.restore`: Tune's own snapshot may be older than
+    what the trials have written, and it can be cut off when its process is killed.
+    """
+    shutil.rmtree(folder.trials, ignore_errors=True)
+    plans = experiment.trials()
+    for plan in plans:
+        work = folder.work(plan.trial)
+        work.forget_failure()
+        work.forget_delivery()
+    out = folder.path.resolve()
+    tuner = tune.Tuner(
+        tune.with_parameters(ComparisonTrial, methods=dict(methods)),
+        param_space={
+            "out": str(out),
+            "workers": experiment.workers,
+            "trial": tune.grid_search([asdict(plan) for plan in plans]),
+        },
+        tune_config=tune.TuneConfig(
+            trial_name_creator=_trial_name,
+            trial_dirname_creator=_trial_name,
+            max_concurrent_trials=workers,
+        ),
+        run_config=tune.RunConfig(
+            name=folder.trials.name,
+            storage_path=str(out),
+            failure_config=tune.FailureConfig(max_failures=experiment.retries),
+            # A trial keeps its own state, with every report.
+            checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
+            callbacks=[FailureNotes(out)],
+            verbose=0,
+        ),
+    )
+    with _quiet(), signals_given_back():
+        tuner.fit()
+
+
+@contextmanager
+def signals_given_back() -> Iterator[None]:
+    """Put back the handlers that Tune replaces and, when no signal came, leaves replaced.
+
+    The first Ctrl-C after a Tune experiment would otherwise do nothing in the process that ran it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where Tune replaces none
+        return
+    taken = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGUSR1)}
+    try:
+        yield
+    finally:
+        for number, handler in taken.items():
+            if handler is not None:  # None is one that was not set from Python
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Tune from printing tracebacks of trials, even at its lowest verbosity, into our view."""
+    log = logging.getLogger("ray.tune")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with redirect_stdout(StringIO()):
+            yield
+    finally:
+        log.setLevel(level)
+
+
+def _trial_name(trial: Any) -> str:
+    """Return the name under which Tune, its folders and the Ray dashboard show a trial."""
+    name: str = trial.config["trial"]["trial"]
+    return name
