@@ -8,7 +8,7 @@ from rolecast.baselines.comix.module import COMIXModule
 from rolecast.baselines.cross_entropy import CrossEntropySettings
 from rolecast.baselines.facmac.config import MIXING
 from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.joint.rules import COUNT, Rules, one_of
+from rolecast.baselines.rules import COUNT, Rules, one_of
 from rolecast.baselines.teams import TeamConfig
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar, Final, Self
 from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
 from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.joint.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
 from rolecast.baselines.mixing import MIXERS
+from rolecast.baselines.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
 from rolecast.baselines.teams import ACTION_PENALTY, LONG_HORIZON, TeamConfig
 
 MIXING: Final[Rules] = MappingProxyType(

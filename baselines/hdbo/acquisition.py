@@ -17,8 +17,11 @@ from torch import Tensor
 
 from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig
+from rolecast.baselines.rules import COUNT, check
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Proposal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +46,15 @@ class AcquisitionConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("restarts", "raw_samples", "ascent_steps", "draws"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ConfigError(f"{type(self).__name__}.{name}", value, "an integer >= 1")
+        owner, counts = type(self).__name__, ("restarts", "raw_samples", "ascent_steps", "draws")
+        check(owner, vars(self), dict.fromkeys(counts, COUNT))
         if self.raw_samples < self.restarts:
-            owner = f"{type(self).__name__}.raw_samples"
-            raise ConfigError(owner, self.raw_samples, f">= restarts, {self.restarts}")
+            expected = f">= restarts, {self.restarts}"
+            raise ConfigError(f"{owner}.raw_samples", self.raw_samples, expected)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Propose few candidates of many episodes: each costs an ascent."""
+        return many_cheap(budget_episodes, episodes=32, batch_size=15)
 
 
 def noisy_improvement(

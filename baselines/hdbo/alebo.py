@@ -16,11 +16,9 @@ from torch import Tensor
 
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, maximise, noisy_improvement
 from rolecast.baselines.hdbo.mahalanobis import MahalanobisKernel, integrated, random_start
-from rolecast.baselines.hdbo.search import Beliefs, SurrogateSearch
-from rolecast.envs.errors import ConfigError
+from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
+from rolecast.baselines.rules import COUNT, check
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
-from rolecast.platform.optimizers.protocol import Proposal
 
 STARTS: Final = (7, 8)
 """What tells the generators of the embedding and of the kernel's start from all others."""
@@ -41,19 +39,12 @@ class AleboConfig(AcquisitionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("embedding", "matrices"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ConfigError(f"AleboConfig.{name}", value, "an integer >= 1")
+        check("AleboConfig", vars(self), {"embedding": COUNT, "matrices": COUNT})
 
     def build(self, *, dimension: int, seed: int) -> SurrogateSearch:
         """Return a fresh optimiser."""
         method = Alebo(self, dimension, seed)
         return SurrogateSearch(self, method, dimension=dimension, seed=seed, initial=10)
-
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Propose few candidates of many episodes: each costs an ascent."""
-        return many_cheap(budget_episodes, episodes=32, batch_size=15)
 
 
 class InPolytope(AcquisitionFunction):
@@ -83,21 +74,20 @@ class InPolytope(AcquisitionFunction):
         return torch.as_tensor(self.inner(self.drawn_in(X)))
 
 
-class Alebo:
+class Alebo(Plain):
     """Points x of [-1, 1]^D (the cube, stretched) are B^+ y of inputs y of d dimensions."""
 
     def __init__(self, config: AleboConfig, dimension: int, seed: int) -> None:
-        if dimension < 1:
-            raise ConfigError("optimizer.dimension", dimension, "an integer >= 1")
-        self._config, self._dimension = config, dimension
+        super().__init__(dimension)
+        self._config = config
         self._draw(seed)
 
     def _draw(self, seed: int) -> None:
         """Draw B [d, D], each of whose columns is uniform on the unit sphere."""
         self._seed = seed
         rng = np.random.default_rng((seed, STARTS[0]))
-        size = min(self._config.embedding, self._dimension)
-        columns = rng.standard_normal((size, self._dimension))
+        size = min(self._config.embedding, self.dimension)
+        columns = rng.standard_normal((size, self.dimension))
         self.embedding = columns / np.linalg.norm(columns, axis=0)
         self.inverse = np.linalg.pinv(self.embedding)
 
@@ -121,7 +111,7 @@ class Alebo:
 
     def _uniform(self, q: int, rng: np.random.Generator) -> Float:
         """Return feasible inputs [q, d] of uniform points; those inside before those drawn in."""
-        drawn = rng.uniform(-1.0, 1.0, (10 * q, self._dimension)) @ self.embedding.T
+        drawn = rng.uniform(-1.0, 1.0, (10 * q, self.dimension)) @ self.embedding.T
         reach = np.abs(drawn @ self.inverse.T).max(1)
         order = np.argsort(np.maximum(reach, 1.0), kind="stable")[:q]
         return self.feasible(drawn[order])

@@ -11,26 +11,16 @@ from typing import Any, Final
 import numpy as np
 from botorch.models import SingleTaskGP
 from gpytorch.constraints import GreaterThan, Interval
-from gpytorch.kernels import RBFKernel, ScaleKernel
+from gpytorch.kernels import Kernel, RBFKernel, ScaleKernel
 from gpytorch.priors import NormalPrior
 
 from rolecast.baselines.hdbo.gradient_posterior import GradientPosterior, SquaredExponential
 from rolecast.baselines.hdbo.record import Record
-from rolecast.baselines.hdbo.surrogate import (
-    SurrogateConfig,
-    default_noise,
-    fit,
-    hyperparameters,
-    posterior_mean,
-    process,
-    set_hyperparameters,
-)
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig, posterior_mean
+from rolecast.baselines.rules import COUNT, at_least, check, or_none
+from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import require_batch
-from rolecast.platform.optimizers.proposals import many_cheap
-from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.surrogate.levelling import level
 
 LENGTHSCALES: Final = (0.01, 0.3)
 """Bounds of the lengthscales; the authors', of weights in a range of about 1."""
@@ -67,12 +57,8 @@ class GiboConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("samples", "raw_samples", "restarts", "ascent_steps"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ConfigError(f"GiboConfig.{name}", value, "an integer >= 1")
-        if self.memory is not None and (type(self.memory) is not int or self.memory < 2):
-            raise ConfigError("GiboConfig.memory", self.memory, "an integer >= 2, or none")
+        counts = dict.fromkeys(("samples", "raw_samples", "restarts", "ascent_steps"), COUNT)
+        check("GiboConfig", vars(self), {**counts, "memory": or_none(at_least(2))})
         for name in ("step", "width"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"GiboConfig.{name}", getattr(self, name), "above 0")
@@ -81,18 +67,12 @@ class GiboConfig(SurrogateConfig):
         """Return a fresh optimiser."""
         return Gibo(self, dimension=dimension, seed=seed)
 
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
-
 
 @dataclass(frozen=True)
 class _Next:
     """What the next ask begins with."""
 
     model: SingleTaskGP
-    fitted: int
-    """Evaluations at the model's last fit."""
 
     centre: Float
     """[D]."""
@@ -109,10 +89,24 @@ class Gibo:
         self._record = Record(dimension, seed)
         wanted = max(5 * dimension, 32) if config.memory is None else config.memory
         self._memory = min(wanted, config.max_points)
+        self._surrogate = Surrogate(
+            config, self._kernel, choice=lambda _: slice(-self._memory, None)
+        )
         self._centre = np.full(dimension, 0.5)
-        self._values: dict[str, Float] = {}
-        self._fitted = self._stepped = 0
+        self._stepped = 0
         self._cached: _Next | None = None
+
+    def _kernel(self) -> Kernel:
+        """Return the authors' kernel: squared exponential, a lengthscale a dimension, in bounds."""
+        kernel = ScaleKernel(
+            RBFKernel(
+                ard_num_dims=self._record.dimension, lengthscale_constraint=Interval(*LENGTHSCALES)
+            ),
+            outputscale_prior=NormalPrior(2.0, 1.0),
+            outputscale_constraint=GreaterThan(1e-3),
+        ).double()
+        kernel.outputscale = 2.0
+        return kernel
 
     def ask(self, q: int) -> Float:
         """Return q points [q, D]: the centre where it is new, then those that say most of it."""
@@ -120,7 +114,8 @@ class Gibo:
         if not len(self._record):
             return self._record.asked(self._around(count, rng), rng)
         now = self._next()
-        self._values, self._fitted = hyperparameters(now.model), now.fitted
+        self._surrogate.commit()
+        self._surrogate.drop()
         self._centre, self._cached = now.centre, None
         if now.moved:
             self._stepped = len(self._record)
@@ -160,15 +155,15 @@ class Gibo:
     def _next(self) -> _Next:
         """Return the model of what was told, and the centre after the step that is due."""
         if self._cached is None:
-            model, fitted = self._model()
-            count, centre = len(self._record), self._centre
+            data, count, centre = self._record.data, len(self._record), self._centre
+            model, _ = self._surrogate.model(data.candidates, data.returns, data.stderrs)
             if self._record.asks == 0:
-                points = self._record.data.candidates[-self._memory :]
+                points = data.candidates[-self._memory :]
                 centre = np.array(points[int(np.argmax(posterior_mean(model, points)))])
             moved = count - self._stepped >= self._config.samples
             if moved:
                 centre = self._climbed(model, centre)
-            self._cached = _Next(model, fitted, centre, moved)
+            self._cached = _Next(model, centre, moved)
         return self._cached
 
     def _climbed(self, model: SingleTaskGP, centre: Float) -> Float:
@@ -178,28 +173,6 @@ class Gibo:
         length = max(float(np.linalg.norm(uphill)), 1e-300)
         moved = self._config.step * known.kernel.lengthscales * uphill / length
         return np.clip(centre + moved, 0.0, 1.0)
-
-    def _model(self) -> tuple[SingleTaskGP, int]:
-        """Return the process of the latest evaluations, and how many there were at its fit."""
-        data, count = self._record.data, len(self._record)
-        latest = slice(-self._memory, None)
-        targets, slopes = level(data.returns[latest], self._config.levelling)
-        variances = np.square(np.nan_to_num(data.stderrs[latest]) * slopes)
-        kernel = ScaleKernel(
-            RBFKernel(
-                ard_num_dims=self._record.dimension, lengthscale_constraint=Interval(*LENGTHSCALES)
-            ),
-            outputscale_prior=NormalPrior(2.0, 1.0),
-            outputscale_constraint=GreaterThan(1e-3),
-        ).double()
-        kernel.outputscale = 2.0
-        model = process(data.candidates[latest], targets, variances, kernel, default_noise())
-        if self._values:
-            set_hyperparameters(model, self._values)
-        due = count >= self._config.refit * self._fitted
-        if due:
-            fit(model, self._config.fit_steps)
-        return model.eval(), count if due else self._fitted
 
     def _posterior(self, model: SingleTaskGP, centre: Float) -> GradientPosterior:
         (inputs,) = model.train_inputs
@@ -221,8 +194,7 @@ class Gibo:
 
     def best(self) -> Float:
         """Return the centre [D] that the next ask will search round."""
-        if not len(self._record):
-            raise RequestError("best() needs at least one evaluation; none was told yet")
+        self._record.require_told()
         return self._next().centre.copy()
 
     def explain(self) -> dict[str, float]:
@@ -231,19 +203,18 @@ class Gibo:
 
     def state_dict(self) -> dict[str, Any]:
         """Return points, centre, hyperparameters, and when they last changed."""
+        surrogate = self._surrogate.state_dict()
         return {
             "record": self._record.state_dict(),
             "centre": self._centre.copy(),
-            "values": {name: value.copy() for name, value in self._values.items()},
-            "counts": [self._fitted, self._stepped],
+            "values": surrogate["values"],
+            "counts": [surrogate["fitted"], self._stepped],
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         self._record.load_state_dict(state["record"])
         self._centre = np.array(state["centre"], dtype=np.float64)
-        self._values = {
-            name: np.array(value, dtype=np.float64) for name, value in state["values"].items()
-        }
-        self._fitted, self._stepped = map(int, state["counts"])
+        fitted, self._stepped = map(int, state["counts"])
+        self._surrogate.load_state_dict({"values": state["values"], "fitted": fitted})
         self._cached = None

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky
 from scipy.optimize import minimize
 
+from rolecast.baselines.hdbo.inverse import bordered
 from rolecast.envs.spec import Float
 
 
@@ -165,15 +166,11 @@ class GradientPosterior:
         known = self.kernel.matrix(self.points, query[None])[:, 0]
         solved = self.inverse @ known
         spread = max(self.kernel.scale - float(known @ solved), 0.0) + noise
-        inverse = np.empty((len(known) + 1, len(known) + 1))
-        inverse[:-1, :-1] = self.inverse + np.outer(solved, solved) / spread
-        inverse[:-1, -1] = inverse[-1, :-1] = -solved / spread
-        inverse[-1, -1] = 1.0 / spread
         expected = float(solved @ self.targets)
         return replace(
             self,
             points=np.concatenate([self.points, query[None]]),
             targets=np.append(self.targets, expected),
             noise=np.append(self.noise, noise),
-            inverse=inverse,
+            inverse=bordered(self.inverse, solved, spread),
         )

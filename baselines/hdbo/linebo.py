@@ -13,6 +13,7 @@ import torch
 
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig, posterior_draws, posterior_mean
+from rolecast.baselines.rules import COUNT, check, or_none
 from rolecast.envs.errors import ConfigError, unknown_name
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.proposals import many_cheap
@@ -57,10 +58,7 @@ class LineBoConfig(SurrogateConfig):
         super().__post_init__()
         if self.direction not in DIRECTIONS:
             raise unknown_name("direction", self.direction, DIRECTIONS)
-        if type(self.queries) is not int or self.queries < 1:
-            raise ConfigError("LineBoConfig.queries", self.queries, "an integer >= 1")
-        if self.probes is not None and (type(self.probes) is not int or self.probes < 1):
-            raise ConfigError("LineBoConfig.probes", self.probes, "an integer >= 1, or none")
+        check("LineBoConfig", vars(self), {"queries": COUNT, "probes": or_none(COUNT)})
         for name in ("radius", "beta"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"LineBoConfig.{name}", getattr(self, name), "above 0")

@@ -13,8 +13,6 @@ from botorch.models.model import Model
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, maximise, noisy_improvement
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
-from rolecast.platform.optimizers.protocol import Proposal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +24,6 @@ class LogEiConfig(AcquisitionConfig):
         method = LogEi(self, dimension)
         initial = min(2 * dimension, 30)
         return SurrogateSearch(self, method, dimension=dimension, seed=seed, initial=initial)
-
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Propose few candidates of many episodes: each costs an ascent."""
-        return many_cheap(budget_episodes, episodes=32, batch_size=15)
 
 
 class LogEi(Plain):

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.envs.errors import RequestError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import Observations
 
@@ -50,6 +51,11 @@ class Record:
     def pending_tags(self) -> Index:
         """[K]."""
         return self._pending_tags
+
+    def require_told(self) -> None:
+        """Raise RequestError where nothing was told yet, so that no point can be the best."""
+        if not len(self):
+            raise RequestError("best() needs at least one evaluation; none was told yet")
 
     def generator(self) -> np.random.Generator:
         """Return the generator of the next ask: of the seed and the number of asks alone."""

@@ -19,9 +19,8 @@ from gpytorch.priors import GammaPrior
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, quiet
 from rolecast.baselines.hdbo.plain_gp import LogEi
 from rolecast.baselines.hdbo.search import Beliefs, SurrogateSearch
+from rolecast.baselines.rules import COUNT, check
 from rolecast.envs.errors import ConfigError, RequestError, unknown_name
-from rolecast.platform.optimizers.proposals import many_cheap
-from rolecast.platform.optimizers.protocol import Proposal
 
 MOST: Final = 100
 """D up to which a fit is quick."""
@@ -48,10 +47,8 @@ class SaasboConfig(AcquisitionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("largest", "warmup", "samples"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ConfigError(f"SaasboConfig.{name}", value, "an integer >= 1")
+        counts = ("largest", "warmup", "samples")
+        check("SaasboConfig", vars(self), dict.fromkeys(counts, COUNT))
         if self.inference not in INFERENCES:
             raise unknown_name("inference", self.inference, INFERENCES)
         if self.inference == "nuts" and find_spec("numpyro") is None:
@@ -67,10 +64,6 @@ class SaasboConfig(AcquisitionConfig):
             raise ConfigError("SaasboConfig dimension", dimension, expected)
         method = Saas(self, dimension)
         return SurrogateSearch(self, method, dimension=dimension, seed=seed, initial=20)
-
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Propose few candidates of many episodes: each costs an ascent."""
-        return many_cheap(budget_episodes, episodes=32, batch_size=15)
 
 
 class Saas(LogEi):

@@ -11,7 +11,7 @@ from scipy.stats import qmc
 
 from rolecast.baselines.hdbo.record import Record
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig, posterior_mean
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import require_batch
 
@@ -113,8 +113,7 @@ class SurrogateSearch:
 
     def best(self) -> Float:
         """Return the evaluated point of highest posterior mean."""
-        if not len(self._record):
-            raise RequestError("best() needs at least one evaluation; none was told yet")
+        self._record.require_told()
         model, rows, inputs = self._model()
         means = posterior_mean(model, inputs[rows])
         return np.array(self._record.data.candidates[rows[int(np.argmax(means))]])

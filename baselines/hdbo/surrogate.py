@@ -25,8 +25,11 @@ from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
 from rolecast.baselines.hdbo.record import Index
+from rolecast.baselines.rules import COUNT, at_least, check, or_none
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.surrogate.levelling import check_levelling, level
 
 NOISES: Final = (1e-6, 1e2)
@@ -73,15 +76,19 @@ class SurrogateConfig:
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        if self.initial is not None and (type(self.initial) is not int or self.initial < 2):
-            raise ConfigError(f"{owner}.initial", self.initial, "an integer >= 2, or none")
-        if type(self.max_points) is not int or self.max_points < 4:
-            raise ConfigError(f"{owner}.max_points", self.max_points, "an integer >= 4")
-        if type(self.fit_steps) is not int or self.fit_steps < 1:
-            raise ConfigError(f"{owner}.fit_steps", self.fit_steps, "an integer >= 1")
+        rules = {"initial": or_none(at_least(2)), "max_points": at_least(4), "fit_steps": COUNT}
+        check(owner, vars(self), rules)
         if not self.refit >= 1.0:
             raise ConfigError(f"{owner}.refit", self.refit, ">= 1")
         check_levelling(self.levelling)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Divide a budget as the local searches do."""
+        return many_cheap(budget_episodes)
+
+
+Choice = Callable[[Float], Index | slice]
+"""Says which of N returns a process sees, ascending."""
 
 
 def kept(returns: Float, most: int) -> Index:
@@ -156,8 +163,11 @@ class Surrogate:
         config: SurrogateConfig,
         kernel: Callable[[], Kernel | None],
         noise: Callable[[], Noise] = default_noise,
+        choice: Choice | None = None,
     ) -> None:
+        """Take settings, what builds a fresh kernel and noise, and a choice; None: `kept`."""
         self._config, self._kernel, self._noise = config, kernel, noise
+        self._choice = choice or (lambda returns: kept(returns, config.max_points))
         self._values: dict[str, Float] = {}
         self._fitted = 0
         self._cached: tuple[int, int, SingleTaskGP] | None = None
@@ -170,8 +180,7 @@ class Surrogate:
             returns: [N], in the unit of the task.
             stderrs: [N], NaN where unknown.
         """
-        rows = kept(returns, self._config.max_points)
-        count = len(returns)
+        rows, count = self._choice(returns), len(returns)
         if self._cached is None or self._cached[0] != count:
             targets, slopes = level(returns[rows], self._config.levelling)
             variances = np.square(np.nan_to_num(stderrs[rows]) * slopes)
@@ -182,13 +191,17 @@ class Surrogate:
             if due:
                 fit(model, self._config.fit_steps)
             self._cached = (count, count if due else self._fitted, model.eval())
-        return self._cached[2], rows
+        return self._cached[2], np.arange(count)[rows]
 
     def commit(self) -> None:
         """Go on from the hyperparameters of the last model."""
         if self._cached is not None:
             _, self._fitted, model = self._cached
             self._values = hyperparameters(model)
+
+    def drop(self) -> None:
+        """Build the next model anew, from the committed hyperparameters."""
+        self._cached = None
 
     def forget(self) -> None:
         """Begin anew, with a first fit from the prior's start."""

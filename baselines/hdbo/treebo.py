@@ -6,29 +6,18 @@ additive models, sections 3 and 4, with the settings of their published configur
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from botorch.models import SingleTaskGP
-from gpytorch.kernels import Kernel
 from scipy.linalg import cho_factor, cho_solve
 
 from rolecast.baselines.hdbo.forest import Edge, alone, path
-from rolecast.baselines.hdbo.forest_search import (
-    ForestConfig,
-    ForestKernel,
-    ForestSearch,
-    edges_from,
-    edges_state,
-    term_posterior,
-    zoomed,
-)
-from rolecast.baselines.hdbo.search import Beliefs, Plain
-from rolecast.envs.errors import ConfigError
+from rolecast.baselines.hdbo.forest_process import term_posterior
+from rolecast.baselines.hdbo.forest_search import ForestConfig, ForestMethod, ForestSearch
+from rolecast.baselines.hdbo.search import Beliefs
+from rolecast.baselines.rules import COUNT, check
 from rolecast.envs.spec import Float
-
-INITIAL: Final = 10
-"""Random points before the first model; the authors'."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +32,11 @@ class TreeboConfig(ForestConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("learn_every", "gibbs_steps"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ConfigError(f"TreeboConfig.{name}", value, "an integer >= 1")
+        check("TreeboConfig", vars(self), {"learn_every": COUNT, "gibbs_steps": COUNT})
 
     def build(self, *, dimension: int, seed: int) -> ForestSearch:
         """Return a fresh optimiser."""
-        method = Treebo(self, dimension)
-        return ForestSearch(self, method, dimension=dimension, seed=seed, initial=INITIAL)
+        return ForestSearch(self, Treebo(self, dimension), dimension=dimension, seed=seed)
 
 
 class Evidence:
@@ -151,41 +136,32 @@ def evidence_of(model: SingleTaskGP) -> Evidence:
     )
 
 
-class Treebo(Plain):
+class Treebo(ForestMethod):
     """Learns a forest now and then; all points of a batch are proposed over the same one."""
 
     def __init__(self, config: TreeboConfig, dimension: int) -> None:
-        super().__init__(dimension)
-        self._config = config
-        self.edges: tuple[Edge, ...] = ()
+        super().__init__(config, dimension)
+        self._learn_every, self._gibbs_steps = config.learn_every, config.gibbs_steps
         self._learned = 0
-
-    def kernel(self) -> Kernel:
-        """Return the sum over the forest."""
-        return ForestKernel(self.edges, self.dimension, self._config.lengthscale)
-
-    def design(self, q: int, rng: np.random.Generator) -> Float:
-        """Return uniform points [q, D], as the authors do."""
-        return rng.random((q, self.dimension))
 
     def propose(self, beliefs: Beliefs, q: int, rng: np.random.Generator) -> Float:
         """Return points of greatest bound [q, D]."""
-        if not self._learned or beliefs.told >= self._learned + self._config.learn_every:
+        if not self._learned or beliefs.told >= self._learned + self._learn_every:
             evidence = evidence_of(beliefs.model)
-            self.edges = learn(self.edges, evidence, self._config.gibbs_steps, rng)
+            self.edges = learn(self.edges, evidence, self._gibbs_steps, rng)
             self._learned = beliefs.told
         posterior = term_posterior(beliefs.model, self.edges, beliefs.pending)
         chosen = np.empty((q, self.dimension))
         for place in range(q):
-            kappa = self._config.exploration * np.log(2.0 * (beliefs.told + place + 1))
-            chosen[place] = zoomed(posterior, kappa, self._config, rng)
+            chosen[place] = self.highest(posterior, beliefs.told + place + 1, rng)
             posterior = posterior.with_pending(chosen[place])
         return chosen
 
     def state_dict(self) -> dict[str, Any]:
         """Return the forest, and when it was learned."""
-        return {"edges": edges_state(self.edges), "learned": self._learned}
+        return {**super().state_dict(), "learned": self._learned}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Replace them."""
-        self.edges, self._learned = edges_from(state["edges"]), int(state["learned"])
+        super().load_state_dict(state)
+        self._learned = int(state["learned"])

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from rolecast.baselines.intrinsic_ppo.learner import IntrinsicPPOLearner
 from rolecast.baselines.intrinsic_ppo.module import IntrinsicPPOModule
-from rolecast.baselines.joint.rules import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules
 from rolecast.baselines.ppo.config import PPOConfig
+from rolecast.baselines.rules import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules
 
 
 class IntrinsicPPOConfig(PPOConfig):

@@ -10,7 +10,8 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
 from rolecast.baselines.joint.module import JointModule
 from rolecast.baselines.joint.networks import SIZES
-from rolecast.baselines.joint.rules import (
+from rolecast.baselines.joint.runner import JointEnvRunner
+from rolecast.baselines.rules import (
     COUNT,
     COUNT_OR_ZERO,
     FLAG,
@@ -23,7 +24,6 @@ from rolecast.baselines.joint.rules import (
     check,
     one_of,
 )
-from rolecast.baselines.joint.runner import JointEnvRunner
 from rolecast.envs.errors import ConfigError, unknown_name
 
 RLLIB_RULES: Rules = MappingProxyType(

@@ -4,10 +4,10 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.joint.rules import Rules, one_of
 from rolecast.baselines.maddpg.critics import VIEWS
 from rolecast.baselines.maddpg.learner import MADDPGLearner
 from rolecast.baselines.maddpg.module import MADDPGModule
+from rolecast.baselines.rules import Rules, one_of
 from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
 
 

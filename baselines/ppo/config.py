@@ -10,7 +10,10 @@ from ray.rllib.algorithms.ppo.ppo import PPOConfig as RLlibPPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
 from rolecast.baselines.joint.networks import SIZES
-from rolecast.baselines.joint.rules import (
+from rolecast.baselines.ppo.learner import PPOLearner
+from rolecast.baselines.ppo.module import PPOModule
+from rolecast.baselines.ppo.runner import PPOEnvRunner
+from rolecast.baselines.rules import (
     COUNT,
     FLAG,
     NOT_NEGATIVE,
@@ -22,9 +25,6 @@ from rolecast.baselines.joint.rules import (
     check,
     one_of,
 )
-from rolecast.baselines.ppo.learner import PPOLearner
-from rolecast.baselines.ppo.module import PPOModule
-from rolecast.baselines.ppo.runner import PPOEnvRunner
 from rolecast.envs.errors import ConfigError, unknown_name
 
 RLLIB_RULES: Rules = MappingProxyType(

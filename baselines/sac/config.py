@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.baselines.joint.rules import FLAG, NUMBER, POSITIVE, Rule, Rules
+from rolecast.baselines.rules import FLAG, NUMBER, POSITIVE, Rule, Rules
 from rolecast.baselines.sac.learner import SACLearner
 from rolecast.baselines.sac.module import SACModule
 

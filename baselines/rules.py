@@ -25,8 +25,18 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-COUNT: Final = Rule(lambda value: type(value) is int and value >= 1, "an integer >= 1")
-COUNT_OR_ZERO: Final = Rule(lambda value: type(value) is int and value >= 0, "an integer >= 0")
+def at_least(least: int) -> Rule:
+    """Return the rule that a value is an integer that is not below another."""
+    return Rule(lambda value: type(value) is int and value >= least, f"an integer >= {least}")
+
+
+def or_none(rule: Rule) -> Rule:
+    """Return the rule that a value is None, or keeps another rule."""
+    return Rule(lambda value: value is None or rule.allows(value), f"{rule.expected}, or none")
+
+
+COUNT: Final = at_least(1)
+COUNT_OR_ZERO: Final = at_least(0)
 FLAG: Final = Rule(lambda value: isinstance(value, bool), "True or False")
 NUMBER: Final = Rule(_number, "a finite number")
 POSITIVE: Final = Rule(lambda value: _number(value) and value > 0, "a number > 0")
