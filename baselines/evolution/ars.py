@@ -11,22 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from rolecast.baselines.evolution.search import RADIUS, EvolutionSearch, check_evolution
+from rolecast.baselines.evolution.search import EvolutionConfig
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
-from rolecast.platform.optimizers.protocol import Proposal
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArsConfig:
+class ArsConfig(EvolutionConfig):
     """Augmented random search from the middle of the cube."""
-
-    radius: float = RADIUS
-    """Root mean square distance of candidates from the mean: sigma sqrt(D)."""
-
-    population: int | None = None
-    """Candidates of one generation, even; None: the size of the first batch."""
 
     step_size: float = 2.0 / 3.0
     """Step in units of sigma; the authors' 0.02 where the noise is 0.03 (HalfCheetah)."""
@@ -36,28 +28,19 @@ class ArsConfig:
     authors' choice differs by task, and all 8 of 8 is that for HalfCheetah."""
 
     def __post_init__(self) -> None:
-        check_evolution("ArsConfig", self.radius, self.population, paired=True)
+        super().__post_init__()
         if not self.step_size > 0.0:
             raise ConfigError("ArsConfig.step_size", self.step_size, "above 0")
         if not 0.0 < self.top_share <= 1.0:
             raise ConfigError("ArsConfig.top_share", self.top_share, "in (0, 1]")
 
-    def build(self, *, dimension: int, seed: int) -> EvolutionSearch:
-        """Return a fresh optimiser."""
-        if dimension < 1:
-            raise ConfigError("ArsConfig dimension", dimension, "an integer >= 1")
-        rule = Ars(self, dimension)
-        return EvolutionSearch(rule, dimension=dimension, seed=seed, population=self.population)
-
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
+    def rule(self, dimension: int) -> "Ars":
+        """Return a fresh rule."""
+        return Ars(self, dimension)
 
 
 class Ars:
     """Has no state of its own: width and step are fixed."""
-
-    paired = True
 
     def __init__(self, config: ArsConfig, dimension: int) -> None:
         self._config = config

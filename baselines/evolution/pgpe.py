@@ -11,30 +11,17 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.baselines.evolution.ascent import Adam, Ascent, ClipUp
-from rolecast.baselines.evolution.search import (
-    LEAST_SPREAD,
-    RADIUS,
-    EvolutionSearch,
-    check_evolution,
-)
+from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import centered_ranks
 from rolecast.envs.errors import ConfigError, unknown_name
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
-from rolecast.platform.optimizers.protocol import Proposal
 
 ASCENTS: Final = ("clipup", "adam")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PgpeConfig:
+class PgpeConfig(EvolutionConfig):
     """Policy gradients with parameter-based exploration, from the middle of the cube."""
-
-    radius: float = RADIUS
-    """Root mean square distance of the first candidates from the middle: sigma sqrt(D)."""
-
-    population: int | None = None
-    """Candidates of one generation, even; None: the size of the first batch."""
 
     ascent: str = "clipup"
     """How the mean follows its gradient: "clipup" or "adam"."""
@@ -60,7 +47,7 @@ class PgpeConfig:
     """Most that one generation changes a standard deviation, as a share; the authors' value."""
 
     def __post_init__(self) -> None:
-        check_evolution("PgpeConfig", self.radius, self.population, paired=True)
+        super().__post_init__()
         if self.ascent not in ASCENTS:
             raise unknown_name("ascent", self.ascent, ASCENTS)
         for field in ("max_speed", "speed_share", "adam_step"):
@@ -74,16 +61,9 @@ class PgpeConfig:
         if not self.spread_rate >= 0.0:
             raise ConfigError("PgpeConfig.spread_rate", self.spread_rate, ">= 0")
 
-    def build(self, *, dimension: int, seed: int) -> EvolutionSearch:
-        """Return a fresh optimiser."""
-        if dimension < 1:
-            raise ConfigError("PgpeConfig dimension", dimension, "an integer >= 1")
-        rule = Pgpe(self, dimension)
-        return EvolutionSearch(rule, dimension=dimension, seed=seed, population=self.population)
-
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
+    def rule(self, dimension: int) -> "Pgpe":
+        """Return a fresh rule."""
+        return Pgpe(self, dimension)
 
 
 def pgpe_gradients(sigma: Float, draws: Float, utilities: Float) -> tuple[Float, Float]:
@@ -104,8 +84,6 @@ def pgpe_gradients(sigma: Float, draws: Float, utilities: Float) -> tuple[Float,
 
 class Pgpe:
     """Steps of the mean by an ascent, of the standard deviations by their gradient."""
-
-    paired = True
 
     def __init__(self, config: PgpeConfig, dimension: int) -> None:
         self._config = config

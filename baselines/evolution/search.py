@@ -5,8 +5,10 @@ with each pending candidate is the normal draw behind it, so that evaluations ma
 and the estimators of the papers hold as printed, also for candidates of an earlier mean.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from rolecast.baselines.evolution.utilities import recombination_weights
 from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import Observations, require_batch
+from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.platform.optimizers.protocol import Proposal
 
 RADIUS: Final = 0.376
 """Root mean square distance of the first candidates from the middle, that of `cmaes`."""
@@ -31,10 +35,6 @@ SMALLEST: Final = 4
 
 class Rule(Protocol):
     """What makes one evolution strategy differ from another."""
-
-    @property
-    def paired(self) -> bool:
-        """Whether candidates come in pairs, mean + draw and mean - draw."""
 
     @property
     def spread(self) -> Float:
@@ -57,16 +57,42 @@ class Rule(Protocol):
         """Continue from a state."""
 
 
-def check_evolution(owner: str, radius: float, population: int | None, *, paired: bool) -> None:
-    """Raise ConfigError where a setting that all strategies have is out of range."""
-    if not (radius > 0.0 and np.isfinite(radius)):
-        raise ConfigError(f"{owner}.radius", radius, "above 0")
-    if population is None:
-        return
-    odd = paired and type(population) is int and population % 2 == 1
-    if type(population) is not int or population < SMALLEST or odd:
-        kind = "an even integer" if paired else "an integer"
-        raise ConfigError(f"{owner}.population", population, f"{kind} >= {SMALLEST}, or none")
+@dataclass(frozen=True, kw_only=True)
+class EvolutionConfig(ABC):
+    """What all strategies can be told; all begin in the middle of the cube."""
+
+    radius: float = RADIUS
+    """Root mean square distance of the first candidates from the mean: sigma sqrt(D)."""
+
+    population: int | None = None
+    """Candidates of one generation, even where they come in pairs; None: the size of the first
+    batch."""
+
+    paired: ClassVar[bool] = True
+    """Whether candidates come in pairs, mean + draw and mean - draw."""
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        if not (self.radius > 0.0 and np.isfinite(self.radius)):
+            raise ConfigError(f"{owner}.radius", self.radius, "above 0")
+        count, kind = self.population, "an even integer" if self.paired else "an integer"
+        fits = type(count) is int and count >= SMALLEST and not (self.paired and count % 2)
+        if count is not None and not fits:
+            raise ConfigError(f"{owner}.population", count, f"{kind} >= {SMALLEST}, or none")
+
+    @abstractmethod
+    def rule(self, dimension: int) -> Rule:
+        """Return a fresh rule."""
+
+    def build(self, *, dimension: int, seed: int) -> "EvolutionSearch":
+        """Return a fresh optimiser."""
+        if dimension < 1:
+            raise ConfigError(f"{type(self).__name__} dimension", dimension, "an integer >= 1")
+        return EvolutionSearch(self, dimension=dimension, seed=seed)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Divide a budget as the local searches do."""
+        return many_cheap(budget_episodes)
 
 
 def reflected(points: Float) -> Float:
@@ -81,8 +107,9 @@ def reflected(points: Float) -> Float:
 class EvolutionSearch:
     """Draws generations and hands them to a rule, whatever the sizes of batches."""
 
-    def __init__(self, rule: Rule, *, dimension: int, seed: int, population: int | None) -> None:
-        self._rule, self._seed, self._population = rule, seed, population
+    def __init__(self, config: EvolutionConfig, *, dimension: int, seed: int) -> None:
+        self._rule, self._paired = config.rule(dimension), config.paired
+        self._seed, self._population = seed, config.population
         self._data = Observations(dimension)
         self._mean = np.full(dimension, 0.5)
         self._asks, self._pairs = 0, 0
@@ -96,13 +123,13 @@ class EvolutionSearch:
         count = require_batch(q)
         dimension = self._data.dimension
         if self._population is None:
-            whole = count - count % 2 if self._rule.paired else count
+            whole = count - count % 2 if self._paired else count
             self._population = max(whole, SMALLEST)
         rng = np.random.default_rng(np.random.SeedSequence((self._seed, self._asks)))
         self._asks += 1
         missing = count - len(self._mirror)
-        directions = (missing + 1) // 2 if self._rule.paired else missing
-        rows = np.empty((directions, 2 if self._rule.paired else 1, 2 + 2 * dimension))
+        directions = (missing + 1) // 2 if self._paired else missing
+        rows = np.empty((directions, 2 if self._paired else 1, 2 + 2 * dimension))
         rows[:, :, 0] = self._pairs + np.arange(directions)[:, None]
         rows[:, :, 1] = [1.0, -1.0][: rows.shape[1]]
         rows[:, :, -dimension:] = rng.standard_normal((directions, 1, dimension))
@@ -196,7 +223,7 @@ class EvolutionSearch:
 
     def _ready(self) -> list[int]:
         """Return which waiting rows a generation may have; of pairs, both or none, in order."""
-        if not self._rule.paired:
+        if not self._paired:
             return list(range(len(self._waiting)))
         order = np.lexsort((-self._waiting[:, 2], self._waiting[:, 1]))
         pairs = self._waiting[order, 1]

@@ -6,32 +6,21 @@ Strategies, algorithm 6 with the settings of its table 1.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rolecast.baselines.evolution.search import (
-    LEAST_SPREAD,
-    RADIUS,
-    EvolutionSearch,
-    check_evolution,
-)
+from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import nes_utilities
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
-from rolecast.platform.optimizers.protocol import Proposal
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnesConfig:
+class SnesConfig(EvolutionConfig):
     """Separable natural evolution from the middle of the cube."""
 
-    radius: float = RADIUS
-    """Root mean square distance of the first candidates from the middle: sigma sqrt(D)."""
-
-    population: int | None = None
-    """Candidates of one generation; None: the size of the first batch."""
+    paired: ClassVar[bool] = False
 
     mean_rate: float = 1.0
     """Learning rate of the mean; the authors' is 1."""
@@ -40,28 +29,19 @@ class SnesConfig:
     """Learning rate of log sigma; None: the authors' (3 + ln D) / (5 sqrt(D))."""
 
     def __post_init__(self) -> None:
-        check_evolution("SnesConfig", self.radius, self.population, paired=False)
+        super().__post_init__()
         if not self.mean_rate > 0.0:
             raise ConfigError("SnesConfig.mean_rate", self.mean_rate, "above 0")
         if self.spread_rate is not None and not self.spread_rate >= 0.0:
             raise ConfigError("SnesConfig.spread_rate", self.spread_rate, ">= 0, or none")
 
-    def build(self, *, dimension: int, seed: int) -> EvolutionSearch:
-        """Return a fresh optimiser."""
-        if dimension < 1:
-            raise ConfigError("SnesConfig dimension", dimension, "an integer >= 1")
-        rule = Snes(self, dimension)
-        return EvolutionSearch(rule, dimension=dimension, seed=seed, population=self.population)
-
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
+    def rule(self, dimension: int) -> "Snes":
+        """Return a fresh rule."""
+        return Snes(self, dimension)
 
 
 class Snes:
     """Steps along the natural gradient of expected utility."""
-
-    paired = False
 
     def __init__(self, config: SnesConfig, dimension: int) -> None:
         rate = (3.0 + np.log(dimension)) / (5.0 * np.sqrt(dimension))
