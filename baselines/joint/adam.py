@@ -10,6 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+Bound = tuple[list[Tensor], list[Tensor], list[Tensor], Tensor, list[Tensor]]
+"""Parameters, both moments of each, the steps taken, and that number as each parameter's own."""
+
 
 class TightAdam(torch.optim.Adam):
     """Adam whose `descend` does what `step` of a fused Adam does, to the last bit.
@@ -25,20 +28,19 @@ class TightAdam(torch.optim.Adam):
             lr: learning rate; what schedules write into the group's `lr` holds.
         """
         super().__init__(parameters, lr=lr, fused=True)
-        self._bound: tuple[list[Tensor], list[Tensor], list[Tensor], Tensor, list[Tensor]]
-        self._unbind()
+        self._bound: Bound | None = None
 
     def load_state_dict(self, state_dict: Any) -> None:
         """Go on where another stood."""
         super().load_state_dict(state_dict)
-        self._unbind()
+        self._bound = None
 
     @torch.no_grad()
     def descend(self) -> None:
         """Take one step along the gradients of all parameters that have one."""
         group = self.param_groups[0]
-        if not self._ready:
-            self._bind(group["params"])
+        if self._bound is None:
+            self._bound = self._bind(group["params"])
         parameters, means, squares, count, counts = self._bound
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
         if len(gradients) < len(parameters):  # torch's own step knows which to leave alone
@@ -62,10 +64,7 @@ class TightAdam(torch.optim.Adam):
             maximize=False,
         )
 
-    def _unbind(self) -> None:
-        self._ready = False
-
-    def _bind(self, parameters: list[nn.Parameter]) -> None:
+    def _bind(self, parameters: list[nn.Parameter]) -> Bound:
         """Gather the moments, new ones where no step has been taken, and count steps as one."""
         for parameter in parameters:
             if not self.state[parameter]:
@@ -80,5 +79,4 @@ class TightAdam(torch.optim.Adam):
         for own, step in zip(held, counts, strict=True):
             own["step"] = step
         means, squares = ([own[name] for own in held] for name in ("exp_avg", "exp_avg_sq"))
-        self._bound = list(parameters), means, squares, count, counts
-        self._ready = True
+        return list(parameters), means, squares, count, counts

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -64,8 +63,7 @@ def optimizer_config_class(name: str) -> type[OptimizerConfig]:
     if name in OPTIMIZERS:
         return OPTIMIZERS[name]
     if name in BASELINES:
-        module, _, attribute = BASELINES[name].partition(":")
-        found: type[OptimizerConfig] = getattr(import_module(module), attribute)
+        found: type[OptimizerConfig] = EntryPoint(name, BASELINES[name], ENTRY_POINTS).load()
         return found
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         loaded: type[OptimizerConfig] = entry.load()
