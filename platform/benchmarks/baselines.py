@@ -16,7 +16,7 @@ import numpy as np
 
 from rolecast.platform.benchmarks import resumable
 from rolecast.platform.benchmarks.baselines_cells import ARENAS, CONTESTANTS, Cell
-from rolecast.platform.benchmarks.resumable import Row
+from rolecast.platform.benchmarks.resumable import Row, place
 
 FILTERS: Final = ("arena", "contestant", "seed")
 
@@ -56,14 +56,8 @@ def run_missing(
 
 def _order(row: Row) -> tuple[int, int, int]:
     """Sort rows as the ledger does; what it does not know comes last."""
-    places = [
-        names.index(row[kind]) if row[kind] in names else len(names)
-        for kind, names in (
-            ("arena", [arena.name for arena in ARENAS]),
-            ("contestant", list(CONTESTANTS)),
-        )
-    ]
-    return places[0], places[1], row["seed"]
+    arenas = [arena.name for arena in ARENAS]
+    return place(row["arena"], arenas), place(row["contestant"], [*CONTESTANTS]), row["seed"]
 
 
 def run_cell(cell: Cell) -> Row:

@@ -9,7 +9,7 @@ from typing import Final
 
 from rolecast.platform.benchmarks import resumable
 from rolecast.platform.benchmarks.competitors_cells import PROBLEMS, Cell, contestants, run_cell
-from rolecast.platform.benchmarks.resumable import Row
+from rolecast.platform.benchmarks.resumable import Row, place
 
 FILTERS: Final = ("problem", "contestant", "seed")
 
@@ -37,16 +37,13 @@ def run_missing(
     problems = [problem.name for problem in PROBLEMS]
     names = [contestant.name for contestant in contestants()]
 
-    def place(known: list[str], name: str) -> int:
-        return known.index(name) if name in known else len(known)
-
     return resumable.run_missing(
         cells,
         path,
         run=run_cell,
         order=lambda row: (
-            place(problems, row["problem"]),
-            place(names, row["contestant"]),
+            place(row["problem"], problems),
+            place(row["contestant"], names),
             row["seed"],
         ),
         line=lambda row: f"regret {row['observed'][-1]} in {row['seconds'][-1]:.1f} s",

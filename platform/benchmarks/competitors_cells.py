@@ -4,7 +4,6 @@ Recorded are the simple regret of the best point so far, which papers print, and
 which an optimiser would hand over. Evaluations are exact, as in the papers.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,14 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.platform.benchmarks.competitors_functions import embedded
-from rolecast.platform.optimizers.protocol import Paced
-from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS, make_optimizer
+from rolecast.platform.benchmarks.incumbents import UNIFORM, incumbents
+from rolecast.platform.optimizers.registry import BASELINES, make_optimizer
 
 MARKS: Final = 10
 """Places along the budget at which regret is recorded."""
-
-UNIFORM: Final = float(np.sqrt(1.0 / 12.0))
-"""Standard deviation of a coordinate of a uniform point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +59,9 @@ class Contestant:
     largest: int = 1000
     """Most dimensions that it is asked to search."""
 
-    most: int = 500
-    """Most evaluations that it is asked to make."""
-
     def takes(self, problem: Problem) -> bool:
         """Return whether it is asked about a problem."""
-        return problem.dimension <= self.largest and problem.evaluations <= self.most
+        return problem.dimension <= self.largest
 
     def settings_for(self, problem: Problem) -> dict[str, Any]:
         """Return all settings that differ from the defaults."""
@@ -119,11 +112,8 @@ LARGEST: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
 
 def contestants() -> tuple[Contestant, ...]:
     """Return the project's own, then every competitor of the registry with its defaults."""
-    known = {each.optimizer for each in OWN} | set(OPTIMIZERS)
     return OWN + tuple(
-        Contestant(name=name, optimizer=name, largest=LARGEST.get(name, 1000))
-        for name in BASELINES
-        if name not in known
+        Contestant(name=name, optimizer=name, largest=LARGEST.get(name, 1000)) for name in BASELINES
     )
 
 
@@ -177,27 +167,16 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     optimizer = make_optimizer(
         contestant.optimizer, dimension=problem.dimension, seed=cell.seed, **settings
     )
-    batches = problem.evaluations // problem.batch
-    marks = {round(batches * mark / MARKS) for mark in range(1, MARKS + 1)} - {0}
-    spent, greatest = 0.0, -np.inf
-    observed, incumbent, seconds = [], [], []
-    for batch in range(1, batches + 1):
-        start = time.process_time()
-        if isinstance(optimizer, Paced):
-            optimizer.pace((batch - 1) / batches)
-        candidates = optimizer.ask(problem.batch)
-        spent += time.process_time() - start
-        values = function.value(candidates)
-        greatest = max(greatest, float(values.max()))
-        start = time.process_time()
-        optimizer.tell(candidates, values, np.zeros(problem.batch))
-        best = optimizer.best() if batch in marks else None
-        spent += time.process_time() - start
-        if best is not None:
-            worth = float(function.value(best[None])[0])
-            observed.append(float(f"{function.optimum - greatest:.5g}"))
-            incumbent.append(float(f"{function.optimum - worth:.5g}"))
-            seconds.append(round(spent, 3))
+    found = list(
+        incumbents(
+            optimizer,
+            function.value,
+            evaluations=problem.evaluations,
+            batch=problem.batch,
+            marks=MARKS,
+        )
+    )
+    worths = [float(function.value(each.point[None])[0]) for each in found]
     return {
         "key": cell.key,
         "problem": problem.name,
@@ -206,8 +185,8 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         "settings": settings,
         "seed": cell.seed,
         "batch": problem.batch,
-        "evaluations": [batch * problem.batch for batch in sorted(marks)],
-        "observed": observed,
-        "incumbent": incumbent,
-        "seconds": seconds,
+        "evaluations": [each.evaluations for each in found],
+        "observed": [float(f"{function.optimum - each.greatest:.5g}") for each in found],
+        "incumbent": [float(f"{function.optimum - worth:.5g}") for worth in worths],
+        "seconds": [each.seconds for each in found],
     }

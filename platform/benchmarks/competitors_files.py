@@ -10,15 +10,21 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rolecast.platform.benchmarks.competitors_cells import PROBLEMS
-from rolecast.platform.reports.style import CYCLE, DPI, INK, png
-from rolecast.platform.search.files import write_bytes
+from rolecast.platform.reports.style import (
+    INK,
+    legend_lines,
+    line_style,
+    panel_grid,
+    panel_style,
+    png,
+)
+from rolecast.platform.search.files import write_all
 
 FILE: Final = Path(__file__).with_name("competitors_published.csv")
 LEAST: Final = 1e-5
 """Regrets below are drawn as this."""
 
 COLUMNS: Final = 4
-DASHES: Final = ("-", "--", ":", "-.")
 Row = Mapping[str, Any]
 
 
@@ -95,9 +101,7 @@ def picture(rows: Sequence[Row]) -> Figure:
         problem.name for problem in PROBLEMS if any(row["problem"] == problem.name for row in rows)
     ]
     names = list(dict.fromkeys(row["contestant"] for row in rows))
-    high = -(-(len(problems) + 1) // COLUMNS)
-    drawing = Figure(figsize=(3.6 * COLUMNS, 2.8 * high), dpi=DPI, layout="constrained")
-    panels = drawing.subplots(high, COLUMNS, squeeze=False).ravel()
+    drawing, panels = panel_grid(len(problems) + 1, COLUMNS, width=3.6 * COLUMNS, height=2.8)
     for axes, problem in zip(panels, problems, strict=False):
         for place, name in enumerate(names):
             runs = [row for row in rows if (row["problem"], row["contestant"]) == (problem, name)]
@@ -108,16 +112,10 @@ def picture(rows: Sequence[Row]) -> Figure:
             if line["problem"] == problem:
                 regret = max(float(line["regret"]), LEAST)
                 axes.plot(int(line["evaluations"]), regret, "x", color=INK, ms=6)
-        axes.set_title(problem, loc="left", fontsize=10, color=INK)
-        axes.set_yscale("log")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=INK, labelsize=8)
+        panel_style(axes, problem)
     for axes in panels[len(problems) :]:
         axes.set_axis_off()
-    handles = [
-        panels[-1].plot([], [], label=name, **line_style(place))[0]
-        for place, name in enumerate(names)
-    ]
+    handles = legend_lines(panels[-1], names)
     handles += panels[-1].plot([], [], "x", color=INK, ms=6, label="published")
     panels[-1].legend(handles=handles, frameon=False, fontsize=7, loc="center", ncols=2)
     drawing.supxlabel("evaluations", fontsize=10)
@@ -125,21 +123,11 @@ def picture(rows: Sequence[Row]) -> Figure:
     return drawing
 
 
-def line_style(place: int) -> dict[str, Any]:
-    """Return colour and dashes of one line of many."""
-    return {
-        "color": CYCLE[place % len(CYCLE)],
-        "ls": DASHES[place // len(CYCLE) % len(DASHES)],
-        "lw": 1.4,
-    }
-
-
 def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Write competitors.md and competitors.png beside the results file."""
-    files = {
-        folder / "competitors.md": markdown(rows).encode(),
-        folder / "competitors.png": png(picture(rows)),
-    }
-    for path, data in files.items():
-        write_bytes(path, data)
-    return list(files)
+    return write_all(
+        {
+            folder / "competitors.md": markdown(rows).encode(),
+            folder / "competitors.png": png(picture(rows)),
+        }
+    )

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from rolecast.platform.benchmarks.table_text import machine_line, number, spread, table
+
 HEAD: Final = ("side", "env-steps/s", "of three", "measured", "ratio")
 
 
@@ -18,14 +20,13 @@ def rows(results: Mapping[str, Any], group: Mapping[str, Any]) -> list[tuple[str
     found: list[tuple[str, ...]] = []
     for name in names:
         side = results["sides"][name]
-        low, high = min(side["repeats"]), max(side["repeats"])
         cores = "one core" if side["cores"] == 1 else f"{side['cores']} cores"
-        ratio = "1" if name == group["base"] else _number(ratios[name]) if name in ratios else "-"
+        ratio = "1" if name == group["base"] else number(ratios[name]) if name in ratios else "-"
         found.append(
             (
                 name,
-                _number(side["median"]),
-                f"{_number(low)} to {_number(high)}",
+                number(side["median"]),
+                spread(side["repeats"]),
                 f"{side['clock']}, {cores}",
                 ratio,
             )
@@ -42,24 +43,15 @@ def compared(results: Mapping[str, Any], group: Mapping[str, Any]) -> str:
 
 def markdown(results: Mapping[str, Any]) -> str:
     """Return the whole result as Markdown."""
-    machine = results["machine"]
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     parts = [
         "# Speed of the environments\n",
         "Median of three measurements in turn, and their range. Written by `rolecast bench envs`; "
         "every repeat is in envs.json. Processor time is that of one core and does not count what "
         "others do on the machine; wall time does. A ratio compares medians by the same clock.\n",
-        f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, "
-        f"{versions}. CUDA was not timed unless a side says so.\n",
+        f"{machine_line(results['machine'])} CUDA was not timed unless a side says so.\n",
     ]
     for group in results["groups"]:
         lines = [HEAD, ("---", "---:", "---:", "---", "---:"), *rows(results, group)]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         said = compared(results, group)
-        parts.append(f"## {group['title']}\n\n{table}\n" + (f"\n{said}\n" if said else ""))
+        parts.append(f"## {group['title']}\n\n{table(lines)}\n" + (f"\n{said}\n" if said else ""))
     return "\n".join(parts)
-
-
-def _number(value: float) -> str:
-    """Return a number with as many digits as one reads: 0.43, 7.1, 1,234."""
-    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"

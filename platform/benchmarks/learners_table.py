@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from rolecast.platform.benchmarks.table_text import machine_line, number, spread, table
+
 HEAD: Final = ("side", "a processor second", "rounds", "a second of wall time", "rounds")
 RATIO_HEAD: Final = ("side", "to", "by processor time", "rounds", "by wall time", "goal", "met")
 
@@ -25,7 +27,7 @@ def ratio_rows(results: Mapping[str, Any]) -> list[tuple[str, ...]]:
                 ratio["side"],
                 ratio["to"],
                 *_spread(ratio["processor"]),
-                _number(ratio["wall"]["median"]),
+                number(ratio["wall"]["median"]),
                 "" if goal is None else f"{goal:g}",
                 "" if goal is None else "yes" if median >= goal else "no",
             )
@@ -35,8 +37,6 @@ def ratio_rows(results: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 def markdown(results: Mapping[str, Any]) -> str:
     """Return the whole result as Markdown."""
-    machine = results["machine"]
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return "\n".join(
         [
             "# Speed of the learners\n",
@@ -49,27 +49,16 @@ def markdown(results: Mapping[str, Any]) -> str:
             f"team's learners are on {results['team_task']} with their own settings, for "
             "information; their whole loop is in env steps, one update for eight. Processor time "
             "does not count what others do on the machine.\n",
-            f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}, "
-            f"{versions}.\n",
+            f"{machine_line(results['machine'])}\n",
             "## How many times as fast\n",
             "Medians of the ratios within each round, and their range.\n",
-            _table(RATIO_HEAD, ratio_rows(results)),
+            table([RATIO_HEAD, ("---",) * len(RATIO_HEAD), *ratio_rows(results)]),
             "\n## Updates a second\n",
-            _table(HEAD, rows(results)),
+            table([HEAD, ("---",) * len(HEAD), *rows(results)]),
             "",
         ]
     )
 
 
-def _table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ("---",) * len(head), *lines))
-
-
 def _spread(values: Mapping[str, Any]) -> tuple[str, str]:
-    low, high = min(values["rounds"]), max(values["rounds"])
-    return _number(values["median"]), f"{_number(low)} to {_number(high)}"
-
-
-def _number(value: float) -> str:
-    """Return a number with as many digits as one reads: 0.43, 7.1, 1,234."""
-    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+    return number(values["median"]), spread(values["rounds"])

@@ -4,16 +4,16 @@ What is recorded is the true value of `best()`, which an optimiser would hand ov
 not the greatest noisy value that it met.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
+from rolecast.envs.spec import Float
 from rolecast.platform.benchmarks.functions import Function, additive, embedded
 from rolecast.platform.benchmarks.functions_additive import relabelled
-from rolecast.platform.optimizers.protocol import Paced
+from rolecast.platform.benchmarks.incumbents import UNIFORM, incumbents
 from rolecast.platform.optimizers.registry import make_optimizer
 
 BATCH: Final = 20
@@ -21,9 +21,6 @@ BATCH: Final = 20
 
 MARKS: Final = 12
 """Places along the budget, evenly spaced, at which regret is recorded."""
-
-UNIFORM: Final = float(np.sqrt(1.0 / 12.0))
-"""Standard deviation of a coordinate of a uniform point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,23 +210,21 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     )
     rng = np.random.default_rng((cell.seed, problem.dimension, 2))
     deviation = problem.noise * function.deviation
-    batches = problem.evaluations // BATCH
-    marks = {round(batches * mark / MARKS) for mark in range(1, MARKS + 1)} - {0}
-    spent, seconds, regrets = 0.0, [], []
-    for batch in range(1, batches + 1):
-        start = time.process_time()
-        if isinstance(optimizer, Paced):
-            optimizer.pace((batch - 1) / batches)
-        candidates = optimizer.ask(BATCH)
-        spent += time.process_time() - start
-        values = function.value(candidates) + deviation * rng.standard_normal(BATCH)
-        start = time.process_time()
-        optimizer.tell(candidates, values, np.full(BATCH, deviation))
-        best = optimizer.best()
-        spent += time.process_time() - start
-        if batch in marks:
-            regrets.append(float(f"{function.regret(best):.5g}"))
-            seconds.append(round(spent, 3))
+
+    def noisy(candidates: Float) -> Float:
+        return function.value(candidates) + deviation * rng.standard_normal(BATCH)
+
+    found = list(
+        incumbents(
+            optimizer,
+            noisy,
+            evaluations=problem.evaluations,
+            batch=BATCH,
+            marks=MARKS,
+            stderr=deviation,
+            after_each=True,
+        )
+    )
     return {
         "key": cell.key,
         "problem": problem.name,
@@ -240,7 +235,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         "settings": {name: value for name, value in settings.items() if name != "cliques"},
         "graph": contestant.graph,
         "seed": cell.seed,
-        "evaluations": [batch * BATCH for batch in sorted(marks)],
-        "regrets": regrets,
-        "seconds": seconds,
+        "evaluations": [each.evaluations for each in found],
+        "regrets": [float(f"{function.regret(each.point):.5g}") for each in found],
+        "seconds": [each.seconds for each in found],
     }

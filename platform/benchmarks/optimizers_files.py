@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from scipy.stats import bootstrap
 
 from rolecast.platform.benchmarks.optimizers_cells import BATCH
-from rolecast.platform.reports.style import CYCLE, DPI, INK, png
-from rolecast.platform.search.files import write_bytes
+from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
+from rolecast.platform.search.files import write_all
 
 SHARES: Final = (0.25, 0.5, 1.0)
 """Shares of the budget at which the table tells the regret."""
@@ -24,6 +24,9 @@ LEAST: Final = 1e-4
 """Regrets below count as this in ratios: the optimum itself is known no better."""
 
 COLUMNS: Final = 3
+WIDTH: Final = 1.6
+"""Of a line."""
+
 Row = Mapping[str, Any]
 
 
@@ -152,22 +155,14 @@ def picture(rows: Sequence[Row]) -> Figure:
     """Draw regret against evaluations, a panel for each problem; medians, and their intervals."""
     problems = _grouped(rows, "problem")
     contestants = list(dict.fromkeys(row["contestant"] for row in rows))
-    high = -(-(len(problems) + 1) // COLUMNS)
-    drawing = Figure(figsize=(4.2 * COLUMNS, 2.8 * high), dpi=DPI, layout="constrained")
-    panels = drawing.subplots(high, COLUMNS, squeeze=False).ravel()
+    drawing, panels = panel_grid(len(problems) + 1, COLUMNS, width=4.2 * COLUMNS, height=2.8)
     for axes, ((problem,), cells) in zip(panels, problems.items(), strict=False):
         for (contestant,), runs in _grouped(cells, "contestant").items():
             _draw(axes, runs, contestants.index(contestant))
-        axes.set_title(problem, loc="left", fontsize=10, color=INK)
-        axes.set_yscale("log")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=INK, labelsize=8)
+        panel_style(axes, problem)
     for axes in panels[len(problems) :]:
         axes.set_axis_off()
-    handles = [
-        panels[-1].plot([], [], label=name, **_line(place))[0]
-        for place, name in enumerate(contestants)
-    ]
+    handles = legend_lines(panels[-1], contestants, WIDTH)
     panels[-1].legend(handles=handles, frameon=False, fontsize=8, loc="center", ncols=2)
     drawing.supxlabel("evaluations", fontsize=10)
     drawing.supylabel("simple regret, share of a uniform point's", fontsize=10)
@@ -177,17 +172,11 @@ def picture(rows: Sequence[Row]) -> Figure:
 def _draw(axes: Axes, runs: Sequence[Row], place: int) -> None:
     evaluations = runs[0]["evaluations"]
     regrets = np.maximum([run["regrets"] for run in runs], LEAST)
-    axes.plot(evaluations, np.median(regrets, axis=0), **_line(place))
+    axes.plot(evaluations, np.median(regrets, axis=0), **line_style(place, WIDTH))
     if len(runs) > 1:
         bounds = np.array([interval(list(column)) for column in regrets.T])
-        colour = _line(place)["color"]
+        colour = line_style(place)["color"]
         axes.fill_between(evaluations, bounds[:, 0], bounds[:, 1], color=colour, alpha=0.12, lw=0)
-
-
-def _line(place: int) -> dict[str, Any]:
-    """Return colour and dashes of a contestant's line."""
-    style = ("-", "--")[place // len(CYCLE)]
-    return {"color": CYCLE[place % len(CYCLE)], "ls": style, "lw": 1.6}
 
 
 def _grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
@@ -200,11 +189,10 @@ def _grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row
 
 def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Write optimizers.csv, optimizers.md and optimizers.png beside the results file."""
-    files = {
-        folder / "optimizers.csv": summary(rows).to_csv(index=False).encode(),
-        folder / "optimizers.md": markdown(rows).encode(),
-        folder / "optimizers.png": png(picture(rows)),
-    }
-    for path, data in files.items():
-        write_bytes(path, data)
-    return list(files)
+    return write_all(
+        {
+            folder / "optimizers.csv": summary(rows).to_csv(index=False).encode(),
+            folder / "optimizers.md": markdown(rows).encode(),
+            folder / "optimizers.png": png(picture(rows)),
+        }
+    )

@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rolecast.platform.benchmarks import resumable
-from rolecast.platform.benchmarks.competitors_files import line_style
-from rolecast.platform.benchmarks.proposals_cells import BATCH, Cell, order, run_cell
-from rolecast.platform.reports.style import DPI, INK, png
-from rolecast.platform.search.files import write_bytes
+from rolecast.platform.benchmarks.proposals_cells import BATCH, Cell, run_cell
+from rolecast.platform.benchmarks.resumable import place
+from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
+from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
+from rolecast.platform.search.files import write_all
 
 FILTERS: Final = ("optimizer", "dimension")
 Row = Mapping[str, Any]
@@ -38,7 +39,7 @@ def run_missing(
         cells,
         path,
         run=run_cell,
-        order=order,
+        order=lambda row: (place(row["optimizer"], [*OPTIMIZERS, *BASELINES]), row["dimension"]),
         line=lambda row: f"{row['seconds']} s",
         processes=processes,
         note=note,
@@ -83,9 +84,8 @@ def picture(rows: Sequence[Row]) -> Figure:
     """Draw seconds against N, a panel for each D; an arrow upwards where the limit was reached."""
     dimensions = sorted({row["dimension"] for row in rows})
     names = list(dict.fromkeys(row["optimizer"] for row in rows))
-    size = (4.0 * len(dimensions) + 2.4, 4.4)
-    drawing = Figure(figsize=size, dpi=DPI, layout="constrained")
-    panels = drawing.subplots(1, len(dimensions), squeeze=False, sharey=True).ravel()
+    count = len(dimensions)
+    drawing, panels = panel_grid(count, count, width=4.0 * count + 2.4, height=4.4, sharey=True)
     for axes, dimension in zip(panels, dimensions, strict=True):
         for row in rows:
             if row["dimension"] == dimension:
@@ -96,27 +96,20 @@ def picture(rows: Sequence[Row]) -> Figure:
                 if None in row["seconds"]:
                     place = row["told"][row["seconds"].index(None)]
                     axes.plot(place, row["limit"], "^", color=style["color"], ms=6)
-        axes.set_title(f"D = {dimension}", loc="left", fontsize=10, color=INK)
+        panel_style(axes, f"D = {dimension}")
         axes.set_xscale("log")
-        axes.set_yscale("log")
         axes.set_xlabel("evaluations told, N", fontsize=9)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=INK, labelsize=8)
     panels[0].set_ylabel(f"processor seconds for {BATCH} candidates", fontsize=9)
-    handles = [
-        panels[0].plot([], [], label=name, **line_style(place))[0]
-        for place, name in enumerate(names)
-    ]
+    handles = legend_lines(panels[0], names)
     drawing.legend(handles=handles, frameon=False, fontsize=8, loc="outside right center")
     return drawing
 
 
 def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Write proposals.md and proposals.png beside the results file."""
-    files = {
-        folder / "proposals.md": markdown(rows).encode(),
-        folder / "proposals.png": png(picture(rows)),
-    }
-    for path, data in files.items():
-        write_bytes(path, data)
-    return list(files)
+    return write_all(
+        {
+            folder / "proposals.md": markdown(rows).encode(),
+            folder / "proposals.png": png(picture(rows)),
+        }
+    )

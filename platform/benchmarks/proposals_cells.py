@@ -7,7 +7,7 @@ time of both, as some learn when told and some when asked, and memory beyond the
 import resource
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import ceil
 from multiprocessing import get_context
@@ -170,10 +170,3 @@ def _evaluations(dimension: int, count: int) -> tuple[Float, Float, Float]:
     points = rng.random((count, dimension))
     values = -np.square(points - 0.3).mean(1) + 0.02 * rng.standard_normal(count)
     return points, values, np.full(count, 0.02)
-
-
-def order(row: Mapping[str, Any]) -> Sequence[int]:
-    """Return by what rows are sorted: the order of the registry, then dimensions."""
-    names = [*OPTIMIZERS, *BASELINES]
-    name = row["optimizer"]
-    return (names.index(name) if name in names else len(names), row["dimension"])

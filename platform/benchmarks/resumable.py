@@ -115,6 +115,11 @@ def run_missing(
     return rows
 
 
+def place(name: str, names: Sequence[str]) -> int:
+    """Return where a name stands among names; behind all of them where it is none."""
+    return names.index(name) if name in names else len(names)
+
+
 def _results(cells: Sequence[Cell], run: Callable[[Cell], Row], processes: int) -> Iterator[Row]:
     """Yield rows as cells end; what has not begun is dropped when one fails."""
     if not cells:

@@ -10,6 +10,7 @@ from rolecast.envs.mujoco.catalogue import NAMED
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.platform.benchmarks.regions import fill_region
+from rolecast.platform.benchmarks.table_text import table
 from rolecast.platform.reports.film import STORYBOARD
 from rolecast.platform.reports.rendering import render_scripted, write_rendering
 from rolecast.platform.reports.shot import Shot
@@ -120,7 +121,7 @@ def markdown(results: Mapping[str, Any]) -> str:
             )
             for name, found in row["returns"].items()
         ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return table(lines) + "\n"
 
 
 def write_page(results: Mapping[str, Any], page: Path) -> None:

@@ -5,12 +5,13 @@ Colours are those of Okabe and Ito (2008), which readers of any colour vision ca
 
 import base64
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#E69F00"
@@ -21,6 +22,8 @@ SKY: Final = "#56B4E9"
 GREY: Final = "#7A7A7A"
 INK: Final = "#222222"
 CYCLE: Final = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, INK, GREY)
+DASHES: Final = ("-", "--", ":", "-.")
+"""Of lines beyond those that a colour each can tell apart."""
 
 DPI: Final = 110
 
@@ -32,6 +35,45 @@ def figure(width: float = 8.0, height: float = 4.5) -> tuple[Figure, Axes]:
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, labelsize=9)
     return drawing, axes
+
+
+def panel_grid(
+    count: int, columns: int, *, width: float, height: float, **shared: Any
+) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure of panels in rows, of some inches each, and the panels.
+
+    Args:
+        count: of panels, at least.
+        columns: panels in a row.
+        width: of the whole figure.
+        height: of a row.
+        shared: what matplotlib's `subplots` takes besides.
+    """
+    rows = -(-count // columns)
+    drawing = Figure(figsize=(width, height * rows), dpi=DPI, layout="constrained")
+    return drawing, [*drawing.subplots(rows, columns, squeeze=False, **shared).ravel()]
+
+
+def panel_style(axes: Axes, title: str) -> None:
+    """Give one of many panels a title and a logarithmic scale, without a box round it."""
+    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    axes.set_yscale("log")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK, labelsize=8)
+
+
+def line_style(place: int, width: float = 1.4) -> dict[str, Any]:
+    """Return colour, dashes and width of one line of many."""
+    dashes = DASHES[place // len(CYCLE) % len(DASHES)]
+    return {"color": CYCLE[place % len(CYCLE)], "ls": dashes, "lw": width}
+
+
+def legend_lines(axes: Axes, names: Sequence[str], width: float = 1.4) -> list[Line2D]:
+    """Return an empty line for each name, in the style of its place, for a legend."""
+    return [
+        axes.plot([], [], label=name, **line_style(place, width))[0]
+        for place, name in enumerate(names)
+    ]
 
 
 def png(drawing: Figure) -> bytes:

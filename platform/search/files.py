@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ def write_bytes(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)
+
+
+def write_all(files: Mapping[Path, bytes]) -> list[Path]:
+    """Put data at each of some paths, each in one step; return the paths."""
+    for path, data in files.items():
+        write_bytes(path, data)
+    return list(files)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -1,0 +1,26 @@
+"""What tables have in common when they are written for readers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+def number(value: float) -> str:
+    """Return a number with as many digits as one reads: 0.43, 7.1, 1,234."""
+    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Return the least and the greatest of some numbers."""
+    return f"{number(min(values))} to {number(max(values))}"
+
+
+def table(lines: Iterable[Sequence[str]]) -> str:
+    """Return lines of Markdown; the second says how columns are aligned."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def machine_line(machine: Mapping[str, Any]) -> str:
+    """Return what `envs_speed.machine` told, as a sentence."""
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    cores, python = machine["cores"], machine["python"]
+    return f"{machine['processor']}, {cores} cores; Python {python}, {versions}."
