@@ -1,7 +1,8 @@
 """`rolecast bench`: the measurements that the documentation quotes."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,9 +18,40 @@ RESULTS = Path("docs/results")
 QUICK_RESULTS = Path("runs/bench")
 
 
+def _only(kinds: str) -> Any:
+    """Return the option that chooses cells."""
+    return typer.Option(metavar="KIND=VALUE", help=f"{kinds}; many.")
+
+
 def _folder(out: Path | None, *, quick: bool) -> Path:
     """Return where results go."""
     return out or (QUICK_RESULTS if quick else RESULTS)
+
+
+def _write(folder: Path, name: str, results: Mapping[str, Any], page: str | None) -> list[Path]:
+    """Write NAME.json, and NAME.md where there is a page; return the paths."""
+    from rolecast.platform.search.files import write_bytes, write_json
+
+    written = [folder / f"{name}.json"]
+    write_json(written[0], results)
+    if page is not None:
+        written.append(folder / f"{name}.md")
+        write_bytes(written[1], page.encode())
+    return written
+
+
+def _say_written(written: Iterable[Path]) -> None:
+    say("written: " + ", ".join(map(str, written)))
+
+
+def _tell(
+    rows: Sequence[Mapping[str, Any]], written: Sequence[Path], *, json: bool, **further: Any
+) -> None:
+    """Say how a table of cells ended."""
+    if json:
+        print_json({"cells": len(rows), **further, "written": written})
+    else:
+        _say_written(written)
 
 
 @app.command("main")
@@ -27,10 +59,7 @@ def main_table(
     *,
     seeds: Seeds = 5,
     quick: Quick = False,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND=VALUE", help="task=, optimizer=, seed= or env_steps=; many."),
-    ] = None,
+    only: Annotated[list[str] | None, _only("task=, optimizer=, seed= or env_steps=")] = None,
     processes: Processes = 2,
     out: Out = None,
     readme: Annotated[
@@ -55,58 +84,40 @@ def main_table(
     cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
     rows = run_missing(cells, folder / "main.json", processes=processes, note=warn)
     written = write_table(rows, folder, readme=readme)
-    if json:
-        print_json({"cells": len(rows), "written": written})
-    else:
-        say("written: " + ", ".join(map(str, written)))
+    _tell(rows, written, json=json)
 
 
 @app.command("envs")
-def envs_speed(
-    *,
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = False,
-) -> None:
+def envs_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
     """Measure env-steps/s of the tasks against mpe2, Gymnasium and gymnasium-robotics; minutes."""
     from rolecast.platform.benchmarks.envs_speed import measure_all
     from rolecast.platform.benchmarks.envs_table import HEAD, compared, markdown, rows
-    from rolecast.platform.search.files import write_bytes, write_json
 
-    folder = _folder(out, quick=quick)
     results = measure_all(quick=quick, note=warn)
-    write_json(folder / "envs.json", results)
-    write_bytes(folder / "envs.md", markdown(results).encode())
+    written = _write(_folder(out, quick=quick), "envs", results, markdown(results))
     if json:
         print_json(results)
     else:
         for group in results["groups"]:
             say(f"\n{group['title']}. {compared(results, group)}")
             print_table(HEAD, rows(results, group))
-        say(f"written: {folder / 'envs.json'}, {folder / 'envs.md'}")
+        _say_written(written)
 
 
 @app.command("surrogate")
-def surrogate_speed(
-    *,
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = False,
-) -> None:
+def surrogate_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
     """Measure the fused sum over cliques against GPyTorch's kernel of one term a clique."""
     from rolecast.platform.benchmarks.surrogate import measure_all
-    from rolecast.platform.search.files import write_json
 
-    folder = _folder(out, quick=quick)
     results = measure_all(quick=quick, note=warn)
-    write_json(folder / "surrogate.json", results)
+    written = _write(_folder(out, quick=quick), "surrogate", results, None)
     if json:
         print_json(results)
     else:
         for precision, ratios in results["ratio_to_gpytorch"].items():
             times = ", ".join(f"{name} {ratio:,.1f} times" for name, ratio in ratios.items())
             say(f"as fast as GPyTorch, {precision}: {times}")
-        say(f"written: {folder / 'surrogate.json'}")
+        _say_written(written)
 
 
 @app.command("tasks")
@@ -137,7 +148,7 @@ def task_returns(
     if json:
         print_json(results)
     else:
-        say(f"written: {target}" + (f", {page}" if page is not None else ""))
+        _say_written([target] if page is None else [target, page])
 
 
 @app.command("optimizers")
@@ -145,10 +156,7 @@ def optimizers_table(
     *,
     seeds: Seeds = 5,
     quick: Quick = False,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND=VALUE", help="problem=, kind=, contestant= or seed=; many."),
-    ] = None,
+    only: Annotated[list[str] | None, _only("problem=, kind=, contestant= or seed=")] = None,
     processes: Processes = 2,
     out: Out = None,
     json: Json = False,
@@ -166,11 +174,8 @@ def optimizers_table(
     path = folder / "optimizers.json"
     rows = run_missing(cells, path, processes=processes, note=warn)
     written = [path, *write_files(rows, folder)]
-    if json:
-        lines = ratios(rows).to_dict("records")
-        print_json({"cells": len(rows), "ratios": lines, "written": written})
-    else:
-        say("written: " + ", ".join(map(str, written)))
+    further = {"ratios": ratios(rows).to_dict("records")} if json else {}
+    _tell(rows, written, json=json, **further)
 
 
 @app.command("baselines")
@@ -178,10 +183,7 @@ def baselines_ledger(
     *,
     seeds: Seeds = 3,
     quick: Quick = False,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND=VALUE", help="arena=, contestant= or seed=; many."),
-    ] = None,
+    only: Annotated[list[str] | None, _only("arena=, contestant= or seed=")] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="Name the cells, and say which are there; run nothing.")
     ] = False,
@@ -216,37 +218,24 @@ def baselines_ledger(
     from rolecast.platform.benchmarks.baselines_files import write_files
 
     rows = run_missing(cells, path, processes=processes, note=warn)
-    written = [
-        path,
-        *write_files(rows, folder, page=page, searches=read_rows(folder / "main.json")),
-    ]
-    if json:
-        print_json({"cells": len(rows), "written": written})
-    else:
-        say("written: " + ", ".join(map(str, written)))
+    searches = read_rows(folder / "main.json")
+    written = [path, *write_files(rows, folder, page=page, searches=searches)]
+    _tell(rows, written, json=json)
 
 
 @app.command("learners")
-def learners_speed(
-    *,
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = False,
-) -> None:
+def learners_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
     """Measure updates/s of the learners against RLlib's SAC and bare torch loops; 10 minutes."""
     from rolecast.platform.benchmarks.learners import measure_all
     from rolecast.platform.benchmarks.learners_table import RATIO_HEAD, markdown, ratio_rows
-    from rolecast.platform.search.files import write_bytes, write_json
 
-    folder = _folder(out, quick=quick)
     results = measure_all(quick=quick, note=warn)
-    write_json(folder / "learners.json", results)
-    write_bytes(folder / "learners.md", markdown(results).encode())
+    written = _write(_folder(out, quick=quick), "learners", results, markdown(results))
     if json:
         print_json(results)
     else:
         print_table(RATIO_HEAD, ratio_rows(results))
-        say(f"written: {folder / 'learners.json'}, {folder / 'learners.md'}")
+        _say_written(written)
 
 
 @app.command("competitors")
@@ -254,10 +243,7 @@ def competitors_table(
     *,
     seeds: Seeds = 3,
     quick: Quick = False,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND=VALUE", help="problem=, contestant= or seed=; many."),
-    ] = None,
+    only: Annotated[list[str] | None, _only("problem=, contestant= or seed=")] = None,
     processes: Processes = 2,
     out: Out = None,
     json: Json = False,
@@ -275,20 +261,14 @@ def competitors_table(
     path = folder / "competitors.json"
     rows = run_missing(cells, path, processes=processes, note=warn)
     written = [path, *write_files(rows, folder)]
-    if json:
-        print_json({"cells": len(rows), "written": written})
-    else:
-        say("written: " + ", ".join(map(str, written)))
+    _tell(rows, written, json=json)
 
 
 @app.command("proposals")
 def proposals_table(
     *,
     quick: Quick = False,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND=VALUE", help="optimizer= or dimension=; many."),
-    ] = None,
+    only: Annotated[list[str] | None, _only("optimizer= or dimension=")] = None,
     processes: Processes = 1,
     out: Out = None,
     json: Json = False,
@@ -305,7 +285,4 @@ def proposals_table(
     path = folder / "proposals.json"
     rows = run_missing(cells, path, processes=processes, note=warn)
     written = [path, *write_files(rows, folder)]
-    if json:
-        print_json({"cells": len(rows), "written": written})
-    else:
-        say("written: " + ", ".join(map(str, written)))
+    _tell(rows, written, json=json)
