@@ -18,8 +18,9 @@ class GpUcbConfig:
     beta: float = 0.2
     """Factor of beta_t = beta log(2 t)."""
 
-    levelling: str = "signed_sqrt"
-    """How returns are made comparable: "signed_sqrt", "rank" or "none"."""
+    levelling: str | None = None
+    """How returns are made comparable: "signed_sqrt", "rank" or "none". A search of a policy's
+    weights fills it with "signed_sqrt"; None is "none"."""
 
     max_points: int = 500
     """Most evaluations in the process: half the best, half the latest."""

@@ -1,7 +1,8 @@
 """What a policy can tell an optimiser: the one place where a black box learns what is inside it.
 
 An optimiser that can use such knowledge has a field for it, None by default. Filled in here are
-`groups`, weights that read the same input, and the structure found at states that a policy meets.
+`groups`, weights that read the same input, `levelling`, which suits returns whose noise grows with
+them, and the structure found at states that a policy meets.
 """
 
 from collections.abc import Mapping
@@ -15,18 +16,22 @@ from rolecast.policies.protocol import Policy
 RECORDED_OBSERVATIONS = 512
 """States kept of the initial design, from which structure is found."""
 
+LEVELLING = "signed_sqrt"
+"""Noise of a sparse task's returns grows as their square root."""
+
 
 def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
     """Fill what is known of a policy before anything is evaluated.
 
     Args:
-        config: its field `groups`, if it has one and that is None, becomes [D] group numbers.
+        config: of its fields `groups` and `levelling`, those that it has and that are None become
+            [D] group numbers and "signed_sqrt".
         policy: whose weights are searched.
     """
-    if not _has_empty(config, "groups"):
-        return config
     groups = tuple(int(group) for group in policy.space.input_groups)
-    return _replaced(config, groups=groups)
+    known = {"groups": groups, "levelling": LEVELLING}
+    empty = {name: value for name, value in known.items() if _has_empty(config, name)}
+    return _replaced(config, **empty) if empty else config
 
 
 def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:

@@ -15,23 +15,23 @@ from rolecast.envs.spec import Float
 LEVELLINGS: Final = ("signed_sqrt", "rank", "none")
 
 
-def check_levelling(name: str) -> str:
-    """Return the name.
+def check_levelling(name: str | None) -> None:
+    """Refuse a name that is not known; None is "none".
 
     Raises:
         RequestError: it is not one of `LEVELLINGS`.
     """
-    if name not in LEVELLINGS:
+    if name is not None and name not in LEVELLINGS:
         raise unknown_name("levelling", name, LEVELLINGS)
-    return name
 
 
-def level(returns: Float, levelling: str) -> tuple[Float, Float]:
+def level(returns: Float, levelling: str | None) -> tuple[Float, Float]:
     """Transform returns [N] and standardise them to mean 0 and deviation 1.
 
     Args:
         returns: in the unit of the task.
-        levelling: "signed_sqrt": sign(y) sqrt|y|; "rank": normal scores of the ranks; "none".
+        levelling: "signed_sqrt": sign(y) sqrt|y|; "rank": normal scores of the ranks; "none" or
+            None.
     Returns:
         The levelled returns [N], and the slope [N] by which a small error of each is multiplied;
         for "rank" the average slope.
@@ -49,7 +49,7 @@ def level(returns: Float, levelling: str) -> tuple[Float, Float]:
     return (values - values.mean()) / deviation, slopes / deviation
 
 
-def to_returns(levelled: Float, returns: Float, levelling: str) -> Float:
+def to_returns(levelled: Float, returns: Float, levelling: str | None) -> Float:
     """Map levelled values [M] back to the unit of the returns [N] that were levelled."""
     if levelling == "rank":
         places = norm.cdf(levelled)

@@ -1,9 +1,16 @@
 """Settings of the local search, without structure (`local_gp`) and with it (`dss_gp_ucb`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.platform.optimizers.dss_gp_ucb.reach import (
+    LENGTHSCALES,
+    NARROWINGS,
+    POLICIES,
+    Reach,
+    black_boxes,
+)
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 from rolecast.platform.surrogate.levelling import check_levelling
@@ -19,16 +26,29 @@ class LocalGpConfig:
     Differs: the paper searches the whole cube. In some 350 dimensions, with returns that are
     mostly noise, that finds nothing (docs/optimizers.md), so the process looks at a cloud of
     radius `radius` round a centre which climbs its posterior mean.
+
+    How far it looks depends on what is searched: a policy's weights, or a black box (`Reach`).
     """
 
-    radius: float = 0.2
-    """Root mean square distance of a candidate from the centre at first; the cube has side 1."""
+    radius: float | None = None
+    """Root mean square distance of a candidate from the centre at first; the cube has side 1. None:
+    0.2 for a policy's weights, as wide as the cube, sqrt(D / 12), for a black box."""
 
-    final_radius: float = 0.04
-    """The same at the end of a schedule; it shrinks geometrically in between."""
+    final_radius: float | None = None
+    """The least radius. None: a fifth of the first, for a black box a thousandth."""
 
-    step: float = 0.3
-    """Longest move of the centre in one batch, as a share of the radius."""
+    narrowing: str | None = None
+    """When the cloud narrows: geometrically over the budget ("schedule"), or while the centre's
+    moves cancel ("progress"), widening again while they add up. None: "schedule" for a policy's
+    weights, "progress" for a black box."""
+
+    lengthscale: str | None = None
+    """Of the process: the radius of the "cloud", or a multiple of it chosen by "evidence". None:
+    "cloud" for a policy's weights, "evidence" for a black box."""
+
+    step: float | None = None
+    """Longest move of the centre in one batch, as a share of the radius. None: 0.3 for a policy's
+    weights, 0.6 for a black box."""
 
     averaged: float = 0.1
     """Share of all batches so far, the latest ones, whose centres are averaged into the incumbent:
@@ -37,19 +57,21 @@ class LocalGpConfig:
     window: int = 480
     """Latest evaluations that the process sees."""
 
-    levelling: str = "signed_sqrt"
-    """How returns are made comparable: "signed_sqrt", "rank" or "none"."""
+    levelling: str | None = None
+    """How returns are made comparable: "signed_sqrt", "rank" or "none". A search of a policy's
+    weights fills it with "signed_sqrt"; None is "none"."""
 
     stderr_weight: float = 0.25
     """How far an evaluation's own standard error sets its noise: 0 all alike, 1 wholly. A standard
     error from 8 episodes is itself uncertain by a quarter, so it is trusted in part."""
 
     groups: tuple[int, ...] | None = None
-    """Group of each dimension for the relevance; None: each its own. A search fills it with the
-    policy's `input_groups`."""
+    """Group of each dimension for the relevance. A search fills it with the policy's
+    `input_groups`; None says that a black box is searched, where each is its own."""
 
-    relevance_power: float = 0.5
-    """How strongly relevance stretches the metric at first; 0 turns it off."""
+    relevance_power: float | None = None
+    """How strongly relevance stretches the metric at first; 0 turns it off. None: 0.5 for a
+    policy's weights, 0 for a black box."""
 
     relevance_cloud: float = 0.5
     """How strongly relevance shapes the cloud, as a share of how it stretches the metric."""
@@ -61,26 +83,46 @@ class LocalGpConfig:
     """Evaluations at which it has faded out, linearly."""
 
     evaluations: int = 4000
-    """Least length of the schedule. A larger budget stretches it; a smaller one narrows the cloud
-    less far, for a cloud that narrows before the centre has climbed stands still."""
+    """Least length of the schedule, where there is one. A larger budget stretches it; a smaller one
+    narrows the cloud less far: one that narrows before the centre has climbed stands still."""
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.final_radius <= self.radius:
-            raise ConfigError(
-                f"{type(self).__name__}.final_radius", self.final_radius, "above 0, <= radius"
-            )
-        for name in ("radius", "step"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"{type(self).__name__}.{name}", getattr(self, name), "above 0")
+        owner = type(self).__name__
+        for name in ("radius", "final_radius", "step"):
+            value = getattr(self, name)
+            if value is not None and not value > 0.0:
+                raise ConfigError(f"{owner}.{name}", value, "above 0, or none")
+        if self.radius and self.final_radius and self.final_radius > self.radius:
+            raise ConfigError(f"{owner}.final_radius", self.final_radius, "above 0, <= radius")
         for name in ("averaged", "relevance_power", "relevance_cloud", "stderr_weight"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ConfigError(f"{type(self).__name__}.{name}", getattr(self, name), "in [0, 1]")
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value <= 1.0:
+                raise ConfigError(f"{owner}.{name}", value, "in [0, 1]")
         for name in ("window", "relevance_start", "relevance_end", "evaluations"):
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
-                raise ConfigError(
-                    f"{type(self).__name__}.{name}", getattr(self, name), "an integer >= 1"
-                )
+                raise ConfigError(f"{owner}.{name}", getattr(self, name), "an integer >= 1")
+        for name, known in (("narrowing", NARROWINGS), ("lengthscale", LENGTHSCALES)):
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise unknown_name(f"{owner}.{name}", value, known)
         check_levelling(self.levelling)
+
+    def reach(self, dimension: int) -> Reach:
+        """Return how far the search looks: what is set, and what suits a policy or black box.
+
+        Raises:
+            ConfigError: the final radius is greater than the first.
+        """
+        usual = black_boxes(dimension) if self.groups is None else POLICIES
+        names = (field.name for field in fields(Reach))
+        chosen = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if "final_radius" not in chosen and "radius" in chosen:
+            chosen["final_radius"] = chosen["radius"] * usual.final_radius / usual.radius
+        found = replace(usual, **chosen)
+        if found.final_radius > found.radius:
+            field = f"{type(self).__name__}.final_radius"
+            raise ConfigError(field, found.final_radius, f"<= radius, which is {found.radius:g}")
+        return found
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser."""

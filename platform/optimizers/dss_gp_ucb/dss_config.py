@@ -117,7 +117,7 @@ class DssGpUcbConfig(LocalGpConfig):
         shape = (self.structure_policies, dimension)
         if self.configuration == "paper":
             return rng.random(shape)
-        cloud = self.radius / np.sqrt(dimension) * rng.standard_normal(shape)
+        cloud = self.reach(dimension).radius / np.sqrt(dimension) * rng.standard_normal(shape)
         return np.asarray(np.clip(0.5 + cloud, 0.0, 1.0))
 
     def find_structure(

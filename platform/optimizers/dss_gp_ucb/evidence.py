@@ -4,6 +4,7 @@ Evidence is the log marginal likelihood of levelled returns, its output scale in
 maximum likelihood, as `fit` gives it.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,10 +15,19 @@ from rolecast.platform.surrogate.gp import fit
 NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Noise variances that evidence chooses among, as shares of the output variance."""
 
+SMALL_NOISES: Final = (1e-4, 1e-3, 5e-3)
+"""Further ones for functions that may be exact."""
+
 LARGE_NOISES: Final = (3.2, 6.4, 12.8)
 """Further ones for the choice of the share: under a bound, structure would pass for noise."""
 
-SHARES: Final = (0.0, 0.25, 0.5, 0.75)
+SCALES: Final = (0.35, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Lengthscales that evidence chooses among, as multiples of the cloud's radius."""
+
+DOUBT: Final = 0.25
+"""Log evidence by which a scale twice or half the radius must be better; it grows as the square."""
+
+SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Shares of the structured term that evidence chooses among."""
 
 PLAINER: Final = 10.0
@@ -25,22 +35,56 @@ PLAINER: Final = 10.0
 evidence differs by a few between any two shares, by chance."""
 
 
-def best_share(covariance: Float, difference: Float, targets: Float, noise: Float) -> int:
-    """Return which share of the structured term has the greatest evidence, over all noises.
+def evidence_of(covariance: Float, targets: Float, shape: Float, noises: Sequence[float]) -> float:
+    """Return the greatest log evidence of a covariance [N, N] over noises of a shape [N]."""
+    return max(fit(covariance, targets, noise * shape).log_evidence for noise in noises)
+
+
+def best_scale(
+    matrix: Callable[[float], Float], targets: Float, shape: Float, noises: Sequence[float]
+) -> float:
+    """Return the one of `SCALES` that has the greatest evidence over all noises.
+
+    Args:
+        matrix: covariance [N, N] of a scale.
+        targets: [N], levelled returns.
+        shape: [N], relative noise variances.
+        noises: levels that multiply the shape.
+    """
+    found = {
+        scale: evidence_of(matrix(scale), targets, shape, noises) - DOUBT * np.log2(scale) ** 2
+        for scale in SCALES
+    }
+    return max(found, key=lambda scale: found[scale])
+
+
+def best_share(
+    covariance: Float,
+    structured: Iterable[tuple[float, Float]],
+    targets: Float,
+    shape: Float,
+    noises: Sequence[float],
+    shares: Sequence[float],
+) -> tuple[float, float]:
+    """Return which share of a structured term has the greatest evidence, and its scale.
 
     Args:
         covariance: [N, N] of the common term.
-        difference: [N, N], the structured term's covariance less that.
+        structured: scales and their covariances [N, N].
         targets: [N], levelled returns.
-        noise: [N], relative noise variances.
+        shape: [N], relative noise variances.
+        noises: levels that multiply the shape.
+        shares: above 0; that of 0 is compared with all of them.
     """
-    evidence = []
-    for share in SHARES:
-        mixed = covariance + share * difference
-        fits = (fit(mixed, targets, level * noise) for level in (*NOISES, *LARGE_NOISES))
-        best = max(found.log_evidence for found in fits)
-        evidence.append(best - (PLAINER if share else 0.0))
-    return int(np.argmax(evidence))
+    best = evidence_of(covariance, targets, shape, noises) + PLAINER
+    chosen = 0.0, 1.0
+    for scale, matrix in structured:
+        for share in shares:
+            mixed = covariance + share * (matrix - covariance)
+            found = evidence_of(mixed, targets, shape, noises)
+            if found > best:
+                best, chosen = found, (share, scale)
+    return chosen
 
 
 def noise_shape(deviations: Float, weight: float) -> Float:

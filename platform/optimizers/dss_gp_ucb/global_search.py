@@ -41,7 +41,7 @@ class GlobalSettings(Protocol):
     """What a global search must know; `GpUcbConfig` and `DssGpUcbConfig` have it."""
 
     @property
-    def levelling(self) -> str:
+    def levelling(self) -> str | None:
         """How returns are made comparable."""
 
     @property

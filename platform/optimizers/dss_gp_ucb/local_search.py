@@ -13,10 +13,15 @@ import numpy as np
 
 from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
 from rolecast.platform.optimizers.dss_gp_ucb.evidence import (
+    LARGE_NOISES,
     NOISES,
+    SCALES,
     SHARES,
+    SMALL_NOISES,
+    best_scale,
     best_share,
     noise_shape,
 )
@@ -32,8 +37,8 @@ from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
-SHARE_INTERVAL: Final = 4
-"""Batches between two choices of the share."""
+CHOICE_INTERVAL: Final = 4
+"""Batches between two choices of share and lengthscales."""
 
 ASCENT_STEPS: Final = 8
 """Gradient steps of one move of the centre."""
@@ -43,6 +48,9 @@ UNASKED: Final = 64
 
 NEAR: Final = 3
 """Noises among which a batch chooses: the last one and its two neighbours."""
+
+FIRST_NOISE: Final = 0.2
+"""The noise from which the choice begins."""
 
 RELEVANCE_WINDOW: Final = 2400
 """Latest evaluations that the relevance is fitted to."""
@@ -55,8 +63,8 @@ class LocalSearch:
     """Local Gaussian-process search of the unit cube; see the module."""
 
     def __init__(self, config: LocalGpConfig, *, dimension: int, seed: int) -> None:
-        self._config = config
-        self._data = Observations(dimension)
+        self._config, self._data = config, Observations(dimension)
+        self._reach = config.reach(dimension)
         self._rng = np.random.default_rng(seed)
         self._groups = _groups(config, dimension)
         self._cliques = _interacting(config.surrogate_cliques())
@@ -64,19 +72,18 @@ class LocalSearch:
         self._path = np.empty((0, dimension))
         self._variances = np.ones(int(self._groups.max()) + 1)
         self._relevance = np.ones(dimension)
-        self._noise, self._share = 3, 0
+        self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
+        self._by_evidence = self._reach.lengthscale == "evidence"
+        self._noises = (*SMALL_NOISES, *NOISES, *LARGE_NOISES) if self._by_evidence else NOISES
+        self._noise, self._share = FIRST_NOISE, 0.0
+        self._scales = 1.0, 1.0
         self._first_batch, self._tells = 0, 0
-        self._spent: float | None = None
         self._incumbent: tuple[float, float] | None = None
 
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        count = len(self._data)
-        budget = count / self._spent if self._spent else 0.0
-        passed = count / max(budget, self._config.evaluations)
-        ratio = self._config.final_radius / self._config.radius
-        return self._config.radius * float(ratio ** min(passed, 1.0))
+        return self._cloud.radius(len(self._data))
 
     @property
     def _averaged(self) -> int:
@@ -85,7 +92,7 @@ class LocalSearch:
 
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""
-        self._spent = spent
+        self._cloud.pace(spent)
 
     def ask(self, q: int) -> Float:
         """Return q points of the cloud [q, D]."""
@@ -118,9 +125,11 @@ class LocalSearch:
 
     def explain(self) -> dict[str, float]:
         """Return cloud radius, shares of noise and structure, and what the centre should earn."""
-        found = {"cloud_radius": self.radius, "noise_share": NOISES[self._noise]}
+        found = {"cloud_radius": self.radius, "noise_share": self._noise}
+        if self._by_evidence:
+            found["lengthscale"] = self._scales[0] * self.radius
         if self._cliques is not None:
-            found["structure_share"] = SHARES[self._share]
+            found["structure_share"] = self._share
         if self._incumbent is not None:
             found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
         return found
@@ -134,8 +143,9 @@ class LocalSearch:
             "path": self._path.copy(),
             "variances": self._variances.copy(),
             "relevance": self._relevance.copy(),
-            "choices": [self._noise, self._share, self._first_batch, self._tells],
-            "spent": self._spent,
+            "cloud": self._cloud.state_dict(),
+            "choices": [self._noise, self._share, *self._scales],
+            "counts": [self._first_batch, self._tells],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
         }
 
@@ -145,8 +155,10 @@ class LocalSearch:
         self._rng = restored_generator(state["rng"])
         for name in ("centre", "path", "variances", "relevance"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
-        self._noise, self._share, self._first_batch, self._tells = map(int, state["choices"])
-        self._spent = None if state["spent"] is None else float(state["spent"])
+        self._cloud.load_state_dict(state["cloud"])
+        self._noise, self._share, *scales = map(float, state["choices"])
+        self._scales = scales[0], scales[1]
+        self._first_batch, self._tells = map(int, state["counts"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
@@ -159,10 +171,11 @@ class LocalSearch:
         noise = noise_shape(self._data.stderrs[recent] * slopes, self._config.stderr_weight)
         points = self._data.candidates[recent] * stretch
         posterior = self._fit(points, targets, noise)
-        limit = self._config.step * self.radius
+        limit = self._reach.step * self.radius
         move = climb(posterior, self._centre * stretch, limit) * stretch
         length = float(np.linalg.norm(move))
-        self._centre = np.clip(self._centre + move * min(1.0, limit / max(length, 1e-300)), 0, 1)
+        before = self._centre
+        self._centre = np.clip(before + move * min(1.0, limit / max(length, 1e-300)), 0.0, 1.0)
         mean, deviation = posterior.mean_and_deviation((self._centre * stretch)[None])
         low, middle, high = to_returns(
             mean + np.array([-1.0, 0.0, 1.0]) * deviation,
@@ -171,10 +184,11 @@ class LocalSearch:
         )
         self._incumbent = float(middle), 0.5 * float(high - low)
         self._path = np.concatenate([self._path[-self._averaged :], self._centre[None]])
+        self._cloud.moved((self._centre - before) / limit)
 
     def _update_relevance(self) -> None:
         config, count = self._config, len(self._data)
-        power = config.relevance_power * max(0.0, 1.0 - count / config.relevance_end)
+        power = self._reach.relevance_power * max(0.0, 1.0 - count / config.relevance_end)
         if power == 0.0 or count < config.relevance_start:
             self._relevance = np.ones(self._data.dimension)
             return
@@ -187,35 +201,69 @@ class LocalSearch:
         self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
 
     def _fit(self, points: Float, targets: Float, noise: Float) -> Posterior:
-        """Choose noise and structured share by evidence, near the last choice; condition.
+        """Choose noise, lengthscales and structured share by evidence; condition.
+
+        The noise is near the last choice, the others are chosen anew every few batches.
 
         Raises:
             ConfigError: the window holds more evaluations than memory does.
         """
         require_memory(*points.shape, fits=NEAR)
-        kernel: Kernel = Matern(self.radius)
+        choosing = self._tells % CHOICE_INTERVAL == 1
+        if self._by_evidence and (choosing or self._tells < CHOICE_INTERVAL):
+            self._choose_scales(points, targets, noise)
+        kernel: Kernel = self._common(self._scales[0])
         covariance = kernel.matrix(points, points)
-        choosing = self._tells % SHARE_INTERVAL == 1
         if self._cliques is not None and (choosing or self._share):
-            structured = self._structured(self._cliques)
-            difference = structured.matrix(points, points) - covariance
             if choosing:
-                self._share = best_share(covariance, difference, targets, noise)
+                self._choose_share(self._cliques, points, covariance, targets, noise)
             if self._share:
-                covariance += SHARES[self._share] * difference
-                kernel = Mixture(kernel, structured, SHARES[self._share])
-        low = max(0, self._noise - NEAR // 2)
-        near = range(low, min(len(NOISES), self._noise + NEAR // 2 + 1))
-        fits = {choice: fit(covariance, targets, NOISES[choice] * noise) for choice in near}
+                structured = self._structured(self._cliques, self._scales[1])
+                covariance += self._share * (structured.matrix(points, points) - covariance)
+                kernel = Mixture(kernel, structured, self._share)
+        place = self._noises.index(self._noise)
+        near = self._noises[max(0, place - NEAR // 2) : place + NEAR // 2 + 1]
+        fits = {choice: fit(covariance, targets, choice * noise) for choice in near}
         self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
         return Posterior(kernel, points, fits[self._noise])
 
-    def _structured(self, cliques: Sequence[Sequence[int]]) -> Kernel:
-        """Return the sum over cliques, each at the scale of the cloud in its own dimensions."""
+    def _choose_scales(self, points: Float, targets: Float, noise: Float) -> None:
+        """Choose the common term's lengthscale."""
+
+        def matrix(scale: float) -> Float:
+            return self._common(scale).matrix(points, points)
+
+        self._scales = best_scale(matrix, targets, noise, self._noises), self._scales[1]
+
+    def _choose_share(
+        self,
+        cliques: Sequence[Sequence[int]],
+        points: Float,
+        covariance: Float,
+        targets: Float,
+        noise: Float,
+    ) -> None:
+        """Choose the structured term's share, and its scale where lengthscales are chosen."""
+        scales = SCALES if self._by_evidence else (1.0,)
+        matrices = (
+            (scale, self._structured(cliques, scale).matrix(points, points)) for scale in scales
+        )
+        noises = self._noises if self._by_evidence else (*NOISES, *LARGE_NOISES)
+        shares = SHARES[1:] if self._by_evidence else SHARES[1:-1]
+        self._share, scale = best_share(covariance, matrices, targets, noise, noises, shares)
+        self._scales = self._scales[0], scale
+
+    def _common(self, scale: float) -> Matern:
+        """Return the term over all dimensions, at a multiple of the cloud's scale."""
+        return Matern(scale * self.radius)
+
+    def _structured(self, cliques: Sequence[Sequence[int]], scale: float) -> Kernel:
+        """Return the sum over cliques, each at that multiple of the cloud in its dimensions."""
         sizes = np.array([len(clique) for clique in cliques], dtype=np.float64)
-        lengthscales = self.radius * np.sqrt(sizes / self._data.dimension)
-        # The least noise is 0.001 of the variance, far above what single precision adds.
-        return CliqueSum(cliques, lengthscales, sizes / sizes.sum(), single=True)
+        lengthscales = scale * self.radius * np.sqrt(sizes / self._data.dimension)
+        # Single precision adds 2e-6 of the variance, far below any noise of a policy's returns.
+        weights = sizes / sizes.sum()
+        return CliqueSum(cliques, lengthscales, weights, single=not self._by_evidence)
 
 
 def climb(posterior: Posterior, start: Float, limit: float) -> Float:

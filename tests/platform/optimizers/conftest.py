@@ -12,6 +12,8 @@ from rolecast.platform.search.one_thread import OneThread
 
 CLIQUES: Final = ((0, 1, 2), (2, 3), (4, 5))
 LOCAL: Final[dict[str, Any]] = {
+    "narrowing": "schedule",
+    "lengthscale": "cloud",
     "radius": 0.4,
     "final_radius": 0.1,
     "step": 0.5,
@@ -19,7 +21,7 @@ LOCAL: Final[dict[str, Any]] = {
     "relevance_start": 20,
     "relevance_end": 400,
 }
-"""A local search of a short budget, whose every part soon has its say."""
+"""A local search of a short budget as for a policy, whose every part soon has its say."""
 
 SURROGATE: Final[dict[str, Any]] = {"initial": 8, "max_points": 40, "refit": 3.0, "fit_steps": 5}
 """A competitor's process, fitted seldom."""
@@ -48,9 +50,10 @@ FOREST: Final[dict[str, Any]] = {
 SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "dss_gp_ucb": [
         {**LOCAL, "cliques": CLIQUES},
+        {"cliques": CLIQUES},
         {"configuration": "paper", "cliques": CLIQUES, "pool": 32, "max_points": 60},
     ],
-    "local_gp": [{**LOCAL, "levelling": "rank", "groups": (0, 0, 1, 1, 2, 2)}],
+    "local_gp": [{**LOCAL, "levelling": "rank", "groups": (0, 0, 1, 1, 2, 2)}, {}],
     "gp_ucb": [{"pool": 32, "max_points": 60}],
     "cmaes": [
         {"separable": True},
@@ -111,7 +114,15 @@ def one_thread() -> Iterator[None]:
 def case_id(case: tuple[str, dict[str, Any]]) -> str:
     """Name a case."""
     name, settings = case
-    telling = ("configuration", "separable", "lr_adapt", "ascent", "trust_regions", "direction")
+    telling = (
+        "configuration",
+        "separable",
+        "lr_adapt",
+        "ascent",
+        "trust_regions",
+        "direction",
+        "narrowing",
+    )
     chosen = [key for key in telling if key in settings]
     return "-".join([name, *(f"{key}={settings[key]}" for key in chosen)])
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,8 +17,17 @@ def test_a_policy_tells_which_weights_read_the_same_input() -> None:
     assert config.groups == tuple(policy.space.input_groups.tolist())  # type: ignore[attr-defined]
 
 
-def test_groups_that_a_user_gives_are_kept() -> None:
-    given = optimizer_config("local_gp", groups=(0, 1, 1))
+@pytest.mark.parametrize("name", ["local_gp", "dss_gp_ucb", "gp_ucb"])
+def test_returns_of_policies_are_levelled_unless_a_user_says_otherwise(name: str) -> None:
+    policy = make_policy("mlp", SPEC)
+    config: Any = informed_config(optimizer_config(name), policy)
+    assert config.levelling == "signed_sqrt"
+    config = informed_config(optimizer_config(name, levelling="none"), policy)
+    assert config.levelling == "none"
+
+
+def test_what_a_user_gives_is_kept() -> None:
+    given = optimizer_config("local_gp", groups=(0, 1, 1), levelling="rank")
     assert informed_config(given, make_policy("mlp", SPEC)) is given
 
 

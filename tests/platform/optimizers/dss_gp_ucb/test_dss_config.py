@@ -9,7 +9,14 @@ from rolecast.envs.errors import ConfigError
 from rolecast.platform.optimizers.dss_gp_ucb.dss_config import STRUCTURES, DssGpUcbConfig
 from rolecast.platform.optimizers.registry import make_optimizer
 
-SCHEDULE: dict[str, Any] = {"radius": 0.3, "final_radius": 0.1, "evaluations": 100}
+SCHEDULE: dict[str, Any] = {
+    "radius": 0.3,
+    "final_radius": 0.1,
+    "evaluations": 100,
+    "narrowing": "schedule",
+    "lengthscale": "cloud",
+}
+REACHES: list[dict[str, Any]] = [SCHEDULE, {}]
 
 
 def asked_by(name: str, **settings: Any) -> np.ndarray:
@@ -61,10 +68,11 @@ def test_a_count_is_an_integer(settings: dict[str, Any]) -> None:
         DssGpUcbConfig(**settings)
 
 
-def test_without_cliques_it_is_the_local_search() -> None:
-    plain = asked_by("local_gp", **SCHEDULE)
-    np.testing.assert_array_equal(asked_by("dss_gp_ucb", **SCHEDULE), plain)
-    single = asked_by("dss_gp_ucb", **SCHEDULE, cliques=((0,), (1,), (2,), (3,), (4,), (5,)))
+@pytest.mark.parametrize("reach", REACHES)
+def test_without_cliques_it_is_the_local_search(reach: dict[str, Any]) -> None:
+    plain = asked_by("local_gp", **reach)
+    np.testing.assert_array_equal(asked_by("dss_gp_ucb", **reach), plain)
+    single = asked_by("dss_gp_ucb", **reach, cliques=((0,), (1,), (2,), (3,), (4,), (5,)))
     np.testing.assert_array_equal(single, plain)
 
 

@@ -1,5 +1,7 @@
 """The local search: its cloud, its moving centre, and what evidence lets it believe."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,19 +16,18 @@ from rolecast.platform.surrogate.kernels import Matern
 CLIQUES = ((0, 1), (2, 3), (4, 5), (6, 7))
 
 
-def search(dimension: int, seed: int = 0, **settings: object) -> LocalSearch:
-    plain = {
+AS_POLICIES: dict[str, Any] = {"narrowing": "schedule", "lengthscale": "cloud"}
+
+
+def search(dimension: int, seed: int = 0, **settings: Any) -> LocalSearch:
+    plain: dict[str, Any] = AS_POLICIES | {
         "radius": 0.3,
         "final_radius": 0.1,
         "step": 0.5,
         "evaluations": 400,
         "relevance_power": 0.0,
     }
-    return LocalSearch(
-        LocalGpConfig(**(plain | settings)),  # type: ignore[arg-type]  # checked when built
-        dimension=dimension,
-        seed=seed,
-    )
+    return LocalSearch(LocalGpConfig(**(plain | settings)), dimension=dimension, seed=seed)
 
 
 def posterior(points: Float, targets: Float, noise: float) -> Posterior:
@@ -116,12 +117,13 @@ def test_relevance_widens_the_cloud_where_returns_depend_on_it() -> None:
     assert spread[:2].min() > 2.0 * spread[2:].max()
 
 
-def test_structure_is_believed_where_returns_have_it() -> None:
+@pytest.mark.parametrize("reach", [AS_POLICIES, {}])
+def test_structure_is_believed_where_returns_have_it(reach: dict[str, Any]) -> None:
     """Returns that are a sum over cliques raise the share, for every one of four seeds."""
     rng = np.random.default_rng(0)
     shares = []
     for seed in range(4):
-        config = DssGpUcbConfig(cliques=CLIQUES, radius=1.2, final_radius=1.2, step=0.01)
+        config = DssGpUcbConfig(cliques=CLIQUES, radius=1.2, final_radius=1.2, step=0.01, **reach)
         optimizer = LocalSearch(config, dimension=8, seed=seed)
         for _ in range(5):
             asked = optimizer.ask(40)
@@ -131,13 +133,14 @@ def test_structure_is_believed_where_returns_have_it() -> None:
     assert min(shares) > 0.0
 
 
-def test_structure_is_not_believed_where_returns_have_none() -> None:
+@pytest.mark.parametrize("reach", [AS_POLICIES, {}])
+def test_structure_is_not_believed_where_returns_have_none(reach: dict[str, Any]) -> None:
     """Returns of one direction through all dimensions: the common term alone explains them."""
     rng = np.random.default_rng(0)
     direction = np.ones(8) / np.sqrt(8.0)
     shares = []
     for seed in range(4):
-        config = DssGpUcbConfig(cliques=CLIQUES, radius=1.2, final_radius=1.2, step=0.01)
+        config = DssGpUcbConfig(cliques=CLIQUES, radius=1.2, final_radius=1.2, step=0.01, **reach)
         optimizer = LocalSearch(config, dimension=8, seed=seed)
         for _ in range(5):
             asked = optimizer.ask(40)
@@ -158,6 +161,48 @@ def test_only_the_latest_evaluations_are_seen() -> None:
         optimizer.tell(rest, rest[:, 1])
         centres.append(optimizer.state_dict()["centre"])
     np.testing.assert_array_equal(*centres)
+
+
+def test_the_lengthscale_is_that_of_the_function() -> None:
+    """Draws of a process of known lengthscale, seen by a cloud that is wider or narrower than it.
+
+    Neighbouring choices differ by a factor of two, and evidence of 240 exact values is sharp.
+    """
+    rng, found = np.random.default_rng(0), {}
+    for lengthscale in (0.3, 1.2):
+        directions, phases = rng.standard_normal((2000, 3)), 2.0 * np.pi * rng.random(2000)
+        # Features of a Matern-5/2: Student t frequencies of 5 degrees of freedom.
+        directions /= lengthscale * np.sqrt(rng.chisquare(5, (2000, 1)) / 5.0)
+        amplitudes = rng.standard_normal(2000) / np.sqrt(1000.0)
+        optimizer = search(
+            3, radius=0.5, final_radius=0.5, step=1e-6, lengthscale="evidence", levelling="none"
+        )
+        for _ in range(6):
+            asked = optimizer.ask(40)
+            optimizer.tell(asked, np.cos(asked @ directions.T + phases) @ amplitudes)
+        found[lengthscale] = optimizer.explain()["lengthscale"]
+    assert found[0.3] == pytest.approx(0.3, rel=0.7)
+    assert found[1.2] == pytest.approx(1.2, rel=0.7)
+
+
+def test_a_search_of_a_policy_and_one_of_a_black_box_differ_by_the_groups_alone() -> None:
+    policy = LocalGpConfig(groups=(0, 0, 1)).reach(3)
+    assert (policy.radius, policy.final_radius, policy.narrowing) == (0.2, 0.04, "schedule")
+    cube = LocalGpConfig().reach(3)
+    assert cube.radius == pytest.approx(0.5)
+    assert cube.narrowing == "progress"
+    assert LocalGpConfig(radius=0.1).reach(3).final_radius == pytest.approx(1e-4)
+    assert LocalGpConfig(groups=(0,), radius=0.1).reach(1).final_radius == pytest.approx(0.02)
+
+
+def test_a_black_box_is_maximised_to_two_digits() -> None:
+    """Without its budget being known, and with an optimum far from the middle."""
+    optimizer = LocalGpConfig().build(dimension=5, seed=0)
+    summit = np.array([0.9, 0.2, 0.7, 0.4, 0.1])
+    for _ in range(30):
+        asked = optimizer.ask(10)
+        optimizer.tell(asked, -np.square(asked - summit).sum(1))
+    assert np.linalg.norm(optimizer.best() - summit) < 0.01
 
 
 def test_a_climb_raises_the_mean_and_keeps_to_its_limit() -> None:

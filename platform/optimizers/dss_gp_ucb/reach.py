@@ -1,0 +1,51 @@
+"""How far a local search looks and how it narrows: one answer for policies, one for black boxes.
+
+Returns of policies are mostly noise and nearly linear over a cloud that is narrow enough to move
+all weights of a policy at once; such a search narrows with its budget. A black box of which nothing
+is known is looked at as a whole first, and the search narrows as far as its own moves tell.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+NARROWINGS: Final = ("schedule", "progress")
+LENGTHSCALES: Final = ("cloud", "evidence")
+
+UNIFORM: Final = 12.0**-0.5
+"""Standard deviation of a coordinate that is uniform on the cube."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Settings of `LocalGpConfig` that are None there unless set; see its docstrings."""
+
+    radius: float
+    final_radius: float
+    step: float
+    narrowing: str
+    lengthscale: str
+    relevance_power: float
+
+
+POLICIES: Final = Reach(
+    radius=0.2,
+    final_radius=0.04,
+    step=0.3,
+    narrowing="schedule",
+    lengthscale="cloud",
+    relevance_power=0.5,
+)
+"""Where the weights of a policy are searched (docs/optimizers.md tells what else was tried)."""
+
+
+def black_boxes(dimension: int) -> Reach:
+    """Return the reach for a function of which nothing is known, of so many dimensions."""
+    radius = UNIFORM * float(dimension) ** 0.5
+    return Reach(
+        radius=radius,
+        final_radius=1e-3 * radius,
+        step=0.6,
+        narrowing="progress",
+        lengthscale="evidence",
+        relevance_power=0.0,
+    )
