@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
-
 from rolecast.platform.benchmarks.competitors_functions import embedded
-from rolecast.platform.benchmarks.incumbents import UNIFORM, incumbents
+from rolecast.platform.benchmarks.incumbents import incumbents
 from rolecast.platform.optimizers.registry import BASELINES, make_optimizer
 
 MARKS: Final = 10
@@ -53,24 +51,12 @@ class Contestant:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What differs from its defaults."""
 
-    wide: bool = False
-    """Begin as wide as uniform points and end at a tenth of that, over the problem's budget."""
-
     largest: int = 1000
     """Most dimensions that it is asked to search."""
 
     def takes(self, problem: Problem) -> bool:
         """Return whether it is asked about a problem."""
         return problem.dimension <= self.largest
-
-    def settings_for(self, problem: Problem) -> dict[str, Any]:
-        """Return all settings that differ from the defaults."""
-        settings = dict(self.settings)
-        if self.wide:
-            radius = UNIFORM * float(np.sqrt(problem.dimension))
-            width = {"radius": radius, "final_radius": 0.1 * radius}
-            settings |= width | {"evaluations": problem.evaluations}
-        return settings
 
 
 PROBLEMS: Final = (
@@ -91,20 +77,14 @@ PROBLEMS: Final = (
 """Those with printed results first: they are run first."""
 
 OWN: Final = (
-    Contestant(name="local_gp", optimizer="local_gp", settings={"levelling": "none"}),
-    Contestant(
-        name="local_gp wide",
-        optimizer="local_gp",
-        settings={"levelling": "none", "relevance_power": 0.0},
-        wide=True,
-    ),
-    Contestant(name="gp_ucb", optimizer="gp_ucb", settings={"levelling": "none"}),
+    Contestant(name="local_gp", optimizer="local_gp"),
+    Contestant(name="gp_ucb", optimizer="gp_ucb"),
     Contestant(name="cmaes", optimizer="cmaes"),
     Contestant(name="cmaes full", optimizer="cmaes", settings={"separable": False}, largest=500),
     Contestant(name="random", optimizer="random"),
 )
 """The project's own and yardsticks. `dss_gp_ucb` needs a policy for its structure, and without one
-is `local_gp`; levelling is made for returns."""
+is `local_gp`."""
 
 LARGEST: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
 """Dimensions beyond which a competitor would take hours."""
@@ -163,7 +143,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     """
     problem, contestant = cell.problem, cell.contestant
     function = embedded(problem.kind, problem.dimension, cell.seed)
-    settings = contestant.settings_for(problem)
+    settings = dict(contestant.settings)
     optimizer = make_optimizer(
         contestant.optimizer, dimension=problem.dimension, seed=cell.seed, **settings
     )

@@ -3,15 +3,11 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.protocol import Optimizer, Paced
-
-UNIFORM: Final = float(np.sqrt(1.0 / 12.0))
-"""Standard deviation of a coordinate of a uniform point."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ not the greatest noisy value that it met.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from rolecast.envs.spec import Float
 from rolecast.platform.benchmarks.functions import Function, additive, embedded
 from rolecast.platform.benchmarks.functions_additive import relabelled
-from rolecast.platform.benchmarks.incumbents import UNIFORM, incumbents
+from rolecast.platform.benchmarks.incumbents import incumbents
+from rolecast.platform.optimizers.dss_gp_ucb.reach import POLICIES, UNIFORM
 from rolecast.platform.optimizers.registry import make_optimizer
 
 BATCH: Final = 20
@@ -73,7 +74,7 @@ class Contestant:
     """Cliques given to it: "true", "random" (the true ones, dimensions exchanged) or none."""
 
     width: float | None = None
-    """First radius of the search as a share of that of uniform points; None: its default."""
+    """First radius as a share of that of uniform points; None: its default."""
 
     largest: int | None = None
     """Most dimensions that it can be asked to search within this table's time."""
@@ -92,9 +93,6 @@ class Contestant:
         settings = dict(self.settings)
         if self.width is not None:
             settings["radius"] = self.width * UNIFORM * float(np.sqrt(problem.dimension))
-            if self.optimizer != "cmaes":
-                settings["final_radius"] = 0.1 * settings["radius"]
-                settings["evaluations"] = problem.evaluations
         cliques = problem.function(seed).cliques
         if self.graph is not None and cliques is not None:
             control = relabelled(cliques, problem.dimension, np.random.default_rng((seed, 1)))
@@ -119,40 +117,35 @@ PROBLEMS: Final = (
     Problem(kind="levy", dimension=100, rotated=True),
 )
 
-# Levelling and relevance are made for returns of policies, whose noise grows from zero upwards.
-PLAIN: Final = {"levelling": "none"}
-CLOUD: Final = {"levelling": "none", "relevance_power": 0.0}
-GLOBAL: Final = {"levelling": "none", "max_points": 256, "pool": 512}
+NARROW: Final = {**asdict(POLICIES), "levelling": "signed_sqrt"}
+LITERAL: Final = {"configuration": "paper"}
 
 CONTESTANTS: Final = (
     Contestant(name="random", optimizer="random"),
     Contestant(name="cmaes separable", optimizer="cmaes", width=0.75),
     Contestant(name="cmaes full", optimizer="cmaes", settings={"separable": False}, width=0.75),
-    Contestant(name="default, none", optimizer="local_gp", kinds="additive"),
-    Contestant(name="default, true", optimizer="dss_gp_ucb", graph="true", kinds="additive"),
-    Contestant(name="wide, none", optimizer="local_gp", settings=CLOUD, width=1.0),
+    Contestant(name="local, none", optimizer="local_gp"),
+    Contestant(name="local, random", optimizer="dss_gp_ucb", graph="random"),
+    Contestant(name="local, true", optimizer="dss_gp_ucb", graph="true"),
+    Contestant(name="narrow, none", optimizer="local_gp", settings=NARROW, kinds="additive"),
     Contestant(
-        name="wide, random", optimizer="dss_gp_ucb", settings=CLOUD, width=1.0, graph="random"
+        name="narrow, true", optimizer="dss_gp_ucb", settings=NARROW, graph="true", kinds="additive"
     ),
-    Contestant(name="wide, true", optimizer="dss_gp_ucb", settings=CLOUD, width=1.0, graph="true"),
-    Contestant(name="global, none", optimizer="gp_ucb", settings=GLOBAL, largest=100),
     Contestant(
-        name="global, random",
-        optimizer="dss_gp_ucb",
-        settings={"configuration": "paper", **PLAIN},
-        graph="random",
+        name="global, none",
+        optimizer="gp_ucb",
+        settings={"max_points": 256, "pool": 512},
         largest=100,
     ),
     Contestant(
-        name="global, true",
-        optimizer="dss_gp_ucb",
-        settings={"configuration": "paper", **PLAIN},
-        graph="true",
-        largest=100,
+        name="global, random", optimizer="dss_gp_ucb", settings=LITERAL, graph="random", largest=100
+    ),
+    Contestant(
+        name="global, true", optimizer="dss_gp_ucb", settings=LITERAL, graph="true", largest=100
     ),
 )
-"""Families: the local search as it is by default, as wide as the cube, and the global search (with
-cliques `configuration=paper`, without `gp_ucb`, of equal numbers of points)."""
+"""Families: the local search of black boxes, the same as weights of policies are searched, and the
+global search (with cliques `configuration=paper`, without `gp_ucb`, of equal numbers of points)."""
 
 
 @dataclass(frozen=True, kw_only=True)
