@@ -17,6 +17,8 @@ import gpytorch
 import numpy as np
 import torch
 
+from rolecast.platform.benchmarks.iterations import all_iterations, faster, measure_iteration
+from rolecast.platform.benchmarks.random_cliques import random_cliques
 from rolecast.platform.surrogate.additive_kernel import AdditiveCliqueKernel
 
 REPEATS: Final = 3
@@ -68,7 +70,8 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
     Returns:
         JSON values: for each case the least of REPEATS seconds for the covariance and for its
         gradient, the same per pair and clique, and the peak of memory beyond what the process
-        had before; and how many times faster the fused kernel is at the same case.
+        had before; how many times faster the fused kernel is at the same case; and the same of
+        whole iterations.
     """
     context = multiprocessing.get_context("spawn")
     rows = []
@@ -76,9 +79,17 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
         with ProcessPoolExecutor(1, mp_context=context) as pool:
             rows.append(asdict(case) | pool.submit(measure, case).result())
         note(f"{case.kernel}, {case.precision}, M = {case.cliques}: {rows[-1]['value_s']:.3f} s")
+    whole = []
+    for iteration in all_iterations(quick=quick):
+        with ProcessPoolExecutor(1, mp_context=context) as pool:
+            whole.append(asdict(iteration) | pool.submit(measure_iteration, iteration).result())
+        sizes = f"N = {iteration.points}, M = {iteration.cliques}"
+        note(f"{iteration.optimizer}, {sizes}: {whole[-1]['mean_s']:.3f} s an iteration")
     return {
         "unit": "seconds of processor time, one core; ns a clique and pair, of N (N + 1) / 2 pairs",
         "cases": rows,
+        "iterations": whole,
+        "iteration_ratio_to_botorch": faster(whole),
         "ratio_to_gpytorch": {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH, rows)},
     }
 
@@ -118,18 +129,9 @@ def _timed(kernel: Any, points: torch.Tensor, factors: torch.Tensor) -> tuple[fl
     return value, time.process_time() - start
 
 
-def _cliques(case: Case, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return cliques that differ, each in the order of its dimensions."""
-    found: dict[tuple[int, ...], None] = {}
-    while len(found) < case.cliques:
-        drawn = rng.choice(case.dimensions, int(rng.integers(2, 7)), replace=False)
-        found[tuple(sorted(map(int, drawn)))] = None
-    return list(found)
-
-
 def fused(case: Case, rng: np.random.Generator) -> Any:
     """Return the fused kernel of a case."""
-    return AdditiveCliqueKernel(_cliques(case, rng), case.dimensions)
+    return AdditiveCliqueKernel(random_cliques(case.dimensions, case.cliques, rng), case.dimensions)
 
 
 def one_a_clique(case: Case, rng: np.random.Generator) -> Any:
@@ -140,7 +142,7 @@ def one_a_clique(case: Case, rng: np.random.Generator) -> Any:
             kernels.ScaleKernel(
                 kernels.MaternKernel(nu=2.5, ard_num_dims=len(clique), active_dims=clique)
             )
-            for clique in _cliques(case, rng)
+            for clique in random_cliques(case.dimensions, case.cliques, rng)
         )
     )
 

@@ -106,7 +106,7 @@ def envs_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> 
 
 @app.command("surrogate")
 def surrogate_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
-    """Measure the fused sum over cliques against GPyTorch's kernel of one term a clique."""
+    """Measure the fused sum over cliques against GPyTorch's, and whole iterations; minutes."""
     from rolecast.platform.benchmarks.surrogate import measure_all
 
     results = measure_all(quick=quick, note=warn)
@@ -117,6 +117,9 @@ def surrogate_speed(*, quick: Quick = False, out: Out = None, json: Json = False
         for precision, ratios in results["ratio_to_gpytorch"].items():
             times = ", ".join(f"{name} {ratio:,.1f} times" for name, ratio in ratios.items())
             say(f"as fast as GPyTorch, {precision}: {times}")
+        say(
+            f"a whole iteration as fast as BoTorch's: {results['iteration_ratio_to_botorch']} times"
+        )
         _say_written(written)
 
 

@@ -1,20 +1,45 @@
-"""The table of the surrogate's speed measures both kernels at the same cases."""
+"""The table of the surrogate's speed measures both sides at the same cases."""
 
 import numpy as np
+import pytest
 import torch
 
+from rolecast.envs.spec import Float
+from rolecast.platform.benchmarks.iterations import OURS, Iteration, measure_iteration
 from rolecast.platform.benchmarks.surrogate import all_cases, fused, measure_all, one_a_clique
+from rolecast.platform.optimizers.dss_gp_ucb.local_search import LocalSearch
+from rolecast.platform.surrogate.gp import Posterior
 
 
 def test_every_case_is_measured_and_compared() -> None:
     told: list[str] = []
     results = measure_all(quick=True, note=told.append)
-    assert len(told) == len(results["cases"]) == len(all_cases(quick=True))
+    assert len(results["cases"]) == len(all_cases(quick=True))
+    assert len(told) == len(results["cases"]) + len(results["iterations"])
     assert set(results["ratio_to_gpytorch"]["float32"]) == {"value", "gradient"}
     for row in results["cases"]:
         pairs = row["cliques"] * row["points"] * (row["points"] + 1) / 2
         assert abs(row["value_ns"] - row["value_s"] / pairs * 1e9) <= 1e5 / pairs
         assert row["gradient_s"] > 0.0
+    ours, theirs = results["iterations"]
+    assert ours["greatest_s"] >= ours["mean_s"] > 0.0
+    ratio = theirs["mean_s"] / ours["mean_s"]
+    assert results["iteration_ratio_to_botorch"] == pytest.approx(ratio, abs=0.051)
+
+
+def test_the_measured_search_learns_from_what_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its iterations contain the fits that they are to measure: one each, after the first."""
+    fitted: list[int] = []
+    fit = LocalSearch._fit
+
+    def counting(self: LocalSearch, points: Float, targets: Float, noise: Float) -> Posterior:
+        fitted.append(len(points))
+        return fit(self, points, targets, noise)
+
+    monkeypatch.setattr(LocalSearch, "_fit", counting)
+    case = Iteration(optimizer=OURS, dimensions=12, points=80, cliques=5, batches=2)
+    measure_iteration(case)
+    assert fitted == [80, 80, 80]
 
 
 def test_both_sides_of_a_comparison_compute_the_same() -> None:
