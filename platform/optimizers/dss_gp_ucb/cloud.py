@@ -15,7 +15,7 @@ NEUTRAL: Final = 0.7
 """Length of that average, in longest moves, at which the radius stays. Moves in one direction, each
 as long as it may be, reach 1; random ones 0.42."""
 
-RATE: Final = 0.6
+RATE: Final = 0.4
 """How fast the radius follows: a share of 1 more or less changes its logarithm by so much."""
 
 QUICKEST: Final = (0.5, 1.3)

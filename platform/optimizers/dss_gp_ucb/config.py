@@ -48,7 +48,7 @@ class LocalGpConfig:
 
     step: float | None = None
     """Longest move of the centre in one batch, as a share of the radius. None: 0.3 for a policy's
-    weights, 0.6 for a black box."""
+    weights, 0.4 for a black box."""
 
     averaged: float = 0.1
     """Share of all batches so far, the latest ones, whose centres are averaged into the incumbent:

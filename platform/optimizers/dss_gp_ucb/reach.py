@@ -44,7 +44,7 @@ def black_boxes(dimension: int) -> Reach:
     return Reach(
         radius=radius,
         final_radius=1e-3 * radius,
-        step=0.6,
+        step=0.4,
         narrowing="progress",
         lengthscale="evidence",
         relevance_power=0.0,
