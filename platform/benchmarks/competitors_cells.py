@@ -90,10 +90,20 @@ LARGEST: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
 """Dimensions beyond which a competitor would take hours."""
 
 
+EXACT: Final[Mapping[str, Mapping[str, Any]]] = {"turbo": {"centre": "observed"}}
+"""Settings that its authors use and that suit exact evaluations alone."""
+
+
 def contestants() -> tuple[Contestant, ...]:
-    """Return the project's own, then every competitor of the registry with its defaults."""
+    """Return the project's own, then every competitor of the registry, as for exact values."""
     return OWN + tuple(
-        Contestant(name=name, optimizer=name, largest=LARGEST.get(name, 1000)) for name in BASELINES
+        Contestant(
+            name=name,
+            optimizer=name,
+            settings=EXACT.get(name, {}),
+            largest=LARGEST.get(name, 1000),
+        )
+        for name in BASELINES
     )
 
 

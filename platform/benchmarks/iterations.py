@@ -6,15 +6,17 @@ dimensions with its default priors and the upper confidence bound of a batch, no
 
 import resource
 import time
+import warnings
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-import botorch
 import numpy as np
 import torch
 from botorch.acquisition import qUpperConfidenceBound
+from botorch.exceptions.warnings import OptimizationWarning
 from botorch.models import SingleTaskGP
 from botorch.optim import optimize_acqf
+from botorch.optim.fit import fit_gpytorch_mll_scipy
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 from rolecast.envs.spec import Float
@@ -36,8 +38,10 @@ SPREAD: Final = 0.01
 
 RESTARTS: Final = 4
 RAW: Final = 64
-ASCENT: Final = 50
-"""What BoTorch has no defaults for: starts, points to choose them from, most steps from each."""
+"""What BoTorch has no defaults for: starts of an ascent, and points to choose them from."""
+
+STEPS: Final = 50
+"""Most steps of BoTorch's fit and of an ascent; without a limit a fit can take minutes here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +147,11 @@ class _BoTorch:
 
     def ask(self) -> Float:
         model = SingleTaskGP(self._points, self._values)
-        botorch.fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        with warnings.catch_warnings():
+            # That a fit stops early is what its limit asks for.
+            warnings.simplefilter("ignore", OptimizationWarning)
+            objective = ExactMarginalLogLikelihood(model.likelihood, model)
+            fit_gpytorch_mll_scipy(objective, options={"maxiter": STEPS})
         bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
         found, _ = optimize_acqf(
             qUpperConfidenceBound(model, beta=0.2),
@@ -151,7 +159,7 @@ class _BoTorch:
             q=BATCH,
             num_restarts=RESTARTS,
             raw_samples=RAW,
-            options={"maxiter": ASCENT},
+            options={"maxiter": STEPS},
         )
         return np.asarray(found.numpy())
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from rolecast.platform.benchmarks import resumable
-from rolecast.platform.benchmarks.optimizers_cells import Cell, run_cell
-from rolecast.platform.benchmarks.resumable import Row
+from rolecast.platform.benchmarks.optimizers_cells import CONTESTANTS, PROBLEMS, Cell, run_cell
+from rolecast.platform.benchmarks.resumable import Row, place
 
 FILTERS: Final = ("problem", "kind", "contestant", "seed")
 
@@ -37,18 +37,23 @@ def _named(cell: Cell) -> Mapping[str, str]:
 def run_missing(
     cells: Sequence[Cell], path: Path, *, processes: int, note: Callable[[str], None]
 ) -> list[Row]:
-    """Run the cells that a results file lacks; return the rows of these cells, in their order.
+    """Run the cells that a results file lacks; return all rows of the file, in the table's order.
 
     See `resumable.run_missing`.
     """
-    rows = resumable.run_missing(
+    problems = [problem.name for problem in PROBLEMS]
+    contestants = [contestant.name for contestant in CONTESTANTS]
+    return resumable.run_missing(
         cells,
         path,
         run=run_cell,
-        order=lambda row: (row["problem"], row["contestant"], row["seed"]),
+        order=lambda row: (
+            place(row["problem"], problems),
+            row["problem"],
+            place(row["contestant"], contestants),
+            row["seed"],
+        ),
         line=lambda row: f"regret {row['regrets'][-1]} in {row['seconds'][-1]:.1f} s",
         processes=processes,
         note=note,
     )
-    by_key = {row["key"]: row for row in rows}
-    return [by_key[cell.key] for cell in cells]

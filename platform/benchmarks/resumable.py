@@ -99,11 +99,11 @@ def run_missing(
         processes: cells at once, each on one core.
         note: told of each cell.
     Returns:
-        All rows of the file, those of other cells included.
+        All rows of the file in their order, those of other cells included.
     Raises:
         RequestError, RunError: a cell failed; those before it are kept.
     """
-    rows = read_rows(path)
+    rows = sorted(read_rows(path), key=order)
     done = {row["key"] for row in rows}
     missing = [cell for cell in cells if cell.key not in done]
     note(f"{len(cells) - len(missing)} of {len(cells)} cells are there; {len(missing)} to run")
