@@ -44,9 +44,9 @@ def markdown(rows: Sequence[Row]) -> str:
         "so far, as papers print it, and of `best()`, which a search would hand over. Median over "
         "seeds, least and greatest in brackets. Evaluations are exact. Settings are the defaults "
         "of `rolecast optimizers NAME`, but for those that only suit exact values (`turbo`: "
-        "`centre=observed`). Time is of one core, all proposals and incumbents of a run. Published: what others printed for this "
-        "function, number of dimensions and of evaluations (sources below); batches differ. "
-        "Written by `rolecast bench competitors`.",
+        "`centre=observed`). Time is of one core, all proposals and incumbents of a run. "
+        "Published: what others printed for this function, number of dimensions and of "
+        "evaluations (sources below); batches differ. Written by `rolecast bench competitors`.",
     ]
     for problem in PROBLEMS:
         cells = [row for row in rows if row["problem"] == problem.name]

@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import torch
-from botorch.acquisition import qUpperConfidenceBound
+from botorch.acquisition.monte_carlo import qUpperConfidenceBound
 from botorch.exceptions.warnings import OptimizationWarning
 from botorch.models import SingleTaskGP
-from botorch.optim import optimize_acqf
 from botorch.optim.fit import fit_gpytorch_mll_scipy
+from botorch.optim.optimize import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 from rolecast.envs.spec import Float
