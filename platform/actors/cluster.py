@@ -7,10 +7,16 @@ from typing import Final
 
 import ray
 
-from rolecast.envs.errors import RequestError
+from rolecast.envs.errors import RequestError, RunError
 
 CONNECT_TIMEOUT_S: Final = 5.0
 """After which an address that does not answer counts as unreachable."""
+
+STARTS: Final = 3
+"""Times that a cluster of our own is started, where a busy machine makes Ray give up on it."""
+
+TIMED_OUT: Final = "timed out during startup"
+"""What Ray says then; it has no class of its own for it."""
 
 INLINE_BYTES: Final = 4_000_000
 """Largest message that goes straight to an actor; larger ones take milliseconds more."""
@@ -28,6 +34,7 @@ class Cluster:
             cpus: size of the cluster that is started.
         Raises:
             RequestError: nothing answers at the address.
+            RunError: a cluster cannot be started here, for the machine is too busy.
         """
         self._connected_here = not ray.is_initialized()
         self.own = False
@@ -38,14 +45,7 @@ class Cluster:
             return
         address = address or os.environ.get("RAY_ADDRESS") or None
         if address is None:
-            ray.init(
-                address="local",
-                num_cpus=cpus,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                _system_config={"max_direct_call_object_size": INLINE_BYTES},
-            )
+            _start(cpus)
             self.own = True
             return
         _probe(address)
@@ -58,6 +58,29 @@ class Cluster:
         """Disconnect, and end the cluster if it was started here."""
         if self._connected_here and ray.is_initialized():
             ray.shutdown()
+
+
+def _start(cpus: int) -> None:
+    """Start a cluster on this machine and connect to it."""
+    for attempt in range(1, STARTS + 1):
+        try:
+            ray.init(
+                address="local",
+                num_cpus=cpus,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                _system_config={"max_direct_call_object_size": INLINE_BYTES},
+            )
+        except Exception as error:
+            ray.shutdown()
+            if TIMED_OUT not in str(error):
+                raise
+            if attempt == STARTS:
+                text = f"Ray did not start on this machine in {STARTS} times 30 s; is it busy? "
+                raise RunError(text + "a search with 0 workers needs no Ray") from error
+        else:
+            return
 
 
 def _probe(address: str) -> None:

@@ -13,7 +13,7 @@ app = typer.Typer(help="Make the result tables of docs/results again.", no_args_
 Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
 Processes = Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")]
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="[default: docs/results]")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help=r"\[default: docs/results]")]
 RESULTS = Path("docs/results")
 QUICK_RESULTS = Path("runs/bench")
 
