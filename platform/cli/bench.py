@@ -123,6 +123,21 @@ def surrogate_speed(*, quick: Quick = False, out: Out = None, json: Json = False
         _say_written(written)
 
 
+@app.command("structure")
+def structure_stability(
+    *, seeds: Seeds = 5, quick: Quick = False, out: Out = None, json: Json = False
+) -> None:
+    """Compare the edges that searches of different seeds and numbers of policies find; minutes."""
+    from rolecast.platform.benchmarks.stability import markdown, measure_all
+
+    results = measure_all(quick=quick, seeds=seeds, note=warn)
+    written = _write(_folder(out, quick=quick), "structure", results, markdown(results))
+    if json:
+        print_json(results)
+    else:
+        _say_written(written)
+
+
 @app.command("tasks")
 def task_returns(
     *,
