@@ -14,7 +14,7 @@ import numpy as np
 
 from rolecast.envs.errors import ConfigError
 from rolecast.platform.benchmarks.table_text import table
-from rolecast.platform.optimizers.dss_gp_ucb.structure import find_structure, hessian_scores
+from rolecast.platform.optimizers.dss_gp_ucb.structure import hessian_scores, strongest_edges
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.knowledge import RECORDED_OBSERVATIONS
@@ -96,7 +96,7 @@ def edges_by_cap(case: Case, count: int, seed: int) -> dict[int, Edges]:
     plan.task.close()
     assert met.observations is not None
     scores = hessian_scores(plan.policy, weights, met.observations, score="rms", seed=seed)
-    strongest = find_structure(scores, edge_cap=max(CAPS), clique_cap=1, clique_size=2).edges
+    strongest, _ = strongest_edges(scores, max(CAPS))
     return {cap: frozenset((int(a), int(b)) for a, b in strongest[:cap]) for cap in CAPS}
 
 

@@ -109,6 +109,22 @@ def balanced(scores: Float) -> Float:
     return np.asarray(scores / root[:, None] / root)
 
 
+def strongest_edges(scores: Float, cap: int) -> tuple[NDArray[np.int64], Float]:
+    """Return at most `cap` pairs of a score above 0, strongest first.
+
+    Args:
+        scores: [D, D], symmetric, at least 0; the diagonal is ignored.
+        cap: most pairs.
+    Returns:
+        Pairs [E, 2], a < b, and their scores [E].
+    """
+    rows, columns = np.triu_indices(len(scores), 1)
+    values = scores[rows, columns]
+    order = np.argsort(-values, kind="stable")[:cap]
+    order = order[values[order] > 0.0]
+    return np.stack([rows[order], columns[order]], axis=1), values[order]
+
+
 def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size: int) -> Structure:
     """Keep the strongest edges and list the maximal cliques of their graph.
 
@@ -119,11 +135,7 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
         clique_size: larger cliques are cut into parts of at most this many dimensions.
     """
     dimension = len(scores)
-    rows, columns = np.triu_indices(dimension, 1)
-    values = scores[rows, columns]
-    order = np.argsort(-values, kind="stable")[:edge_cap]
-    order = order[values[order] > 0.0]
-    edges = np.stack([rows[order], columns[order]], axis=1)
+    edges, strengths = strongest_edges(scores, edge_cap)
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(dimension))
     graph.add_edges_from(edges.tolist())
@@ -134,7 +146,7 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
     cliques += [(alone,) for alone in range(dimension) if alone not in covered]
     return Structure(
         edges=edges,
-        strengths=values[order],
+        strengths=strengths,
         cliques=tuple(cliques),
         left_out=max(0, len(looked_at) - clique_cap),
     )
