@@ -4,7 +4,6 @@ Ours is `dss_gp_ucb` with given cliques, as it searches a policy; BoTorch's is o
 dimensions with its default priors and the upper confidence bound of a batch, no structure.
 """
 
-import resource
 import time
 import warnings
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from botorch.optim.optimize import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 from rolecast.envs.spec import Float
+from rolecast.platform.benchmarks.peak import peak_mib
 from rolecast.platform.benchmarks.random_cliques import random_cliques
 from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
 from rolecast.platform.optimizers.dss_gp_ucb.local_search import CHOICE_INTERVAL
@@ -91,7 +91,7 @@ def measure_iteration(case: Iteration) -> dict[str, float]:
 
     cloud = 0.5 + SPREAD * rng.standard_normal((case.points, case.dimensions))
     make = _Ours if case.optimizer == OURS else _BoTorch
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_mib()
     search: _Search = make(case, cliques)
     search.tell(cloud, noisy(cloud))
     asked = search.ask()
@@ -102,11 +102,11 @@ def measure_iteration(case: Iteration) -> dict[str, float]:
         search.tell(asked, values)
         asked = search.ask()
         seconds.append(time.process_time() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    peak = peak_mib() - before
     return {
         "mean_s": round(float(np.mean(seconds)), 3),
         "greatest_s": round(max(seconds), 3),
-        "peak_mib": round(peak / 1024, 1),
+        "peak_mib": round(peak, 1),
     }
 
 

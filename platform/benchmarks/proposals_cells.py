@@ -5,7 +5,6 @@ time of both, as some learn when told and some when asked, and memory beyond the
 """
 
 import resource
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -20,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from rolecast.envs.errors import RunError
 from rolecast.envs.spec import Float
+from rolecast.platform.benchmarks.peak import peak_mib
 from rolecast.platform.optimizers.registry import (
     BASELINES,
     OPTIMIZERS,
@@ -34,9 +34,6 @@ BATCH: Final = 20
 
 LIMIT: Final = 120
 """Processor seconds after which a measurement is given up."""
-
-PER_MIB: Final = 2**20 if sys.platform == "darwin" else 2**10
-"""Units of `ru_maxrss` in a MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +149,7 @@ def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str
     optimizer = make_optimizer(name, dimension=dimension, **settings)
     points, values, errors = _evaluations(dimension, told)
     optimizer.tell(points[:-BATCH], values[:-BATCH], errors[:-BATCH])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_mib()
     if limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time()) + limit, hard))
@@ -160,8 +157,8 @@ def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str
     optimizer.tell(points[-BATCH:], values[-BATCH:], errors[-BATCH:])
     optimizer.ask(BATCH)
     seconds = time.process_time() - start
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": round(seconds, 4), "mib": round((after - before) / PER_MIB, 1)}
+    after = peak_mib()
+    return {"seconds": round(seconds, 4), "mib": round(after - before, 1)}
 
 
 def _evaluations(dimension: int, count: int) -> tuple[Float, Float, Float]:

@@ -6,7 +6,6 @@ at the fewest cliques only: its memory grows with their number.
 """
 
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -18,6 +17,7 @@ import numpy as np
 import torch
 
 from rolecast.platform.benchmarks.iterations import all_iterations, faster, measure_iteration
+from rolecast.platform.benchmarks.peak import peak_mib
 from rolecast.platform.benchmarks.random_cliques import random_cliques
 from rolecast.platform.surrogate.additive_kernel import AdditiveCliqueKernel
 
@@ -104,16 +104,16 @@ def measure(case: Case) -> dict[str, float]:
     make = fused if case.kernel == FUSED else one_a_clique
     kernel = make(case, rng).to(dtype)
     _timed(make(Case(**(asdict(case) | {"cliques": 1})), rng).to(dtype), points, factors)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_mib()
     times = np.min([_timed(kernel, points, factors) for _ in range(REPEATS)], axis=0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    peak = peak_mib() - before
     each = 1e9 / (case.cliques * case.points * (case.points + 1) / 2)
     return {
         "value_s": round(float(times[0]), 4),
         "gradient_s": round(float(times[1]), 4),
         "value_ns": round(float(times[0]) * each, 3),
         "gradient_ns": round(float(times[1]) * each, 3),
-        "peak_mib": round(peak / 1024, 1),
+        "peak_mib": round(peak, 1),
     }
 
 
