@@ -14,5 +14,6 @@ EXPERIMENTS: Final = (
     "fig3_ablation",
     "fig5_scaling",
     "fig9_hdbo",
+    "fig9_teams",
 )
 """Names of the experiments that come with this project."""
