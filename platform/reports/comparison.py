@@ -13,6 +13,7 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.reports.comparison_curves import (
     Axis,
     improvement_picture,
+    methods_drawn,
     sample_efficiency,
 )
 from rolecast.platform.reports.comparison_groups import WAITING, Groups, groups
@@ -161,7 +162,8 @@ def _paper_note(figures: pd.DataFrame) -> str:
 def _curves(whole: Groups) -> str:
     parts = [
         paragraph(
-            "Against env steps, and against wall time of training alone (held-out scoring left "
+            "Against env steps, against the candidates that searches evaluated, where there are "
+            "several searches, and against wall time of training alone (held-out scoring left "
             "out); trials that ran side by side shared the machine. Dotted where some seeds have "
             "not come as far."
         )
@@ -183,7 +185,10 @@ def _curves(whole: Groups) -> str:
 
 
 def _pictures(whole: Groups, task: str, statistic: str, yardsticks: Sequence[Yardstick]) -> str:
-    axes: Mapping[Axis, str] = {"env_steps": "env steps", "wall_time_s": "wall time"}
+    axes: dict[Axis, str] = {"env_steps": "env steps"}
+    if len(methods_drawn(whole, task, "policy_evaluations")) > 1:
+        axes["policy_evaluations"] = "evaluations"
+    axes["wall_time_s"] = "wall time"
     return "".join(
         inline_image(
             png(

@@ -1,4 +1,4 @@
-"""Pictures of a comparison: held-out return against env steps or wall time, and who beats whom.
+"""Pictures of a comparison: held-out return against what was spent on it, and who beats whom.
 
 A method has one colour in all of them, and in other reports too.
 """
@@ -33,10 +33,14 @@ from rolecast.platform.reports.style import (
 )
 from rolecast.platform.reports.yardsticks import Yardstick
 
-Axis = Literal["env_steps", "wall_time_s"]
+Axis = Literal["env_steps", "policy_evaluations", "wall_time_s"]
 
 AXES: Final[Mapping[Axis, str]] = MappingProxyType(
-    {"env_steps": "environment steps of training", "wall_time_s": "wall time of training, s"}
+    {
+        "env_steps": "environment steps of training",
+        "policy_evaluations": "candidates evaluated",
+        "wall_time_s": "wall time of training, s",
+    }
 )
 """Horizontal axis to its label."""
 
@@ -112,7 +116,7 @@ def sample_efficiency(
     Args:
         whole: the comparison.
         task: which.
-        axis: horizontal axis.
+        axis: horizontal axis; learners evaluate no candidates, and are not against that.
         statistic: "mean" or "IQM".
         yardsticks: horizontal lines, named in the first panel.
     """
@@ -124,8 +128,9 @@ def sample_efficiency(
     )
     panels = drawing.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
     styles = method_styles(whole.methods)
+    drawn = methods_drawn(whole, task, axis)
     for index, (panel, reward) in enumerate(zip(panels, rewards, strict=False)):
-        cells = [whole.cells.get((task, reward, method)) for method in whole.methods]
+        cells = [whole.cells.get((task, reward, method)) for method in drawn]
         _panel(panel, [each for each in cells if each is not None], styles, axis, statistic)
         panel.set_title(f"learned on: {reward}", loc="left", fontsize=10, color=INK)
         for yardstick in yardsticks:
@@ -139,11 +144,11 @@ def sample_efficiency(
             panel.tick_params(labelbottom=True)
     for panel in panels[len(rewards) :]:
         panel.set_visible(False)
-    if axis == "env_steps":
+    if axis != "wall_time_s":
         panels[0].xaxis.set_major_formatter(FuncFormatter(thousands))
     elif _wide(whole, task):
         panels[0].set_xscale("log")
-    _legend(drawing, {method: styles[method] for method in _drawn(whole, task)}, statistic)
+    _legend(drawing, {method: styles[method] for method in drawn}, statistic)
     drawing.suptitle(task, x=0.01, ha="left", fontsize=12, color=INK)
     return drawing
 
@@ -193,7 +198,7 @@ def _cell(panel: Axes, cell: Cell, style: MethodStyle, axis: Axis, statistic: st
     trace = cell.traces.get(statistic)
     if trace is None:
         return
-    places = trace.env_steps if axis == "env_steps" else trace.wall_time_s
+    places = getattr(trace, axis)
     whole = trace.seeds == len(cell.trials)
     for mask, dash, width in ((whole, style.dash, 1.9), (_with_border(~whole), ":", 1.3)):
         shown = np.where(mask, trace.value, np.nan)
@@ -224,9 +229,13 @@ def _name_line(panel: Axes, text: str, height: float) -> None:
     )
 
 
-def _drawn(whole: Groups, task: str) -> list[str]:
+def methods_drawn(whole: Groups, task: str, axis: Axis) -> list[str]:
+    """Return the methods of a task that have a line against an axis."""
     return [
-        m for m in whole.methods if any((task, r, m) in whole.cells for r in whole.rewards(task))
+        method
+        for method in whole.methods
+        if any((task, reward, method) in whole.cells for reward in whole.rewards(task))
+        and (axis != "policy_evaluations" or whole.kinds[method].kind == "search")
     ]
 
 

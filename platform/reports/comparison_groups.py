@@ -69,6 +69,9 @@ class Trace:
     env_steps: Float
     """[T], mean over the seeds that reported there."""
 
+    policy_evaluations: Float
+    """[T], mean over the same."""
+
     wall_time_s: Float
     """[T], mean over the same."""
 
@@ -126,7 +129,8 @@ class Cell:
         points = sorted({int(point) for table in tables for point in table.index})
         along = [table.reindex(range(1, points[-1] + 1)) for table in tables]
         at = np.array(points) - 1
-        reported = [table[["env_steps", "wall_time_s"]].to_numpy(dtype=float) for table in along]
+        places = ["env_steps", "policy_evaluations", "wall_time_s"]
+        reported = [table[places].to_numpy(dtype=float) for table in along]
         where = np.nanmean(np.stack(reported, axis=-1)[at], axis=-1)
         scores = np.stack([_carried(table) for table in along], axis=-1)[at]
         found = {}
@@ -134,7 +138,8 @@ class Cell:
             value, low, high = _along(scores, statistic)
             found[statistic] = Trace(
                 env_steps=where[:, 0],
-                wall_time_s=where[:, 1],
+                policy_evaluations=where[:, 1],
+                wall_time_s=where[:, 2],
                 seeds=np.isfinite(scores).sum(axis=-1),
                 value=value,
                 low=low,

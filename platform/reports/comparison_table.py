@@ -201,8 +201,8 @@ def curves(whole: Groups) -> pd.DataFrame:
         for cell in whole.cells.values()
         for statistic, trace in cell.traces.items()
     ]
-    order = ["task", "reward", "method", "statistic", "env_steps", "wall_time_s", "seeds"]
-    columns = [*order, "value", "low", "high"]
+    where = ["env_steps", "policy_evaluations", "wall_time_s"]
+    columns = ["task", "reward", "method", "statistic", *where, "seeds", "value", "low", "high"]
     if not frames:
         return pd.DataFrame(columns=columns)
     return pd.concat(frames, ignore_index=True)[columns]

@@ -173,7 +173,18 @@ def test_a_line_is_the_mean_of_the_seeds_at_each_point(make_comparison: MakeComp
     np.testing.assert_allclose(line["value"], 34.0 * np.arange(1, 5) / 4)
     np.testing.assert_allclose(line["low"], 12.0 * np.arange(1, 5) / 4)
     np.testing.assert_allclose(line["env_steps"], 1000 * np.arange(1, 5) + 1)
+    np.testing.assert_allclose(line["policy_evaluations"], 10 * np.arange(1, 5))
     np.testing.assert_allclose(line["wall_time_s"], 9 * np.arange(1, 5) + 1)
+
+
+def test_searches_alone_are_drawn_against_evaluations(make_comparison: MakeComparison) -> None:
+    folder = make_comparison({**ENDS, ("cmaes", "dense"): [7.0, 8.0, 9.0]})
+    drawing = sample_efficiency(read(folder), "hopper", axis="policy_evaluations", statistic="mean")
+    assert [text.get_text() for text in drawing.legends[0].texts] == ["dss_gp_ucb", "cmaes"]
+    thick = [line for line in drawing.axes[0].lines if line.get_linewidth() == 1.9]
+    assert [np.asarray(line.get_xdata()).tolist() for line in thick] == [[10, 20, 30, 40]] * 2
+    page = write_comparison_report(folder).read_text()
+    assert "held-out return against evaluations" in page
 
 
 def test_a_seed_counts_with_its_last_score_where_a_batch_reached_over_a_point(
