@@ -65,12 +65,20 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
 
     def update_once(self, batch: Tensors) -> None:
         """Take one step of each network that is due."""
-        self.step("critic", self.critic_loss(batch))
+        self.step_critic(batch)
         if (self.updates + 1) % self.config.policy_delay == 0:
-            loss = self.actor_loss(batch)
-            if loss is not None:
-                self.step("actor", loss)
+            self.step_actor(batch)
             self.follow(self.config.tau)
+
+    def step_critic(self, batch: Tensors) -> None:
+        """Take one step of the critics down `critic_loss`."""
+        self.step("critic", self.critic_loss(batch))
+
+    def step_actor(self, batch: Tensors) -> None:
+        """Take one step of the actor down `actor_loss`, where there is one."""
+        loss = self.actor_loss(batch)
+        if loss is not None:
+            self.step("actor", loss)
 
     @property
     def net(self) -> Net:

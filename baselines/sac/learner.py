@@ -1,30 +1,42 @@
 """The losses of SAC."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from rolecast.baselines.joint.learner import OffPolicyLearner, Tensors
+from rolecast.baselines.joint.networks import joint_input
 from rolecast.baselines.sac.module import SACModule
+from rolecast.baselines.sac.tight import TightActor
+from rolecast.baselines.td3.tight import TightCritics
 
 
 class SACLearner(OffPolicyLearner[SACModule]):
     """Clipped double Q-learning of value plus entropy, whose price is learnt too.
 
+    `critic_loss` and `actor_loss` are the method; `step_critic` and `step_actor` take the steps
+    along their gradients with less work, from the same random numbers.
+
     Source: Haarnoja et al. (2018), "Soft actor-critic algorithms and applications", algorithm 1.
     """
 
+    @torch.no_grad()
+    def target(self, batch: Tensors) -> Tensor:
+        """Return the soft value [N] that both critics shall learn."""
+        following = batch["next_observations"].flatten(1)
+        coming = self._actor.draw(following, self.noise(batch["actions"]).flatten(1))
+        value = self._slow_critics.smaller(torch.cat([following, coming.actions], dim=1))
+        soft = value - self.net.log_alpha.exp() * coming.log_density
+        reward = batch["rewards"].mean(dim=1)
+        target: Tensor = reward + self.config.gamma * (1.0 - batch["terminated"]) * soft
+        return target
+
     def critic_loss(self, batch: Tensors) -> Tensor:
         """Return half the squared errors of both critics against the soft target value."""
-        net, following = self.net, batch["next_observations"]
-        with torch.no_grad():
-            actions, log_density = self.drawn(following)
-            value = torch.minimum(*net.targets["critic"](following, actions))
-            soft = value - net.log_alpha.exp() * log_density
-            reward = batch["rewards"].mean(dim=1)
-            target: Tensor = reward + self.config.gamma * (1.0 - batch["terminated"]) * soft
-        first, second = net.critic(batch["observations"], batch["actions"])
+        target = self.target(batch)
+        first, second = self.net.critic(batch["observations"], batch["actions"])
         loss: Tensor = (first - target).square().mean() + (second - target).square().mean()
         return 0.5 * loss
 
@@ -61,6 +73,24 @@ class SACLearner(OffPolicyLearner[SACModule]):
         )
         return actions, log_density.sum(dim=1)
 
+    @torch.no_grad()
+    def step_critic(self, batch: Tensors) -> None:
+        """Take one step of both critics down `critic_loss`."""
+        rows = joint_input(batch["observations"], batch["actions"])
+        self.descend("critic", self._critics.learn(rows, self.target(batch), 0.5))
+
+    @torch.no_grad()
+    def step_actor(self, batch: Tensors) -> None:
+        """Take one step of the policy down `actor_loss`."""
+        seen = batch["observations"].flatten(1)
+        drawn = self._actor.draw(seen, self.noise(batch["actions"]).flatten(1))
+        self._log_density = drawn.log_density
+        value, slope = self._critics.climb_smaller(torch.cat([seen, drawn.actions], dim=1))
+        price = self.net.log_alpha.exp()
+        by_actions = slope[:, seen.shape[1] :] / -len(seen)
+        self._actor.learn(drawn, by_actions, price)
+        self.descend("actor", (price * drawn.log_density - value).mean())
+
     def update_once(self, batch: Tensors) -> None:
         """Take one step of critics, policy and price."""
         super().update_once(batch)
@@ -72,3 +102,10 @@ class SACLearner(OffPolicyLearner[SACModule]):
         """Return those of critics and policy, and the price's."""
         price = ([self.net.log_alpha], self.config.alpha_lr)
         return {**super().parameter_groups(), "alpha": price}
+
+    def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
+        """Register the optimisers, and bind the weights."""
+        super().configure_optimizers_for_module(module_id, config)
+        self._actor = TightActor(self.net.actor)
+        self._critics = TightCritics(self.net.critic)
+        self._slow_critics = TightCritics(self.net.targets["critic"])  # type: ignore[arg-type]

@@ -1,28 +1,41 @@
 """The losses of TD3."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from rolecast.baselines.joint.learner import OffPolicyLearner, Tensors
+from rolecast.baselines.joint.networks import joint_input
+from rolecast.baselines.joint.tight_mlp import TightPolicy
 from rolecast.baselines.td3.module import TD3Module
+from rolecast.baselines.td3.tight import TightCritics
 
 
 class TD3Learner(OffPolicyLearner[TD3Module]):
     """Clipped double Q-learning with smoothed targets, and a policy that follows late.
 
+    `critic_loss` and `actor_loss` are the method; `step_critic` and `step_actor` take the steps
+    along their gradients with less work.
+
     Source: Fujimoto, van Hoof and Meger (2018), algorithm 1.
     """
 
+    @torch.no_grad()
+    def target(self, batch: Tensors) -> Tensor:
+        """Return the value [N] that both critics shall learn."""
+        following = batch["next_observations"].flatten(1)
+        actions = self._slow_policy(following)
+        actions = (actions + self.smoothing(actions)).clamp_(-1.0, 1.0)
+        value = self._slow_critics.smaller(torch.cat([following, actions], dim=1))
+        reward = batch["rewards"].mean(dim=1)
+        target: Tensor = reward + self.config.gamma * (1.0 - batch["terminated"]) * value
+        return target
+
     def critic_loss(self, batch: Tensors) -> Tensor:
         """Return the squared errors of both critics against the smaller target value."""
-        net, following = self.net, batch["next_observations"]
-        with torch.no_grad():
-            actions = net.act(following, net.targets["actor"])
-            actions = (actions + self.smoothing(actions)).clamp_(-1.0, 1.0)
-            value = torch.minimum(*net.targets["critic"](following, actions))
-            reward = batch["rewards"].mean(dim=1)
-            target: Tensor = reward + self.config.gamma * (1.0 - batch["terminated"]) * value
-        first, second = net.critic(batch["observations"], batch["actions"])
+        target = self.target(batch)
+        first, second = self.net.critic(batch["observations"], batch["actions"])
         loss: Tensor = (first - target).square().mean() + (second - target).square().mean()
         return loss
 
@@ -37,3 +50,24 @@ class TD3Learner(OffPolicyLearner[TD3Module]):
         net, observations = self.net, batch["observations"]
         value: Tensor = net.critic.value(observations, net.act(observations))
         return -value.mean()
+
+    @torch.no_grad()
+    def step_critic(self, batch: Tensors) -> None:
+        """Take one step of both critics down `critic_loss`."""
+        rows = joint_input(batch["observations"], batch["actions"])
+        self.descend("critic", self._critics.learn(rows, self.target(batch), 1.0))
+
+    @torch.no_grad()
+    def step_actor(self, batch: Tensors) -> None:
+        """Take one step of the policy down `actor_loss`."""
+        self.descend(
+            "actor", self._policy.climb(batch["observations"].flatten(1), self._critics.first)
+        )
+
+    def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
+        """Register the optimisers, and bind the weights."""
+        super().configure_optimizers_for_module(module_id, config)
+        net: Any = self.net
+        self._policy, self._slow_policy = TightPolicy(net.actor), TightPolicy(net.targets["actor"])
+        self._critics = TightCritics(net.critic)
+        self._slow_critics = TightCritics(net.targets["critic"])

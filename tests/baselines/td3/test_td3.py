@@ -31,16 +31,18 @@ def test_the_target_is_the_smaller_value_and_none_after_a_termination() -> None:
 
 
 def test_target_actions_carry_clipped_noise_and_stay_in_range() -> None:
-    """The target critic returns its action, so its estimate shows what was done."""
+    """The target critics return their action plus 1, less 1, so the target shows what was done."""
     one = learner(gamma=1.0, target_noise=10.0, target_noise_clip=0.25)
-    seen = []
     for twin in (one.net.targets["critic"].first, one.net.targets["critic"].second):
-        twin.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0][:, 2]))
+        fill(twin, -1.0)
+        with torch.no_grad():
+            twin[0].weight[0, 2] = twin[0].bias[0] = twin[2].weight[0, 0] = 1.0
     fill(one.net.targets["actor"], float(np.arctanh(0.9)))
-    one.critic_loss(tensors(make_batch(200, 1, 2, 1)))
-    assert seen[0].max().item() == 1.0  # 0.9 + 0.25, cut off
-    assert seen[0].min().item() == pytest.approx(0.65, abs=1e-6)
-    torch.testing.assert_close(seen[0], seen[1])
+    batch = tensors(make_batch(200, 1, 2, 1))
+    batch["rewards"], batch["terminated"] = torch.zeros(200, 1), torch.zeros(200)
+    done = one.target(batch)
+    assert done.max().item() == 1.0  # 0.9 + 0.25, cut off
+    assert done.min().item() == pytest.approx(0.65, abs=1e-6)
 
 
 def test_the_policys_loss_is_minus_the_first_critics_value() -> None:
