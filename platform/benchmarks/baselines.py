@@ -116,7 +116,7 @@ def train_cell(cell: Cell, methods: Mapping[str, Any] = MappingProxyType({})) ->
         "contestant": cell.contestant.label,
         "algorithm": cell.contestant.algorithm,
         "settings": cell.settings,
-        "tuning": cell.contestant.tuning,
+        "tuning": cell.tuning,
         "seed": cell.seed,
         "parameters": parameters,
         "env_steps": curve[-1]["env_steps"],

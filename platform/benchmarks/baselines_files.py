@@ -116,7 +116,7 @@ def _section(
     lines = [
         f"## {arena.name}",
         "",
-        f"`{arena.task}`, net `{arena.size}`, {arena.env_steps:,} env steps, dense reward, seeds "
+        f"`{arena.task}`, {_nets(arena)}, {arena.env_steps:,} env steps, dense reward, seeds "
         f"{', '.join(map(str, seeds))}, {first['test_episodes']:,} held-out episodes at the end. "
         f"Hoped for: {arena.goal}.",
         "",
@@ -135,6 +135,13 @@ def _section(
     if missing:
         lines += [f"Not run yet: {', '.join(missing)}.", ""]
     return "\n".join(lines)
+
+
+def _nets(arena: Arena) -> str:
+    """Say what nets and settings all have."""
+    if not arena.settings:
+        return f"net `{arena.size}`"
+    return "all with " + ", ".join(f"`{name}={value}`" for name, value in arena.settings.items())
 
 
 def _searches(arena: Arena, rows: Sequence[Row]) -> list[str]:

@@ -16,6 +16,7 @@ from rolecast.platform.benchmarks.baselines import chosen, train_cell
 from rolecast.platform.benchmarks.baselines_cells import (
     ARENAS,
     CONTESTANTS,
+    GAME_TUNING,
     Arena,
     Cell,
     Contestant,
@@ -145,12 +146,24 @@ def test_every_contestant_of_every_arena_has_a_cell_a_seed() -> None:
     ("filters", "count"),
     [
         (["arena=Pendulum-v1"], 9),
-        (["contestant=independent ddpg", "seed=1"], 2),
+        (["contestant=independent ddpg", "seed=1"], 4),
         (["arena=hopper, small nets", "contestant=sac", "contestant=td3"], 6),
     ],
 )
 def test_filters_choose_cells(filters: list[str], count: int) -> None:
     assert len(chosen(all_cells(3), filters)) == count
+
+
+def test_an_arenas_settings_and_tuning_are_those_of_all_who_learn_it(tmp_path: Path) -> None:
+    cells = {cell.key: cell for cell in all_cells(1)}
+    told = cells["ridge / facmac nonmonotonic / 0"].settings
+    assert (told["updates_per_step"], told["mixer"]) == (1.0, "nonmonotonic")
+    assert cells["ridge / maddpg / 0"].tuning == GAME_TUNING
+    assert "updates_per_step" not in cells["ridge, defaults / maddpg / 0"].settings
+    page = tmp_path / "page.md"
+    page.write_text(f"{BEGIN}\n{END}\n")
+    write_files([row("maddpg", 0, 0.2, arena="ridge")], tmp_path, page=page)
+    assert "`updates_per_step=1.0`, 4,000 env steps" in page.read_text()
 
 
 def test_the_paper_is_quoted_for_its_own_nets_alone() -> None:
@@ -223,7 +236,7 @@ def test_the_region_of_the_page_is_filled_and_the_rest_is_left(tmp_path: Path) -
 
 
 def test_scripted_policies_and_searches_stand_beside_the_teams(tmp_path: Path) -> None:
-    team = ARENAS[5]
+    (team,) = (arena for arena in ARENAS if arena.name == "pred_prey_3")
     searches = [
         {"arena": "pred_prey_3", "contestant": "local_gp", "env_steps": 400_000,
          "episode_return_mean": value}
