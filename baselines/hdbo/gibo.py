@@ -25,6 +25,12 @@ from rolecast.platform.optimizers.observations import require_batch
 LENGTHSCALES: Final = (0.01, 0.3)
 """Bounds of the lengthscales; the authors', of weights in a range of about 1."""
 
+SAMPLES: Final = 16
+"""The authors' evaluations between two steps of a policy."""
+
+CENTRES: Final = 64
+"""Latest centres from which `best()` chooses."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GiboConfig(SurrogateConfig):
@@ -37,14 +43,16 @@ class GiboConfig(SurrogateConfig):
     """Latest evaluations in the process; None: 5 D, the authors' for functions, but at least 32,
     theirs for reinforcement learning, and at most `max_points`."""
 
-    samples: int = 16
-    """Evaluations told between two steps, at least; the authors' 16."""
+    samples: int | None = None
+    """Evaluations told between two steps, at least; None: the authors' 16 of policies, but at most
+    D, theirs of functions."""
 
     step: float = 0.5
-    """Length of a step in lengthscales; the authors' 0.5."""
+    """Length of a step in lengthscales; the authors' 0.5 of policies, of functions it is 0.25."""
 
     width: float = 0.1
-    """How far in each dimension an evaluation may be from the centre; the authors' 0.1."""
+    """How far in each dimension an evaluation may be from the centre; the authors' 0.1 of policies,
+    of functions it is 0.2."""
 
     raw_samples: int = 64
     """Random points among which the acquisition function begins; the authors'."""
@@ -57,8 +65,9 @@ class GiboConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counts = dict.fromkeys(("samples", "raw_samples", "restarts", "ascent_steps"), COUNT)
-        check("GiboConfig", vars(self), {**counts, "memory": or_none(at_least(2))})
+        counts = dict.fromkeys(("raw_samples", "restarts", "ascent_steps"), COUNT)
+        optional = {"samples": or_none(COUNT), "memory": or_none(at_least(2))}
+        check("GiboConfig", vars(self), {**counts, **optional})
         for name in ("step", "width"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"GiboConfig.{name}", getattr(self, name), "above 0")
@@ -93,6 +102,8 @@ class Gibo:
             config, self._kernel, choice=lambda _: slice(-self._memory, None)
         )
         self._centre = np.full(dimension, 0.5)
+        self._centres = np.empty((0, dimension))
+        self._samples = min(SAMPLES, dimension) if config.samples is None else config.samples
         self._stepped = 0
         self._cached: _Next | None = None
 
@@ -116,9 +127,10 @@ class Gibo:
         now = self._next()
         self._surrogate.commit()
         self._surrogate.drop()
-        self._centre, self._cached = now.centre, None
         if now.moved:
             self._stepped = len(self._record)
+            self._centres = np.vstack([self._centres, self._centre])[-CENTRES:]
+        self._centre, self._cached = now.centre, None
         known = self._posterior(now.model, now.centre)
         noise = float(np.median(known.noise))
         for waiting in self._record.pending:
@@ -160,7 +172,7 @@ class Gibo:
             if self._record.asks == 0:
                 points = data.candidates[-self._memory :]
                 centre = np.array(points[int(np.argmax(posterior_mean(model, points)))])
-            moved = count - self._stepped >= self._config.samples
+            moved = count - self._stepped >= self._samples
             if moved:
                 centre = self._climbed(model, centre)
             self._cached = _Next(model, centre, moved)
@@ -193,9 +205,15 @@ class Gibo:
         self._cached = None
 
     def best(self) -> Float:
-        """Return the centre [D] that the next ask will search round."""
+        """Return, of the latest centres and that of the next ask, the one of highest mean [D].
+
+        All steps have one length, so that the latest centre of a search that has arrived lies
+        beyond the summit as often as not.
+        """
         self._record.require_told()
-        return self._next().centre.copy()
+        now = self._next()
+        centres = np.vstack([now.centre, self._centres])
+        return np.array(centres[int(np.argmax(posterior_mean(now.model, centres)))])
 
     def explain(self) -> dict[str, float]:
         """Return the evaluations told since the last step."""
@@ -207,6 +225,7 @@ class Gibo:
         return {
             "record": self._record.state_dict(),
             "centre": self._centre.copy(),
+            "centres": self._centres.copy(),
             "values": surrogate["values"],
             "counts": [surrogate["fitted"], self._stepped],
         }
@@ -215,6 +234,7 @@ class Gibo:
         """Continue from a state."""
         self._record.load_state_dict(state["record"])
         self._centre = np.array(state["centre"], dtype=np.float64)
+        self._centres = np.array(state["centres"], dtype=np.float64)
         fitted, self._stepped = map(int, state["counts"])
         self._surrogate.load_state_dict({"values": state["values"], "fitted": fitted})
         self._cached = None

@@ -151,3 +151,14 @@ def test_initial_data_say_where_it_begins() -> None:
 def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         GiboConfig(**settings)
+
+
+def test_the_answer_is_the_best_of_its_centres_where_a_step_leaps_over_the_summit() -> None:
+    """The summit is where it begins, and every step is two lengthscales long."""
+    optimizer = GiboConfig(step=2.0, samples=8, **QUICK).build(dimension=2, seed=0)
+    for _ in range(6):
+        asked = optimizer.ask(8)
+        optimizer.tell(asked, -np.square(asked - 0.5).sum(1))
+    leaps = np.linalg.norm(optimizer.state_dict()["centres"][1:] - 0.5, axis=1)
+    assert leaps.min() > 0.1
+    assert np.linalg.norm(optimizer.best() - 0.5) < 0.02
