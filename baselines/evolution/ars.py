@@ -44,7 +44,7 @@ class Ars:
 
     def __init__(self, config: ArsConfig, dimension: int) -> None:
         self._config = config
-        self.spread = np.full(dimension, config.radius / np.sqrt(dimension))
+        self.spread = np.full(dimension, config.first_spread(dimension))
 
     def step(self, mean: Float, draws: Float, returns: Float) -> Float:
         """Return the next mean [D]; where the used returns are all alike, the mean of now."""

@@ -50,7 +50,7 @@ class OpenAiEs:
     """Steps by Adam along the estimated gradient less the decay."""
 
     def __init__(self, config: OpenAiEsConfig, dimension: int) -> None:
-        self._sigma = config.radius / np.sqrt(dimension)
+        self._sigma = config.first_spread(dimension)
         self._decay, self._adam = config.decay, Adam(dimension, step_size=config.step_size)
         self.spread = np.full(dimension, self._sigma)
 

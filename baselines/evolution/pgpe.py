@@ -87,9 +87,9 @@ class Pgpe:
 
     def __init__(self, config: PgpeConfig, dimension: int) -> None:
         self._config = config
-        sigma = config.radius / np.sqrt(dimension)
+        sigma = config.first_spread(dimension)
         self._sigma = np.full(dimension, sigma)
-        speed = config.max_speed * config.radius
+        speed = config.max_speed * sigma * float(np.sqrt(dimension))
         self._ascent: Ascent = Adam(dimension, step_size=config.adam_step * sigma)
         if config.ascent == "clipup":
             self._ascent = ClipUp(

@@ -22,6 +22,9 @@ from rolecast.platform.optimizers.protocol import Proposal
 RADIUS: Final = 0.376
 """Root mean square distance of the first candidates from the middle, that of `cmaes`."""
 
+WIDEST: Final = 0.07
+"""Largest first standard deviation of a coordinate; that of `RADIUS` in 29 dimensions."""
+
 LEAST_SPREAD: Final = 1e-6
 """Smallest standard deviation of a coordinate; the cube has side 1."""
 
@@ -61,8 +64,10 @@ class Rule(Protocol):
 class EvolutionConfig(ABC):
     """What all strategies can be told; all begin in the middle of the cube."""
 
-    radius: float = RADIUS
-    """Root mean square distance of the first candidates from the mean: sigma sqrt(D)."""
+    radius: float | None = None
+    """Root mean square distance of the first candidates from the mean, sigma sqrt(D); None: 0.376,
+    that of `cmaes`, but at most 0.07 in a coordinate. A strategy climbs its function as the cloud
+    smooths it: in two dimensions 0.376 is a cloud as wide as the cube, and hides all summits."""
 
     population: int | None = None
     """Candidates of one generation, even where they come in pairs; None: the size of the first
@@ -73,12 +78,17 @@ class EvolutionConfig(ABC):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        if not (self.radius > 0.0 and np.isfinite(self.radius)):
-            raise ConfigError(f"{owner}.radius", self.radius, "above 0")
+        if self.radius is not None and not (self.radius > 0.0 and np.isfinite(self.radius)):
+            raise ConfigError(f"{owner}.radius", self.radius, "above 0, or none")
         count, kind = self.population, "an even integer" if self.paired else "an integer"
         fits = type(count) is int and count >= SMALLEST and not (self.paired and count % 2)
         if count is not None and not fits:
             raise ConfigError(f"{owner}.population", count, f"{kind} >= {SMALLEST}, or none")
+
+    def first_spread(self, dimension: int) -> float:
+        """Return the standard deviation of each coordinate of the first candidates."""
+        root = float(np.sqrt(dimension))
+        return min(RADIUS / root, WIDEST) if self.radius is None else self.radius / root
 
     @abstractmethod
     def rule(self, dimension: int) -> Rule:

@@ -47,7 +47,7 @@ class Snes:
         rate = (3.0 + np.log(dimension)) / (5.0 * np.sqrt(dimension))
         self._mean_rate = config.mean_rate
         self._spread_rate = float(rate) if config.spread_rate is None else config.spread_rate
-        self._sigma = np.full(dimension, config.radius / np.sqrt(dimension))
+        self._sigma = np.full(dimension, config.first_spread(dimension))
 
     @property
     def spread(self) -> Float:

@@ -131,7 +131,7 @@ def test_ars_steps_along_its_best_directions(share: float, expected: list[float]
         (lambda: PgpeConfig(max_speed=0.0), "PgpeConfig.max_speed is 0.0; expected above 0"),
         (lambda: PgpeConfig(spread_rate=-1.0), "PgpeConfig.spread_rate is -1.0; expected >= 0"),
         (lambda: SnesConfig(population=3), "SnesConfig.population is 3; expected an integer >= 4"),
-        (lambda: SnesConfig(radius=0.0), "SnesConfig.radius is 0.0; expected above 0"),
+        (lambda: SnesConfig(radius=0.0), "SnesConfig.radius is 0.0; expected above 0, or none"),
         (lambda: SnesConfig(mean_rate=-1.0), "SnesConfig.mean_rate is -1.0; expected above 0"),
         (lambda: SnesConfig(spread_rate=-1.0), "SnesConfig.spread_rate is -1.0; expected >= 0"),
         (lambda: OpenAiEsConfig(step_size=0.0), "OpenAiEsConfig.step_size is 0.0; expected above"),

@@ -49,6 +49,15 @@ def test_the_first_cloud_has_the_radius_that_is_set(config: type[PgpeConfig]) ->
     assert abs(share - 1.0) < 4.89 * np.sqrt(2.0 / 4000)
 
 
+@pytest.mark.parametrize(("dimension", "spread"), [(2, 0.07), (353, 0.376 / np.sqrt(353.0))])
+@pytest.mark.parametrize("config", ALL)
+def test_the_first_cloud_leaves_room_for_summits_in_few_dimensions(
+    config: type[PgpeConfig], dimension: int, spread: float
+) -> None:
+    rule = config().rule(dimension)
+    np.testing.assert_allclose(rule.spread, spread, rtol=1e-12)
+
+
 @pytest.mark.parametrize("config", ALL)
 def test_a_generation_learns_the_same_in_whatever_order_it_is_told(
     config: type[PgpeConfig],
