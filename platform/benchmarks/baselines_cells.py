@@ -143,6 +143,7 @@ GAME_SETTINGS: Final[Mapping[str, Any]] = {
     "critic_hidden": (32, 32),
     "actor_lr": 0.01,
     "critic_lr": 0.01,
+    "gamma": 0.99,
     "train_batch_size_per_learner": 64,
     "random_steps": 800,
     "num_steps_sampled_before_learning_starts": 800,

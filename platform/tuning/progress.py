@@ -114,12 +114,12 @@ def progress_for(stream: IO[str]) -> ComparisonProgress:
 
 
 def line(standing: Standing, seconds_left: float | None) -> str:
-    """Return where a comparison stands on one line."""
-    best = "; ".join(
+    """Return where a comparison stands on one line; who is `ahead` is `Standing.ahead`."""
+    ahead = "; ".join(
         f"{task} {reward}: {method} {value:.1f}"
-        for (task, reward), (method, value) in standing.best().items()
+        for (task, reward), (method, value) in standing.ahead().items()
     )
-    return f"{_counts(standing)}  best {best or '-'}  left {_time(seconds_left)}"
+    return f"{_counts(standing)}  ahead {ahead or '-'}  left {_time(seconds_left)}"
 
 
 def _counts(standing: Standing) -> str:
@@ -141,8 +141,8 @@ def _table(standing: Standing, seconds_left: float | None) -> Table:
     bar = ProgressBar(total=1.0, completed=1.0 - standing.points_left / points, width=40)
     table.add_row("spent", bar)
     table.add_row("trials", _counts(standing))
-    for (task, reward), (method, value) in standing.best().items():
-        table.add_row(f"best, {task} {reward}", f"{method} {value:.1f}")
+    for (task, reward), (method, value) in standing.ahead().items():
+        table.add_row(f"ahead, {task} {reward}", f"{method} {value:.1f}")
     for trial in standing.trials:
         if trial.status == "running":
             table.add_row(trial.plan.trial, f"{trial.point / standing.experiment.points:.0%}")

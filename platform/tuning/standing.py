@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any, Self
 
 import pandas as pd
@@ -87,15 +88,25 @@ class Standing:
             if trial.status in {"running", "waiting"}
         )
 
-    def best(self) -> dict[tuple[str, str], tuple[str, float]]:
-        """Return, for task and reward, the method of the highest held-out return and its return."""
-        best: dict[tuple[str, str], tuple[str, float]] = {}
+    def ahead(self) -> dict[tuple[str, str], tuple[str, float]]:
+        """Return, for task and reward, the method that leads, and by what.
+
+        It is the one with the highest median, over its trials, of their latest held-out returns;
+        the highest return of all would be the luckiest score instead.
+        """
+        latest: dict[tuple[str, str], dict[str, list[float]]] = {}
         for trial in self.trials:
-            key = trial.plan.task, trial.plan.reward
-            for row in trial.record.rows:
-                if key not in best or row["test_return"] > best[key][1]:
-                    best[key] = trial.plan.method, row["test_return"]
-        return best
+            if trial.record.rows:
+                methods = latest.setdefault((trial.plan.task, trial.plan.reward), {})
+                scores = methods.setdefault(trial.plan.method, [])
+                scores.append(trial.record.rows[-1]["test_return"])
+        medians = {
+            key: {method: median(scores) for method, scores in methods.items()}
+            for key, methods in latest.items()
+        }
+        return {
+            key: max(found.items(), key=lambda entry: entry[1]) for key, found in medians.items()
+        }
 
     def failures(self) -> dict[str, str]:
         """Return the trials that were given up, and why."""

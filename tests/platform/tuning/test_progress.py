@@ -54,9 +54,22 @@ def test_the_time_left_is_by_what_each_method_takes() -> None:
 
 def test_trials_are_counted_by_what_their_files_say() -> None:
     assert [ONE_DONE.count(s) for s in ("ok", "running", "failed", "waiting")] == [1, 1, 0, 2]
-    assert ONE_DONE.best() == {("pred_prey_3", "dense"): ("cmaes", 3.0)}
     assert not ONE_DONE.finished
     assert ONE_DONE.points_left == 2 + 4 + 4
+
+
+def test_ahead_is_who_has_the_highest_median_of_latest_scores() -> None:
+    """Not who had the luckiest score: cmaes once had 90."""
+    states = standing(
+        ([row(1, 90.0), row(2, 2.0)], 1.0, None),
+        ([row(4, 5.0)], 1.0, None),
+        ([row(3, 4.0)], 1.0, None),
+        ([row(2, 3.0)], 1.0, None),
+    )
+    methods = [trial.plan.method for trial in states.trials]
+    assert methods == ["cmaes", "random", "cmaes", "random"]
+    assert states.ahead() == {("pred_prey_3", "dense"): ("random", 4.0)}
+    assert standing().ahead() == {}
 
 
 def test_the_rows_leave_out_what_has_not_begun_and_show_what_failed() -> None:
@@ -76,7 +89,7 @@ def test_plain_lines_tell_what_ended_and_where_it_stands() -> None:
     lines.finish("done")
     assert stream.getvalue().splitlines() == [
         "four: 4 trials",
-        "0 of 4 trials done, 0 running, 0 failed  best -  left -",
+        "0 of 4 trials done, 0 running, 0 failed  ahead -  left -",
         "pred_prey_3-dense-cmaes-seed0: held-out return 2.0",
         "pred_prey_3-dense-random-seed0 failed: OSError: it broke",
         "done",
@@ -90,5 +103,5 @@ def test_the_live_view_ends_with_the_last_state() -> None:
     view.update(ONE_DONE, 61.0)
     view.finish("done")
     text = stream.getvalue()
-    for words in ("1 of 4 trials done, 1 running, 0 failed", "cmaes 3.0", "1:01", "50%", "done"):
+    for words in ("1 of 4 trials done, 1 running, 0 failed", "cmaes 2.0", "1:01", "50%", "done"):
         assert words in text
