@@ -22,8 +22,8 @@ from rolecast.baselines.joint.runner import JointEnvRunner, log_episodes
 from rolecast.baselines.joint.transitions import EndedEpisode
 from rolecast.envs.errors import RequestError, RunError
 
-RESTARTS_WAITED: Final = 60
-"""Seconds that a round waits for runners to come back when none answered."""
+RESTARTS_WAITED: Final = 60.0
+"""Seconds."""
 
 PROGRESS: Final = "progress"
 SAMPLING: Final = "sampling"
@@ -42,6 +42,9 @@ class JointAlgorithm(Algorithm):
 
     pause_at: int | None = None
     """Env steps at which one `train()` ends; None to end after one round."""
+
+    patience_s: float = RESTARTS_WAITED
+    """Seconds that a round waits for runners to come back when none answered."""
 
     @abstractmethod
     def take_round(self) -> None:
@@ -116,7 +119,7 @@ class JointAlgorithm(Algorithm):
         """Return one fragment from each runner that answers.
 
         Raises:
-            RunError: a task failed, or no runner answered and none came back in a minute.
+            RunError: a task failed, or no runner answered and none came back within `patience_s`.
         """
         runners = max(self.settings.num_env_runners, 1)
         call = partial(
@@ -125,7 +128,7 @@ class JointAlgorithm(Algorithm):
             env_steps=self.env_steps,
             stride=runners * self.settings.num_envs_per_env_runner,
         )
-        patience = time.monotonic() + RESTARTS_WAITED
+        patience = time.monotonic() + self.patience_s
         while True:
             answers = self._ask(call)
             for _, answer in answers:
@@ -135,7 +138,7 @@ class JointAlgorithm(Algorithm):
                 return [fragment for _, fragment in answers]
             if time.monotonic() > patience:
                 raise RunError(
-                    f"none of {runners} env runners answered for {RESTARTS_WAITED} s; "
+                    f"none of {runners} env runners answered for {self.patience_s:g} s; "
                     "expected at least one: RLlib's log says why they failed"
                 )
             time.sleep(0.2)

@@ -97,11 +97,22 @@ def test_a_restored_algorithm_goes_on_as_the_original_would_have(name: str, tmp_
         algorithm.stop()
 
 
+def check_that_it_ends_where_no_runner_answers(algorithm: Any) -> None:
+    """Its only runner is killed, and there is no time for it to come back."""
+    group = algorithm.env_runner_group
+    (pid,) = group.foreach_env_runner(lambda _: os.getpid(), local_env_runner=False)
+    algorithm.patience_s = 0.0
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(RunError, match="none of 1 env runners answered for 0 s; expected at least"):
+        algorithm.train()
+
+
 def test_runs_repeat_with_any_number_of_runners_and_outlive_one_that_is_killed(
     tmp_path: Path,
 ) -> None:
     here, one = build(runners=0), build(runners=1)
     assert train(here, 2) == train(one, 2)
+    check_that_it_ends_where_no_runner_answers(one)
     for algorithm in (here, one):
         algorithm.stop()
     two = build(runners=2)
