@@ -71,7 +71,7 @@ class EvolutionConfig(ABC):
 
     population: int | None = None
     """Candidates of one generation, even where they come in pairs; None: the size of the first
-    batch."""
+    batch. A larger batch is one generation too."""
 
     paired: ClassVar[bool] = True
     """Whether candidates come in pairs, mean + draw and mean - draw."""
@@ -221,15 +221,17 @@ class EvolutionSearch:
         return {"cloud_radius": float(np.linalg.norm(self._rule.spread))}
 
     def _learn(self) -> None:
-        """Give the rule every generation that is complete, oldest first."""
-        size, dimension = self._population or SMALLEST, self._data.dimension
-        while True:
-            ready = self._ready()
-            if len(ready) < size:
-                return
-            rows = self._waiting[ready[:size]]
-            self._mean = self._inside(self._rule.step(self._mean, rows[:, -dimension:], rows[:, 0]))
-            self._waiting = np.delete(self._waiting, ready[:size], axis=0)
+        """Give the rule all that is ready where it is a generation at least.
+
+        What a large batch brings beyond one generation makes one better step, not several: they
+        would all be steps from the one mean that the batch was drawn round, and leap beyond it.
+        """
+        dimension, ready = self._data.dimension, self._ready()
+        if len(ready) < (self._population or SMALLEST):
+            return
+        rows = self._waiting[ready]
+        self._mean = self._inside(self._rule.step(self._mean, rows[:, -dimension:], rows[:, 0]))
+        self._waiting = np.delete(self._waiting, ready, axis=0)
 
     def _ready(self) -> list[int]:
         """Return which waiting rows a generation may have; of pairs, both or none, in order."""

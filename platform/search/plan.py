@@ -102,6 +102,13 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
     tests = TEST_EPISODES_COMPILED if hasattr(made, "lanes") else TEST_EPISODES
     test_episodes = config.test_episodes or tests
     informed = knowledge.informed_config(optimizer, policy)
+    design = knowledge.initial_design(
+        informed,
+        dimension=policy.space.size,
+        seed=derived_seed(config.seed, Purpose.OPTIMIZER),
+    )
+    if design is None:  # refused here, a dimension is one sentence and not a process that is lost
+        informed.build(dimension=policy.space.size, seed=config.seed)
     return Plan(
         config=replace(
             config, episodes=episodes, batch_size=batch_size, test_episodes=test_episodes
@@ -114,11 +121,7 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         episodes=episodes,
         batch_size=batch_size,
         test_episodes=test_episodes,
-        design=knowledge.initial_design(
-            informed,
-            dimension=policy.space.size,
-            seed=derived_seed(config.seed, Purpose.OPTIMIZER),
-        ),
+        design=design,
     )
 
 
