@@ -90,8 +90,12 @@ LARGEST: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
 """Dimensions beyond which a competitor would take hours."""
 
 
-EXACT: Final[Mapping[str, Mapping[str, Any]]] = {"turbo": {"centre": "observed"}}
-"""Settings that its authors use and that suit exact evaluations alone."""
+EXACT: Final[Mapping[str, Mapping[str, Any]]] = {
+    "turbo": {"centre": "observed"},
+    "gibo": {"step": 0.25, "width": 0.2},
+}
+"""Settings that its authors use for functions: TuRBO's suit exact evaluations alone, GIBO's are
+those of its synthetic experiments, its defaults those for policies."""
 
 
 def contestants() -> tuple[Contestant, ...]:

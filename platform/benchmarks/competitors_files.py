@@ -43,10 +43,11 @@ def markdown(rows: Sequence[Row]) -> str:
         "Simple regret, in the function's own unit, after the last evaluation: of the best point "
         "so far, as papers print it, and of `best()`, which a search would hand over. Median over "
         "seeds, least and greatest in brackets. Evaluations are exact. Settings are the defaults "
-        "of `rolecast optimizers NAME`, but for those that only suit exact values (`turbo`: "
-        "`centre=observed`). Time is of one core, all proposals and incumbents of a run. "
-        "Published: what others printed for this function, number of dimensions and of "
-        "evaluations (sources below); batches differ. Written by `rolecast bench competitors`.",
+        "of `rolecast optimizers NAME`, but for those that its authors have for functions alone "
+        "(`turbo`: `centre=observed`; `gibo`: `step=0.25`, `width=0.2`). Time "
+        "is of one core, all proposals and incumbents of a run. Published: what others printed "
+        "for this function, number of dimensions and of evaluations (sources below); batches "
+        "differ. Written by `rolecast bench competitors`.",
     ]
     for problem in PROBLEMS:
         cells = [row for row in rows if row["problem"] == problem.name]
