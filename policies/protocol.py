@@ -48,7 +48,10 @@ class Policy(Protocol):
         """
 
     def relaxed_act(self, weights: "Tensor", observations: "Tensor") -> "Tensor":
-        """Return actions [S, n, da], twice differentiable in weights [D], for [S, n, do]."""
+        """Return actions [S, n, da], twice differentiable in weights [D], for [S, n, do].
+
+        A policy that cannot be differentiated leaves it out: structure is then found in returns.
+        """
 
     def lanes(self) -> LanePolicy:
         """Return the compiled face."""

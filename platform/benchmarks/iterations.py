@@ -4,6 +4,7 @@ Ours is `dss_gp_ucb` with given cliques, as it searches a policy; BoTorch's is o
 dimensions with its default priors and the upper confidence bound of a batch, no structure.
 """
 
+import math
 import time
 import warnings
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from rolecast.envs.spec import Float
 from rolecast.platform.benchmarks.peak import peak_mib
 from rolecast.platform.benchmarks.random_cliques import random_cliques
 from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
-from rolecast.platform.optimizers.dss_gp_ucb.local_search import CHOICE_INTERVAL
+from rolecast.platform.optimizers.dss_gp_ucb.process import CHOICE_INTERVAL
+from rolecast.platform.surrogate.refits import GROWTH, SMALL
 
 OURS: Final = "dss_gp_ucb"
 BOTORCH: Final = "botorch SingleTaskGP, qUpperConfidenceBound"
@@ -60,8 +62,9 @@ class Iteration:
     cliques: int
     """M, of 2 to 6 dimensions each, drawn at random; of the function's terms as well."""
 
-    batches: int = CHOICE_INTERVAL
-    """Iterations; ours chooses the share of structure in one of every CHOICE_INTERVAL."""
+    batches: int
+    """Iterations; ours chooses the share of structure once in every CHOICE_INTERVAL, or with the
+    refit where that is rarer."""
 
 
 def all_iterations(*, quick: bool) -> list[Iteration]:
@@ -72,10 +75,27 @@ def all_iterations(*, quick: bool) -> list[Iteration]:
     return [
         Iteration(optimizer=BOTORCH, dimensions=478, points=500, cliques=1500, batches=2),
         *(
-            Iteration(optimizer=OURS, dimensions=478, points=points, cliques=cliques)
-            for points, cliques in ((500, 1500), (1000, 1500), (500, 15_000), (3000, 15_000))
+            Iteration(
+                optimizer=OURS,
+                dimensions=478,
+                points=points,
+                cliques=cliques,
+                batches=cycle(points),
+            )
+            for points, cliques in (
+                (500, 1500),
+                (1000, 1500),
+                (500, 15_000),
+                (3000, 15_000),
+                (5000, 1500),
+            )
         ),
     ]
+
+
+def cycle(points: int) -> int:
+    """Return how many of our iterations hold each kind of work once: one refit where it is rare."""
+    return CHOICE_INTERVAL if points <= SMALL else math.ceil(GROWTH * points / BATCH)
 
 
 def measure_iteration(case: Iteration) -> dict[str, float]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from rolecast.envs.errors import ConfigError
 from rolecast.platform.benchmarks.table_text import table
-from rolecast.platform.optimizers.dss_gp_ucb.structure import hessian_scores, strongest_edges
+from rolecast.platform.optimizers.dss_gp_ucb.hessians import hessian_scores
+from rolecast.platform.optimizers.dss_gp_ucb.structure import strongest_edges
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.knowledge import RECORDED_OBSERVATIONS

@@ -89,6 +89,13 @@ def require_batch(q: int) -> int:
     return q
 
 
+def still_pending(pending: Float, told: Float) -> Float:
+    """Return the rows of pending points [P, D] that are not among told ones [q, D]."""
+    known = {row.tobytes() for row in np.asarray(told, dtype=np.float64)}
+    waiting = [row.tobytes() not in known for row in pending]
+    return np.asarray(pending[np.array(waiting, dtype=bool)])
+
+
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
     """Return a generator's state as JSON values (its integers exceed 64 bits, so as text)."""
     state = rng.bit_generator.state

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.platform.optimizers.dss_gp_ucb.acquisition import ACQUISITIONS
 from rolecast.platform.optimizers.dss_gp_ucb.reach import (
     LENGTHSCALES,
     NARROWINGS,
@@ -17,6 +18,16 @@ from rolecast.platform.surrogate.levelling import check_levelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinderSettings:
+    """How a graph is looked for in evaluations: its caps, and how returns are levelled."""
+
+    edge_cap: int
+    clique_cap: int
+    clique_size: int
+    levelling: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +60,18 @@ class LocalGpConfig:
     step: float | None = None
     """Longest move of the centre in one batch, as a share of the radius. None: 0.3 for a policy's
     weights, 0.4 for a black box."""
+
+    acquisition: str = "cloud"
+    """Which points of the cloud are evaluated: as many as are drawn ("cloud"), or of more those of
+    the greatest upper confidence bound ("ucb"), expected improvement ("log_ei") or draws of the
+    process ("thompson")."""
+
+    choices: int = 8
+    """Points of the cloud for each one that such an acquisition chooses."""
+
+    beta: float = 0.2
+    """Factor of beta_t = beta d log(2 t) in the upper confidence bound, t evaluations, d the size
+    of the largest clique or 1."""
 
     averaged: float = 0.1
     """Share of all batches so far, the latest ones, whose centres are averaged into the incumbent:
@@ -98,13 +121,19 @@ class LocalGpConfig:
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 1.0:
                 raise ConfigError(f"{owner}.{name}", value, "in [0, 1]")
-        for name in ("window", "relevance_start", "relevance_end", "evaluations"):
+        for name in ("window", "relevance_start", "relevance_end", "evaluations", "choices"):
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
                 raise ConfigError(f"{owner}.{name}", getattr(self, name), "an integer >= 1")
-        for name, known in (("narrowing", NARROWINGS), ("lengthscale", LENGTHSCALES)):
+        for name, known in (
+            ("narrowing", NARROWINGS),
+            ("lengthscale", LENGTHSCALES),
+            ("acquisition", ("cloud", *ACQUISITIONS)),
+        ):
             value = getattr(self, name)
             if value is not None and value not in known:
                 raise unknown_name(f"{owner}.{name}", value, known)
+        if not self.beta >= 0.0:
+            raise ConfigError(f"{owner}.beta", self.beta, "at least 0")
         check_levelling(self.levelling)
 
     def reach(self, dimension: int) -> Reach:
@@ -136,4 +165,8 @@ class LocalGpConfig:
 
     def surrogate_cliques(self) -> "Sequence[Sequence[int]] | None":
         """Return the cliques of the surrogate's second term; None for none."""
+        return None
+
+    def finder_settings(self) -> FinderSettings | None:
+        """Return how cliques are looked for in the evaluations; None: they are not."""
         return None

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.dss_gp_ucb.hessians import hessian_scores
 from rolecast.platform.optimizers.dss_gp_ucb.structure import (
     Structure,
     balanced,
     find_structure,
-    hessian_scores,
     random_scores,
 )
 

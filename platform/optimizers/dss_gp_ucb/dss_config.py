@@ -8,7 +8,7 @@ import numpy as np
 
 from rolecast.envs.errors import ConfigError, unknown_name
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
+from rolecast.platform.optimizers.dss_gp_ucb.config import FinderSettings, LocalGpConfig
 from rolecast.platform.optimizers.gp_ucb import check_global_settings
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
@@ -20,6 +20,7 @@ CONFIGURATIONS: Final = ("local", "paper")
 DESIGN: Final = 1
 """Keeps the draws of the initial design apart from those of the search."""
 
+SOURCES: Final = ("policy", "returns")
 STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
 
 
@@ -37,6 +38,11 @@ class DssGpUcbConfig(LocalGpConfig):
     cliques: tuple[tuple[int, ...], ...] | None = None
     """Dimensions of each clique, given by the user; None: a search finds them as `structure` says,
     and without a policy there are none."""
+
+    structure_source: str | None = None
+    """Where "found" cliques come from: Hessians of the "policy", before the search, or "returns"
+    alone, looked at again whenever there are half as many evaluations more. None: "policy" where
+    there is one that can be differentiated, "returns" for any other and for a black box."""
 
     structure_score: str = "rms"
     """How Hessians are averaged: "rms", or the paper's "signed"."""
@@ -56,9 +62,6 @@ class DssGpUcbConfig(LocalGpConfig):
     structure_policies: int = 16
     """T0, policies whose Hessians are averaged; they are the first evaluations of the search."""
 
-    beta: float = 0.2
-    """Factor of beta_t = beta d log(2 t), d the largest clique; configuration "paper"."""
-
     max_points: int = 256
     """Most evaluations in the process; configuration "paper"."""
 
@@ -76,6 +79,8 @@ class DssGpUcbConfig(LocalGpConfig):
         ):
             if getattr(self, field) not in known:
                 raise unknown_name(f"{owner}.{field}", getattr(self, field), known)
+        if self.structure_source not in (None, *SOURCES):
+            raise unknown_name(f"{owner}.structure_source", self.structure_source, SOURCES)
         least = {"structure_policies": 2, "clique_size": 2}
         for field in ("edge_cap", "clique_cap", "clique_size", "structure_policies"):
             value = getattr(self, field)
@@ -94,7 +99,9 @@ class DssGpUcbConfig(LocalGpConfig):
             return super().build(dimension=dimension, seed=seed)
         from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
 
-        return GlobalSearch(self, dimension=dimension, seed=seed, cliques=cliques)
+        return GlobalSearch(
+            self, dimension=dimension, seed=seed, cliques=cliques, finder=self.finder_settings()
+        )
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose the paper's batches of 15 for the literal search, many cheap ones else."""
@@ -106,12 +113,27 @@ class DssGpUcbConfig(LocalGpConfig):
         """Return the cliques of the surrogate's second term; None for none."""
         return self.cliques
 
+    def finder_settings(self) -> FinderSettings | None:
+        """Return how cliques are looked for in the evaluations; None: they are not."""
+        if self.structure != "found" or self.cliques is not None:
+            return None
+        if self.structure_source == "policy":
+            return None
+        return FinderSettings(
+            edge_cap=self.edge_cap,
+            clique_cap=self.clique_cap,
+            clique_size=self.clique_size,
+            levelling=self.levelling,
+        )
+
     def initial_design(self, *, dimension: int, seed: int) -> Float | None:
         """Return the T0 policies [T0, D] from which structure is found; None where it is not.
 
         They are drawn as the search itself begins: from the first cloud, or uniformly.
         """
         if self.structure == "none" or self.cliques is not None:
+            return None
+        if self.structure == "found" and self.structure_source == "returns":
             return None
         rng = np.random.default_rng((seed, DESIGN))
         shape = (self.structure_policies, dimension)
@@ -122,14 +144,24 @@ class DssGpUcbConfig(LocalGpConfig):
 
     def find_structure(
         self, policy: "Policy", candidates: Float, observations: Float
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any] | None:
         """Find edges and cliques as `structure` says, as JSON values.
+
+        None where they are to be found by the policy's Hessian and it has none, no `relaxed_act`:
+        then the search finds them in its returns.
 
         Args:
             policy: whose parameters are searched.
             candidates: [T0, D], from `initial_design`.
             observations: [S, n, do], states that they met.
+        Raises:
+            ConfigError: `structure_source` is "policy", and this one cannot be differentiated.
         """
+        if self.structure == "found" and not hasattr(policy, "relaxed_act"):
+            if self.structure_source == "policy":
+                field = f"{type(self).__name__}.structure_source"
+                raise ConfigError(field, "policy", "returns, for this policy has no relaxed_act")
+            return None
         from rolecast.platform.optimizers.dss_gp_ucb.discovery import discover
 
         return discover(self, policy, candidates, observations)

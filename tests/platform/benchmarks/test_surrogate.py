@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.spec import Float
-from rolecast.platform.benchmarks.iterations import OURS, Iteration, measure_iteration
+from rolecast.platform.benchmarks.iterations import (
+    OURS,
+    Iteration,
+    all_iterations,
+    measure_iteration,
+)
 from rolecast.platform.benchmarks.surrogate import all_cases, fused, measure_all, one_a_clique
-from rolecast.platform.optimizers.dss_gp_ucb.local_search import LocalSearch
+from rolecast.platform.optimizers.dss_gp_ucb.process import LocalProcess
+from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior
 
 
@@ -30,16 +35,23 @@ def test_every_case_is_measured_and_compared() -> None:
 def test_the_measured_search_learns_from_what_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its iterations contain the fits that they are to measure: one each, after the first."""
     fitted: list[int] = []
-    fit = LocalSearch._fit
+    condition = LocalProcess.condition
 
-    def counting(self: LocalSearch, points: Float, targets: Float, noise: Float) -> Posterior:
-        fitted.append(len(points))
-        return fit(self, points, targets, noise)
+    def counting(self: LocalProcess, data: Observations, radius: float, tells: int) -> Posterior:
+        found = condition(self, data, radius, tells)
+        fitted.append(len(found.points))
+        return found
 
-    monkeypatch.setattr(LocalSearch, "_fit", counting)
+    monkeypatch.setattr(LocalProcess, "condition", counting)
     case = Iteration(optimizer=OURS, dimensions=12, points=80, cliques=5, batches=2)
     measure_iteration(case)
     assert fitted == [80, 80, 80]
+
+
+def test_as_many_iterations_are_measured_as_hold_one_refit() -> None:
+    """A process of more than 500 points is fitted anew when it has grown by a tenth."""
+    measured = {(case.points, case.batches) for case in all_iterations(quick=False)[1:]}
+    assert measured == {(500, 4), (1000, 7), (3000, 20), (5000, 34)}
 
 
 def test_both_sides_of_a_comparison_compute_the_same() -> None:

@@ -50,10 +50,15 @@ FOREST: Final[dict[str, Any]] = {
 SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "dss_gp_ucb": [
         {**LOCAL, "cliques": CLIQUES},
-        {"cliques": CLIQUES},
+        {"cliques": CLIQUES, "acquisition": "log_ei"},
         {"configuration": "paper", "cliques": CLIQUES, "pool": 32, "max_points": 60},
     ],
-    "local_gp": [{**LOCAL, "levelling": "rank", "groups": (0, 0, 1, 1, 2, 2)}, {}],
+    "local_gp": [
+        {**LOCAL, "levelling": "rank", "groups": (0, 0, 1, 1, 2, 2)},
+        {},
+        {"acquisition": "ucb"},
+        {**LOCAL, "acquisition": "thompson"},
+    ],
     "gp_ucb": [{"pool": 32, "max_points": 60}],
     "cmaes": [
         {"separable": True},
@@ -82,8 +87,6 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         }
     ],
     "pgpe": [{"ascent": "clipup"}, {"ascent": "adam", "population": 8}],
-    "openai_es": [{"step_size": 0.003}],
-    "ars": [{"step_size": 0.3}],
 }
 """Settings to test by; an optimiser that is not named here is tested as it is."""
 
@@ -122,6 +125,7 @@ def case_id(case: tuple[str, dict[str, Any]]) -> str:
         "trust_regions",
         "direction",
         "narrowing",
+        "acquisition",
     )
     chosen = [key for key in telling if key in settings]
     return "-".join([name, *(f"{key}={settings[key]}" for key in chosen)])

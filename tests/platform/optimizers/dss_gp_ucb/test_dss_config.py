@@ -7,6 +7,7 @@ import pytest
 
 from rolecast.envs.errors import ConfigError
 from rolecast.platform.optimizers.dss_gp_ucb.dss_config import STRUCTURES, DssGpUcbConfig
+from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.platform.optimizers.registry import make_optimizer
 
 SCHEDULE: dict[str, Any] = {
@@ -131,3 +132,63 @@ def test_found_cliques_become_a_setting() -> None:
 def test_the_literal_search_proposes_the_batches_of_the_paper() -> None:
     proposal = DssGpUcbConfig(configuration="paper").proposal(100_000)
     assert (proposal.episodes, proposal.batch_size) == (32, 15)
+
+
+def told_of_pairs(optimizer: Optimizer, batches: int, seed: int = 0) -> list[np.ndarray]:
+    """Ask and tell a sum over pairs of 8 dimensions; return what was asked, and the incumbent."""
+    rng, asked = np.random.default_rng(seed), []
+    for _ in range(batches):
+        asked.append(optimizer.ask(20))
+        waves = np.cos(6.0 * asked[-1][:, ::2] * asked[-1][:, 1::2] + np.arange(4))
+        optimizer.tell(asked[-1], waves.sum(1) + 0.05 * rng.normal(size=20))
+    return [*asked, optimizer.best()]
+
+
+@pytest.mark.parametrize("configuration", ["local", "paper"])
+def test_a_black_box_without_cliques_has_its_pairs_found_in_the_returns(configuration: str) -> None:
+    optimizer = make_optimizer("dss_gp_ucb", dimension=8, configuration=configuration, pool=64)
+    told_of_pairs(optimizer, 13)
+    edges = optimizer.state_dict()["finder" if configuration == "paper" else "process"]
+    edges = edges["edges"] if configuration == "paper" else edges["finder"]["edges"]
+    # In the order of belief; a last round may bring one too many.
+    assert {tuple(edge) for edge in edges[:4].tolist()} == {(0, 1), (2, 3), (4, 5), (6, 7)}
+    assert len(edges) <= 5
+
+
+@pytest.mark.parametrize("configuration", ["local", "paper"])
+def test_a_search_that_has_found_pairs_goes_on_from_its_state(configuration: str) -> None:
+    original, restored = (
+        make_optimizer("dss_gp_ucb", dimension=8, seed=seed, configuration=configuration, pool=64)
+        for seed in (0, 1)
+    )
+    told_of_pairs(original, 10)
+    restored.load_state_dict(original.state_dict())
+    for one, same in zip(
+        told_of_pairs(original, 3, seed=1), told_of_pairs(restored, 3, seed=1), strict=True
+    ):
+        np.testing.assert_array_equal(one, same)
+
+
+@pytest.mark.parametrize("settings", [{"structure": "none"}, {"structure_source": "policy"}])
+def test_pairs_are_not_looked_for_where_that_is_not_wanted(settings: dict[str, Any]) -> None:
+    optimizer = make_optimizer("dss_gp_ucb", dimension=8, **settings)
+    told_of_pairs(optimizer, 6)
+    assert "structure_edges" not in optimizer.explain()  # type: ignore[attr-defined]
+
+
+class Steps:
+    """A policy whose actions are steps: it has no `relaxed_act`."""
+
+
+def test_a_policy_that_cannot_be_differentiated_leaves_its_pairs_to_the_returns() -> None:
+    design, states = np.full((16, 3), 0.5), np.zeros((16, 1, 2))
+    policy: Any = Steps()
+    assert DssGpUcbConfig().find_structure(policy, design, states) is None
+    with pytest.raises(ConfigError, match="structure_source is 'policy'; expected returns"):
+        DssGpUcbConfig(structure_source="policy").find_structure(policy, design, states)
+
+
+def test_pairs_that_are_looked_for_in_returns_need_no_initial_design() -> None:
+    config = DssGpUcbConfig(structure_source="returns")
+    assert config.initial_design(dimension=3, seed=0) is None
+    assert config.finder_settings() is not None

@@ -9,8 +9,6 @@ import pytest
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
 from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
-from rolecast.platform.surrogate.gp import Posterior, fit
-from rolecast.platform.surrogate.kernels import Matern
 
 
 def search(
@@ -47,47 +45,6 @@ def test_beta_grows_as_the_logarithm_of_time_and_with_the_largest_clique(
     optimizer = search(4, cliques, beta=0.3)
     optimizer.tell(np.random.default_rng(0).random((20, 4)), np.arange(20.0))
     assert optimizer._root_beta() == pytest.approx(np.sqrt(0.3 * width * np.log(40.0)))
-
-
-def test_each_of_a_batch_has_the_greatest_bound_given_those_before_it() -> None:
-    """Against refitting with each choice told its own mean, which moves deviations alone."""
-    rng = np.random.default_rng(0)
-    points, pool = rng.random((12, 3)), rng.random((40, 3))
-    targets, kernel, noise = wave(points) - wave(points).mean(), Matern(0.6), 0.05
-    known = fit(kernel.matrix(points, points), targets, np.full(12, noise))
-    optimizer = search(3)
-    optimizer._noise = noise
-    picks = optimizer._greedy(Posterior(kernel, points, known), pool, 1.5, 0, 8)
-
-    means = Posterior(kernel, points, known).mean(pool)
-    expected: list[int] = []
-    for _ in range(8):
-        seen = np.concatenate([points, pool[expected]])
-        told = fit(
-            kernel.matrix(seen, seen),
-            np.concatenate([targets, means[expected]]),
-            np.full(len(seen), noise),
-        )
-        half = np.linalg.solve(np.tril(told.factor), kernel.matrix(seen, pool))
-        variance = known.scale * (1.0 - np.square(half).sum(0))
-        bound = means + 1.5 * np.sqrt(variance)
-        bound[expected] = -np.inf
-        expected.append(int(np.argmax(bound)))
-    assert picks == expected
-
-
-def test_pending_candidates_push_the_next_ones_away() -> None:
-    """The second ask chooses among other points; near pending ones it sees little to learn."""
-    rng = np.random.default_rng(0)
-    points, pool = rng.random((12, 2)), rng.random((60, 2))
-    known = fit(Matern(0.3).matrix(points, points), np.zeros(12), np.full(12, 0.01))
-    posterior = Posterior(Matern(0.3), points, known)
-    optimizer = search(2)
-    optimizer._noise = 0.01
-    picks = optimizer._greedy(posterior, pool, 2.0, 0, 10)
-    order = [*picks[:4], *(index for index in range(60) if index not in picks[:4])]
-    later = optimizer._greedy(posterior, pool[order], 2.0, 4, 6)
-    assert [order[pick] for pick in later] == picks[4:]
 
 
 def test_told_candidates_are_pending_no_more() -> None:

@@ -1,0 +1,313 @@
+"""The Gaussian process of a local search: its metric, kernel and noise, held between two refits.
+
+A refit takes the latest evaluations, chooses relevance, noise, lengthscales and the share of
+structure by evidence, and factors the covariance: N^3. Between refits all of that stands, and new
+evaluations extend the factor: N^2 for each. A process of few points is fitted anew with every
+batch, for that costs nothing; a large one when it has grown by a tenth.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
+from rolecast.platform.optimizers.dss_gp_ucb.evidence import (
+    LARGE_NOISES,
+    NOISES,
+    SCALES,
+    SHARES,
+    SMALL_NOISES,
+    best_scale,
+    best_share,
+    noise_shape,
+)
+from rolecast.platform.optimizers.dss_gp_ucb.inference import StructureFinder
+from rolecast.platform.optimizers.dss_gp_ucb.reach import Reach
+from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.surrogate.gp import Fit, Posterior, extend, fit
+from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
+from rolecast.platform.surrogate.levelling import level, to_returns
+from rolecast.platform.surrogate.memory import require_memory
+from rolecast.platform.surrogate.refits import refit_is_due
+from rolecast.platform.surrogate.relevance import group_variances, relevance
+
+CHOICE_INTERVAL: Final = 4
+"""Batches between two choices of share and lengthscales."""
+
+NEAR: Final = 3
+"""Noises among which a refit chooses: the last one and its two neighbours."""
+
+FIRST_NOISE: Final = 0.2
+"""The noise from which the choice begins."""
+
+WIDEST_CHANGE: Final = 1.2
+"""Factor of the cloud's radius beyond which the lengthscales that follow it are due for a refit."""
+
+RELEVANCE_WINDOW: Final = 2400
+"""Latest evaluations that the relevance is fitted to."""
+
+RELEVANCE_BOUNDS: Final = (0.1, 20.0)
+"""Least and greatest relevance of a dimension."""
+
+Cliques = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class _Span:
+    """What the last refit saw: evaluations from `start` to `stop`, and the cloud's radius then."""
+
+    start: int
+    stop: int
+    radius: float
+
+
+class LocalProcess:
+    """The process over the latest evaluations; see the module. D dimensions, N evaluations."""
+
+    def __init__(self, config: LocalGpConfig, reach: Reach, *, dimension: int) -> None:
+        self._config, self._reach, self._dimension = config, reach, dimension
+        self._groups = _groups(config, dimension)
+        self._cliques = _interacting(config.surrogate_cliques())
+        self._finder = StructureFinder(config.finder_settings(), dimension=dimension)
+        self._variances = np.ones(int(self._groups.max()) + 1)
+        self._relevance = np.ones(dimension)
+        self._by_evidence = reach.lengthscale == "evidence"
+        self._noises = (*SMALL_NOISES, *NOISES, *LARGE_NOISES) if self._by_evidence else NOISES
+        self._noise, self._share = FIRST_NOISE, 0.0
+        self._scales = 1.0, 1.0
+        self._chosen = 1
+        self._span: _Span | None = None
+        self._base: Fit | None = None
+
+    @property
+    def relevance(self) -> Float:
+        """Relevance [D] of each dimension, of mean 1."""
+        return self._relevance
+
+    @property
+    def stretch(self) -> Float:
+        """Factors [D] from the cube to the process's coordinates."""
+        return np.sqrt(self._relevance)
+
+    @property
+    def noise(self) -> float:
+        """Variance of an evaluation's error, as a share of the output variance."""
+        return self._noise
+
+    @property
+    def cliques(self) -> Cliques | None:
+        """Cliques whose share is above 0."""
+        return self._cliques if self._share else None
+
+    def current(self, data: Observations) -> Posterior | None:
+        """Return what `condition` returned last; None before that. Nothing was told since."""
+        return None if self._span is None else self._extended(data, self._span)
+
+    def condition(self, data: Observations, radius: float, tells: int) -> Posterior:
+        """Return the process given the latest evaluations, in stretched coordinates.
+
+        Args:
+            data: all evaluations.
+            radius: of the cloud, now.
+            tells: batches told so far, for what is chosen every few of them.
+
+        Raises:
+            ConfigError: the window holds more evaluations than memory does.
+        """
+        span = self._span
+        if span is None or self._is_due(span, len(data), radius):
+            return self._refit(data, radius, tells)
+        return self._extended(data, span)
+
+    def returns(self, levelled: Float, data: Observations) -> Float:
+        """Map values [M] of the process back to the unit of the returns."""
+        start = 0 if self._span is None else self._span.start
+        return to_returns(levelled, data.returns[start:], self._config.levelling)
+
+    def explain(self) -> dict[str, float]:
+        """Return what evidence chose last."""
+        found = {"noise_share": self._noise}
+        if self._by_evidence and self._span is not None:
+            found["lengthscale"] = self._scales[0] * self._span.radius
+        if self._cliques is not None:
+            found["structure_share"] = self._share
+        return found | self._finder.explain()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what was chosen last, and what it was chosen from."""
+        span = self._span
+        return {
+            "variances": self._variances.copy(),
+            "relevance": self._relevance.copy(),
+            "choices": [self._noise, self._share, *self._scales],
+            "chosen": self._chosen,
+            "span": None if span is None else [span.start, span.stop, span.radius],
+            "finder": self._finder.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state; the factor of the last refit is computed again when needed."""
+        for name in ("variances", "relevance"):
+            setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
+        self._noise, self._share, *scales = map(float, state["choices"])
+        self._scales = scales[0], scales[1]
+        self._chosen = int(state["chosen"])
+        span = state["span"]
+        self._span = None if span is None else _Span(int(span[0]), int(span[1]), float(span[2]))
+        self._base = None
+        self._finder.load_state_dict(state["finder"])
+        self._cliques = _interacting(self._config.surrogate_cliques() or self._finder.cliques)
+
+    def _is_due(self, span: _Span, count: int, radius: float) -> bool:
+        change = max(radius, span.radius) / min(radius, span.radius)
+        fitted = span.stop - span.start
+        return refit_is_due(fitted, count - span.stop) or change > WIDEST_CHANGE
+
+    def _refit(self, data: Observations, radius: float, tells: int) -> Posterior:
+        """Choose everything anew and condition.
+
+        The noise is near the last choice; lengthscales and share are chosen every few batches.
+        """
+        count = len(data)
+        self._span = _Span(max(0, count - self._config.window), count, radius)
+        self._update_relevance(data, radius)
+        points, targets, noise = self._seen(data, self._span, count)
+        require_memory(*points.shape, fits=NEAR)
+        if self._finder.is_due(count):
+            shape = noise_shape(data.stderrs, self._config.stderr_weight)
+            self._finder.find(data.candidates, data.returns, shape)
+            self._cliques = _interacting(self._finder.cliques)
+            self._share = 0.0
+        choosing = tells % CHOICE_INTERVAL == 1 or tells - self._chosen >= CHOICE_INTERVAL
+        if self._by_evidence and (choosing or tells < CHOICE_INTERVAL):
+            self._choose_scales(points, targets, noise)
+        covariance = self._common(self._scales[0]).matrix(points, points)
+        if choosing:
+            self._chosen = tells
+            if self._cliques is not None:
+                self._choose_share(self._cliques, points, covariance, targets, noise)
+        covariance = self._mixed(covariance, points)
+        place = self._noises.index(self._noise)
+        near = self._noises[max(0, place - NEAR // 2) : place + NEAR // 2 + 1]
+        fits = {choice: fit(covariance, targets, choice * noise) for choice in near}
+        self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
+        self._base = fits[self._noise]
+        return Posterior(self._kernel(), points, self._base)
+
+    def _extended(self, data: Observations, span: _Span) -> Posterior:
+        """Condition on what the last refit saw and what was told since, by its choices."""
+        points, targets, noise = self._seen(data, span, len(data))
+        require_memory(*points.shape, fits=2)
+        known = span.stop - span.start
+        if self._base is None:
+            self._base = self._restored(data, span)
+        kernel, fresh = self._kernel(), points[known:]
+        if not len(fresh):
+            return Posterior(kernel, points, self._base)
+        found = extend(
+            self._base,
+            kernel.matrix(points[:known], fresh),
+            kernel.matrix(fresh, fresh),
+            targets,
+            self._noise * noise[known:],
+        )
+        return Posterior(kernel, points, found)
+
+    def _restored(self, data: Observations, span: _Span) -> Fit:
+        """Return the fit of the last refit, from its choices."""
+        points, targets, noise = self._seen(data, span, span.stop)
+        covariance = self._mixed(self._common(self._scales[0]).matrix(points, points), points)
+        return fit(covariance, targets, self._noise * noise)
+
+    def _seen(self, data: Observations, span: _Span, stop: int) -> tuple[Float, Float, Float]:
+        """Return stretched points [N, D], levelled targets [N] and the shape of noise [N]."""
+        seen = slice(span.start, stop)
+        targets, slopes = level(data.returns[seen], self._config.levelling)
+        noise = noise_shape(data.stderrs[seen] * slopes, self._config.stderr_weight)
+        return data.candidates[seen] * self.stretch, targets, noise
+
+    def _update_relevance(self, data: Observations, radius: float) -> None:
+        config, count = self._config, len(data)
+        power = self._reach.relevance_power * max(0.0, 1.0 - count / config.relevance_end)
+        if power == 0.0 or count < config.relevance_start:
+            self._relevance = np.ones(self._dimension)
+            return
+        recent = slice(max(0, count - RELEVANCE_WINDOW), None)
+        targets, _ = level(data.returns[recent], config.levelling)
+        design = data.candidates[recent] / (radius / np.sqrt(self._dimension))
+        self._variances = group_variances(
+            design - design.mean(0), targets, self._groups, self._variances
+        )
+        self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
+
+    def _choose_scales(self, points: Float, targets: Float, noise: Float) -> None:
+        """Choose the common term's lengthscale."""
+
+        def matrix(scale: float) -> Float:
+            return self._common(scale).matrix(points, points)
+
+        self._scales = best_scale(matrix, targets, noise, self._noises), self._scales[1]
+
+    def _choose_share(
+        self, cliques: Cliques, points: Float, covariance: Float, targets: Float, noise: Float
+    ) -> None:
+        """Choose the structured term's share, and its scale where lengthscales are chosen."""
+        scales = SCALES if self._by_evidence else (1.0,)
+        matrices = (
+            (scale, self._structured(cliques, scale).matrix(points, points)) for scale in scales
+        )
+        noises = self._noises if self._by_evidence else (*NOISES, *LARGE_NOISES)
+        shares = SHARES[1:] if self._by_evidence else SHARES[1:-1]
+        self._share, scale = best_share(covariance, matrices, targets, noise, noises, shares)
+        self._scales = self._scales[0], scale
+
+    def _kernel(self) -> Kernel:
+        """Return the covariance that was chosen."""
+        common = self._common(self._scales[0])
+        if self._cliques is None or not self._share:
+            return common
+        return Mixture(common, self._structured(self._cliques, self._scales[1]), self._share)
+
+    def _mixed(self, common: Float, points: Float) -> Float:
+        """Return the covariance [N, N] that was chosen, from that of the common term."""
+        if self._cliques is None or not self._share:
+            return common
+        structured = self._structured(self._cliques, self._scales[1]).matrix(points, points)
+        common += self._share * (structured - common)
+        return common
+
+    def _common(self, scale: float) -> Matern:
+        """Return the term over all dimensions, at a multiple of the cloud's scale."""
+        return Matern(scale * self._radius())
+
+    def _structured(self, cliques: Cliques, scale: float) -> Kernel:
+        """Return the sum over cliques, each at that multiple of the cloud in its dimensions."""
+        sizes = np.array([len(clique) for clique in cliques], dtype=np.float64)
+        lengthscales = scale * self._radius() * np.sqrt(sizes / self._dimension)
+        # Single precision adds 2e-6 of the variance, far below any noise of a policy's returns.
+        weights = sizes / sizes.sum()
+        return CliqueSum(cliques, lengthscales, weights, single=not self._by_evidence)
+
+    def _radius(self) -> float:
+        """Return the cloud's radius at the last refit."""
+        return self._reach.radius if self._span is None else self._span.radius
+
+
+def _interacting(cliques: Cliques | None) -> Cliques | None:
+    """Return the cliques of two dimensions or more; the common term covers the others."""
+    kept = [clique for clique in cliques or () if len(clique) > 1]
+    return kept or None
+
+
+def _groups(config: LocalGpConfig, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the relevance group of each dimension."""
+    if config.groups is None:
+        return np.arange(dimension)
+    if len(config.groups) != dimension:
+        field = f"{type(config).__name__}.groups"
+        raise ConfigError(field, f"{len(config.groups)} groups", f"one for each of {dimension}")
+    return np.asarray(config.groups, dtype=np.int64)
