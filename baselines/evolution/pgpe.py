@@ -6,7 +6,7 @@ Adam: Ha (2017); ClipUp and its settings: Toklu, Liskowski and Srivastava (2020)
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,6 +22,8 @@ ASCENTS: Final = ("clipup", "adam")
 @dataclass(frozen=True, kw_only=True)
 class PgpeConfig(EvolutionConfig):
     """Policy gradients with parameter-based exploration, from the middle of the cube."""
+
+    widest: ClassVar[float] = 0.1
 
     ascent: str = "clipup"
     """How the mean follows its gradient: "clipup" or "adam"."""

@@ -22,9 +22,6 @@ from rolecast.platform.optimizers.protocol import Proposal
 RADIUS: Final = 0.376
 """Root mean square distance of the first candidates from the middle, that of `cmaes`."""
 
-WIDEST: Final = 0.07
-"""Largest first standard deviation of a coordinate; that of `RADIUS` in 29 dimensions."""
-
 LEAST_SPREAD: Final = 1e-6
 """Smallest standard deviation of a coordinate; the cube has side 1."""
 
@@ -66,8 +63,8 @@ class EvolutionConfig(ABC):
 
     radius: float | None = None
     """Root mean square distance of the first candidates from the mean, sigma sqrt(D); None: 0.376,
-    that of `cmaes`, but at most 0.07 in a coordinate. A strategy climbs its function as the cloud
-    smooths it: in two dimensions 0.376 is a cloud as wide as the cube, and hides all summits."""
+    that of `cmaes`, but at most `widest` in a coordinate. A strategy climbs its function as its
+    cloud smooths it: in two dimensions, 0.376 is as wide as the cube, and hides all summits."""
 
     population: int | None = None
     """Candidates of one generation, even where they come in pairs; None: the size of the first
@@ -75,6 +72,10 @@ class EvolutionConfig(ABC):
 
     paired: ClassVar[bool] = True
     """Whether candidates come in pairs, mean + draw and mean - draw."""
+
+    widest: ClassVar[float] = 0.07
+    """Largest first standard deviation of a coordinate where `radius` is None; that of 0.376 in 29
+    dimensions."""
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
@@ -88,7 +89,7 @@ class EvolutionConfig(ABC):
     def first_spread(self, dimension: int) -> float:
         """Return the standard deviation of each coordinate of the first candidates."""
         root = float(np.sqrt(dimension))
-        return min(RADIUS / root, WIDEST) if self.radius is None else self.radius / root
+        return min(RADIUS / root, self.widest) if self.radius is None else self.radius / root
 
     @abstractmethod
     def rule(self, dimension: int) -> Rule:
