@@ -71,7 +71,8 @@ class Contestant:
     """What differs from its defaults, whatever the problem."""
 
     graph: str | None = None
-    """Cliques given to it: "true", "random" (the true ones, dimensions exchanged) or none."""
+    """Cliques given to it: "true", "random" (the true ones, dimensions exchanged) or none; then
+    `dss_gp_ucb` looks for them itself."""
 
     width: float | None = None
     """First radius as a share of that of uniform points; None: its default."""
@@ -125,6 +126,7 @@ CONTESTANTS: Final = (
     Contestant(name="cmaes separable", optimizer="cmaes", width=0.75),
     Contestant(name="cmaes full", optimizer="cmaes", settings={"separable": False}, width=0.75),
     Contestant(name="local, none", optimizer="local_gp"),
+    Contestant(name="local, found", optimizer="dss_gp_ucb"),
     Contestant(name="local, random", optimizer="dss_gp_ucb", graph="random"),
     Contestant(name="local, true", optimizer="dss_gp_ucb", graph="true"),
     Contestant(name="narrow, none", optimizer="local_gp", settings=NARROW, kinds="additive"),
@@ -136,6 +138,9 @@ CONTESTANTS: Final = (
         optimizer="gp_ucb",
         settings={"max_points": 256, "pool": 512},
         largest=100,
+    ),
+    Contestant(
+        name="global, found", optimizer="dss_gp_ucb", settings=LITERAL, largest=100
     ),
     Contestant(
         name="global, random", optimizer="dss_gp_ucb", settings=LITERAL, graph="random", largest=100

@@ -17,7 +17,13 @@ from rolecast.platform.search.files import write_all
 SHARES: Final = (0.25, 0.5, 1.0)
 """Shares of the budget at which the table tells the regret."""
 
-PAIRS: Final = (("true", "none"), ("true", "random"), ("random", "none"))
+PAIRS: Final = (
+    ("true", "none"),
+    ("found", "none"),
+    ("true", "found"),
+    ("true", "random"),
+    ("random", "none"),
+)
 """Graphs compared within a family, on the same functions."""
 
 LEAST: Final = 1e-4

@@ -106,7 +106,7 @@ def test_a_cell_records_the_true_regret_of_the_incumbent() -> None:
 @pytest.mark.parametrize(
     ("filters", "count"),
     [
-        (["kind=hartmann6"], 10),
+        (["kind=hartmann6"], 14),
         (["contestant=random", "seed=1"], 2),
         (["contestant=local, true"], 2),
     ],
