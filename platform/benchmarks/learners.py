@@ -4,6 +4,7 @@ All sides are timed in turn, round after round, by one thread each, and compared
 what neighbours on the machine do then meets both sides of a comparison alike.
 """
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,17 +51,20 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
         note: told of each measurement.
     Returns:
         JSON values: `sides`, each with its rounds by both clocks and their median; `ratios` within
-        rounds, to RLlib's SAC and to bare torch; the machine and the versions.
+        rounds, to RLlib's SAC and to bare torch; the machine, its load at begin and end (processes
+        that want a core, this one among them), and the versions.
     """
     from rolecast.platform.actors.cluster import Cluster
 
     rounds, seconds = (QUICK_ROUNDS, QUICK_SECONDS) if quick else (ROUNDS, SECONDS)
     cluster = Cluster(None, cpus=1)
+    loads = [os.getloadavg()[0]]
     try:
         with OneThread()(), all_sides(quick=quick) as sides:
             timed = run_rounds(sides, rounds=rounds, seconds=seconds, note=note)
     finally:
         cluster.close()
+    loads.append(os.getloadavg()[0])
     told = machine()
     used = {name: version(name) for name in ("rolecast", "torch", "ray", "gymnasium", "numpy")}
     return {
@@ -71,6 +75,7 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
         "rounds": rounds,
         "seconds": seconds,
         "machine": {**told, "versions": used},
+        "loads": [_digits(load) for load in loads],
         "sides": {side.name: described_side(side, timed[side.name]) for side in sides},
         "ratios": list(ratios(sides, timed)),
     }

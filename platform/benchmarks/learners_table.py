@@ -48,8 +48,9 @@ def markdown(results: Mapping[str, Any]) -> str:
             "SAC has its own replay and settings, and takes one step for each update too. The "
             f"team's learners are on {results['team_task']} with their own settings, for "
             "information; their whole loop is in env steps, one update for eight. Processor time "
-            "does not count what others do on the machine.\n",
-            f"{machine_line(results['machine'])}\n",
+            "does not count what others do on the machine, but they slow it down.\n",
+            f"{machine_line(results['machine'])} Processes that wanted a core, this one among "
+            f"them: {' at begin, '.join(number(load) for load in results['loads'])} at end.\n",
             "## How many times as fast\n",
             "Medians of the ratios within each round, and their range.\n",
             table([RATIO_HEAD, ("---",) * len(RATIO_HEAD), *ratio_rows(results)]),

@@ -38,6 +38,10 @@ def test_every_side_has_its_rounds_by_both_clocks(results: dict[str, Any]) -> No
     assert "ray" in results["machine"]["versions"]
     page = markdown(results)
     assert all(name in page for name in results["sides"])
+    begin, end = results["loads"]
+    assert begin > 0.0
+    assert end > 0.0
+    assert " at begin, " in page
 
 
 def test_our_loop_is_faster_than_rllibs_even_where_nets_are_tiny(results: dict[str, Any]) -> None:
