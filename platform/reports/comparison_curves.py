@@ -47,6 +47,12 @@ AXES: Final[Mapping[Axis, str]] = MappingProxyType(
 COLUMNS: Final = 3
 """Panels beside each other."""
 
+MANY: Final = 10
+"""Methods from which their names stand in a column beside the panels, not in rows under them."""
+
+REMARKS: Final = 4
+"""Most remarks written into a panel; more of them are counted."""
+
 WIDE_RANGE: Final = 20.0
 """Ratio of the longest to the shortest wall time from which their axis is logarithmic."""
 
@@ -123,12 +129,13 @@ def sample_efficiency(
     rewards = whole.rewards(task)
     columns = min(COLUMNS, len(rewards))
     lines = math.ceil(len(rewards) / columns)
-    drawing = Figure(
-        figsize=(max(3.6 * columns, 6.4), 3.1 * lines + 0.9), dpi=DPI, layout="constrained"
-    )
+    drawn = methods_drawn(whole, task, axis)
+    many = len(drawn) > MANY
+    width, height = max(3.6 * columns, 6.4), 3.1 * lines + 0.9
+    size = (width + 2.4, max(height, 0.2 * len(drawn) + 1.2)) if many else (width, height)
+    drawing = Figure(figsize=size, dpi=DPI, layout="constrained")
     panels = drawing.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
     styles = method_styles(whole.methods)
-    drawn = methods_drawn(whole, task, axis)
     for index, (panel, reward) in enumerate(zip(panels, rewards, strict=False)):
         cells = [whole.cells.get((task, reward, method)) for method in drawn]
         _panel(panel, [each for each in cells if each is not None], styles, axis, statistic)
@@ -167,11 +174,13 @@ def _panel(
     panel.margins(x=0.02)
     for cell in cells:
         _cell(panel, cell, styles[cell.method], axis, statistic)
-    remarks = [_remark(cell) for cell in cells]
+    remarks = list(filter(None, (_remark(cell) for cell in cells)))
+    if len(remarks) > REMARKS:
+        remarks = [f"{len(remarks)} methods have one seed, or some that did not end well"]
     panel.text(
         0.02,
         0.98,
-        "\n".join(filter(None, remarks)),
+        "\n".join(remarks),
         transform=panel.transAxes,
         ha="left",
         va="top",
@@ -254,13 +263,18 @@ def _legend(drawing: Figure, styles: Mapping[str, MethodStyle], statistic: str) 
         Line2D([], [], color=style.colour, ls=style.dash, lw=1.9, label=method)
         for method, style in styles.items()
     ]
+    parts = [f"{statistic} over seeds", "95 % bootstrap interval", "thin: each seed",
+             "cross: failed"]  # fmt: skip
+    many = len(handles) > MANY
+    letters = max(len(method) for method in styles)
+    fitting = max(1, int(72.0 * drawing.get_figwidth() / (5.4 * letters + 36.0)))
     drawing.legend(
         handles=handles,
-        loc="outside lower center",
-        ncols=min(len(handles), 6),
+        loc="outside right upper" if many else "outside lower center",
+        ncols=1 if many else min(len(handles), 6, fitting),
         frameon=False,
-        fontsize=9,
-        title=f"{statistic} over seeds, 95 % bootstrap interval; thin: each seed; cross: failed",
+        fontsize=8 if many else 9,
+        title=("\n" if many else "; ").join(parts),
         title_fontsize=8,
     )
 

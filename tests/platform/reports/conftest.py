@@ -17,6 +17,7 @@ METHODS = (
     SearchMethod(optimizer="cmaes", policy="mlp"),
     LearnerMethod(algorithm="ddpg", settings={"size": "small"}),
     LearnerMethod(algorithm="sac", settings={"size": "small"}),
+    *(SearchMethod(optimizer="snes", label=f"one_of_many_searches_{k}") for k in range(20)),
 )
 
 MakeComparison = Callable[..., Path]

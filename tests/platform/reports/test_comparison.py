@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rolecast.envs.errors import RequestError
 from rolecast.platform.cli.app import main
@@ -175,6 +176,22 @@ def test_a_line_is_the_mean_of_the_seeds_at_each_point(make_comparison: MakeComp
     np.testing.assert_allclose(line["env_steps"], 1000 * np.arange(1, 5) + 1)
     np.testing.assert_allclose(line["policy_evaluations"], 10 * np.arange(1, 5))
     np.testing.assert_allclose(line["wall_time_s"], 9 * np.arange(1, 5) + 1)
+
+
+@pytest.mark.parametrize("count", [4, 20])
+def test_however_many_methods_there_are_their_names_lie_in_the_picture(
+    make_comparison: MakeComparison, count: int
+) -> None:
+    ends = {(f"one_of_many_searches_{k}", "dense"): [float(k)] for k in range(count)}
+    drawing = sample_efficiency(
+        read(make_comparison(ends)), "hopper", axis="env_steps", statistic="mean"
+    )
+    FigureCanvasAgg(drawing).draw()
+    names = [text.get_window_extent() for text in drawing.legends[0].texts]
+    assert len(names) == count
+    assert all(drawing.bbox.contains(*corner) for box in names for corner in box.corners())
+    told = drawing.axes[0].texts[0].get_text()
+    assert told.splitlines()[0].startswith("20 methods" if count == 20 else "one_of_many_searches")
 
 
 def test_searches_alone_are_drawn_against_evaluations(make_comparison: MakeComparison) -> None:
