@@ -179,7 +179,9 @@ def prediction_errors(seed: int) -> list[float]:
     for each in (graph, renamed, nx.empty_graph(D), None):
         search = gp_ucb(each, seed)
         search.tell(points, returns, np.full(100, NOISE))
-        predicted = search._model().mean(queries) * returns.std() + returns.mean()
+        predicted = (
+            search._process.posterior(search._data).mean(queries) * returns.std() + returns.mean()
+        )
         errors.append(float(np.sqrt(np.square(predicted - path.values(queries)).mean())))
     return errors
 

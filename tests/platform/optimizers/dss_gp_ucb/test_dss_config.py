@@ -148,8 +148,7 @@ def told_of_pairs(optimizer: Optimizer, batches: int, seed: int = 0) -> list[np.
 def test_a_black_box_without_cliques_has_its_pairs_found_in_the_returns(configuration: str) -> None:
     optimizer = make_optimizer("dss_gp_ucb", dimension=8, configuration=configuration, pool=64)
     told_of_pairs(optimizer, 13)
-    edges = optimizer.state_dict()["finder" if configuration == "paper" else "process"]
-    edges = edges["edges"] if configuration == "paper" else edges["finder"]["edges"]
+    edges = optimizer.state_dict()["process"]["finder"]["edges"]
     # In the order of belief; a last round may bring one too many.
     assert {tuple(edge) for edge in edges[:4].tolist()} == {(0, 1), (2, 3), (4, 5), (6, 7)}
     assert len(edges) <= 5

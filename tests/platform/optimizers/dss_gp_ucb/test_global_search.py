@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
+from rolecast.platform.optimizers.dss_gp_ucb.global_search import STARTS, GlobalSearch
 from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
 
 
@@ -68,7 +68,7 @@ def test_of_too_many_evaluations_it_keeps_half_the_best_and_half_the_latest() ->
     returns = np.zeros(50)
     returns[[3, 8, 20, 31, 40]] = 5.0
     optimizer.tell(points, returns)
-    kept = optimizer._model().points
+    kept = optimizer._process.posterior(optimizer._data).points
     np.testing.assert_array_equal(kept, points[[3, 8, 20, 31, 40, 45, 46, 47, 48, 49]])
 
 
@@ -89,9 +89,29 @@ def test_the_bound_is_climbed() -> None:
     optimizer = search(3)
     points = np.random.default_rng(0).random((30, 3))
     optimizer.tell(points, wave(points), np.zeros(30))
-    posterior, start = optimizer._model(), np.array([0.9, 0.9, 0.5])
+    posterior, start = optimizer._process.posterior(optimizer._data), np.array([0.9, 0.9, 0.5])
     refined = optimizer._refine(posterior, start, 0.5)
     assert ((refined >= 0.0) & (refined <= 1.0)).all()
     means, deviations = posterior.mean_and_deviation(np.stack([start, refined]))
     bound = means + 0.5 * deviations
     assert bound[1] > bound[0] + 0.5 * means.std()
+
+
+def test_it_says_where_a_batch_came_from() -> None:
+    optimizer = search(3)
+    points = np.random.default_rng(0).random((30, 3))
+    optimizer.tell(points, wave(points), np.zeros(30))
+    assert "from_climb" not in optimizer.explain()
+    optimizer.ask(10)
+    shares = [optimizer.explain()[f"from_{name}"] for name in STARTS]
+    assert sum(shares) == pytest.approx(1.0)
+    assert optimizer.explain()["from_climb"] > 0.0
+
+
+def test_points_told_again_and_again_without_noise_harm_nothing() -> None:
+    """Forty times the same five exact points: the least noise of the choices keeps it regular."""
+    optimizer = search(3)
+    points = np.repeat(np.random.default_rng(0).random((5, 3)), 40, axis=0)
+    optimizer.tell(points, wave(points), np.zeros(200))
+    np.testing.assert_array_equal(optimizer.best(), points[np.argmax(wave(points))])
+    assert optimizer.explain()["noise_share"] <= 1e-3

@@ -69,15 +69,15 @@ def test_it_is_fitted_anew_when_it_or_the_cloud_has_changed(
     count: int, radius: float, refits: bool
 ) -> None:
     data, model = observations(count), process()
-    model.condition(first(data, SEEN), 0.8, 5)
-    model.condition(data, radius, 6)
+    model.condition(first(data, SEEN), 0.8, 2)
+    model.condition(data, radius, 3)
     _, stop, seen_radius = model.state_dict()["span"]
     assert (stop, seen_radius) == ((count, radius) if refits else (SEEN, 0.8))
 
 
 def test_a_small_process_is_fitted_anew_with_every_batch() -> None:
     data, model = observations(110), process()
-    for tells, count in enumerate((100, 105, 110), start=5):
+    for tells, count in enumerate((100, 105, 110), start=2):
         model.condition(first(data, count), 0.8, tells)
         assert model.state_dict()["span"][1] == count
 
@@ -99,6 +99,6 @@ def test_what_it_returned_last_is_had_again() -> None:
     assert model.current(data) is None
     for count in (SEEN, SEEN + 10):
         part = first(data, count)
-        one, again = model.condition(part, 0.8, 5), model.current(part)
+        one, again = model.condition(part, 0.8, 2), model.current(part)
         assert again is not None
         np.testing.assert_array_equal(one.fit.weights, again.fit.weights)
