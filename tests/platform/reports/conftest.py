@@ -10,9 +10,9 @@ import pytest
 
 from rolecast.platform.tuning.comparison_folder import write_comparison
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.methods import LearnerMethod, Method, SearchMethod
 
-METHODS = (
+METHODS: tuple[Method, ...] = (
     SearchMethod(optimizer="dss_gp_ucb", policy="mlp"),
     SearchMethod(optimizer="cmaes", policy="mlp"),
     LearnerMethod(algorithm="ddpg", settings={"size": "small"}),
