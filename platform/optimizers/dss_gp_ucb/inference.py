@@ -71,7 +71,7 @@ class StructureFinder:
         self._next = FIRST
         self._edges: Index = np.zeros((0, 2), dtype=np.int64)
         self.cliques: tuple[tuple[int, ...], ...] | None = None
-        """Found last; None where nothing was."""
+        """Found last, a dimension in no pair alone; None before the first look."""
 
     def is_due(self, count: int) -> bool:
         """Return whether it is time to look, with so many evaluations."""
@@ -92,7 +92,7 @@ class StructureFinder:
         targets, _ = level(returns[seen], self._settings.levelling)
         scores = pair_scores(candidates[seen], targets, noise[seen])
         self._edges, _ = strongest_edges(scores, self._settings.edge_cap)
-        self.cliques = self._joined(scores) if len(self._edges) else None
+        self.cliques = self._joined(scores)
 
     def explain(self) -> dict[str, float]:
         """Return how many pairs were found, where it looks for them."""
@@ -109,7 +109,8 @@ class StructureFinder:
         scores = np.zeros((self._dimension, self._dimension))
         ranks = np.arange(len(self._edges), 0, -1)
         scores[self._edges[:, 0], self._edges[:, 1]] = ranks
-        self.cliques = self._joined(scores + scores.T) if len(self._edges) else None
+        looked = self._next > FIRST
+        self.cliques = self._joined(scores + scores.T) if looked else None
 
     def _joined(self, scores: Float) -> tuple[tuple[int, ...], ...] | None:
         if self._settings is None:
