@@ -1,12 +1,14 @@
 """The ledger of the baselines: trains each where it is known what it should reach.
 
-Takes hours, so it can be stopped and started: each finished cell is in the results file at once.
+Takes hours, so it can be stopped and started: each finished cell is in the results file at once,
+and one that is stopped goes on from its last point.
 The baselines are reached as a comparison reaches them, by name.
 """
 
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +18,9 @@ import numpy as np
 
 from rolecast.platform.benchmarks import resumable
 from rolecast.platform.benchmarks.baselines_cells import ARENAS, CONTESTANTS, Cell
+from rolecast.platform.benchmarks.baselines_kept import Kept, unfinished
 from rolecast.platform.benchmarks.resumable import Row, place
+from rolecast.platform.search.files import write_json
 
 FILTERS: Final = ("arena", "contestant", "seed")
 
@@ -42,16 +46,33 @@ def _named(cell: Cell) -> Mapping[str, str]:
 def run_missing(
     cells: Sequence[Cell], path: Path, *, processes: int, note: Callable[[str], None]
 ) -> list[Row]:
-    """Train the cells that a results file lacks; return all its rows; see `resumable`."""
-    return resumable.run_missing(
+    """Train the cells that a results file lacks; return all its rows; see `resumable`.
+
+    What was stopped before is in the file too, as far as it came.
+    """
+    _note_unfinished(path)
+    rows = resumable.run_missing(
         cells,
         path,
-        run=run_cell,
+        run=partial(run_cell, folder=path.parent),
         order=_order,
         line=lambda row: f"{row['test_return']:.1f} in {row['train_seconds']:.0f} s",
         processes=processes,
         note=note,
     )
+    for key in resumable.finished(rows):
+        Kept(path.parent, key).drop()
+    return rows
+
+
+def _note_unfinished(path: Path) -> None:
+    """Bring the rows of trainings that were stopped into a results file."""
+    rows = resumable.read_rows(path)
+    done = resumable.finished(rows)
+    news = {row["key"]: row for row in unfinished(path.parent) if row["key"] not in done}
+    if news:
+        rows = [row for row in rows if row["key"] not in news] + list(news.values())
+        write_json(path, {"schema": resumable.SCHEMA, "cells": sorted(rows, key=_order)})
 
 
 def _order(row: Row) -> tuple[int, int, int]:
@@ -60,27 +81,29 @@ def _order(row: Row) -> tuple[int, int, int]:
     return place(row["arena"], arenas), place(row["contestant"], [*CONTESTANTS]), row["seed"]
 
 
-def run_cell(cell: Cell) -> Row:
+def run_cell(cell: Cell, folder: Path) -> Row:
     """Train a cell on a Ray of its own, which RLlib needs even where it runs nothing on it."""
     from rolecast.platform.actors.cluster import Cluster
 
     cluster = Cluster(None, cpus=1)
     try:
-        return train_cell(cell)
+        return train_cell(cell, kept=Kept(folder, cell.key))
     finally:
         cluster.close()
 
 
-def train_cell(cell: Cell, methods: Mapping[str, Any] = MappingProxyType({})) -> Row:
+def train_cell(
+    cell: Cell, methods: Mapping[str, Any] = MappingProxyType({}), kept: Kept | None = None
+) -> Row:
     """Train, score at the points and at the end, and return one row, JSON values.
 
     Args:
         cell: what to train.
         methods: further learning methods by name, before those that are installed.
+        kept: where each point is kept, and from where a training goes on; None keeps nothing.
     Raises:
         RequestError: no such algorithm, or it cannot learn this task with these settings.
     """
-    from rolecast import __version__
     from rolecast.envs.registry import make_task
     from rolecast.platform.tuning.method import method_factory
 
@@ -91,43 +114,72 @@ def train_cell(cell: Cell, methods: Mapping[str, Any] = MappingProxyType({})) ->
     learner = factory.start(
         arena.task, cell.settings, seed=cell.seed, workers=0, env_steps=arena.env_steps
     )
-    curve: list[dict[str, float]] = []
-    seconds = scoring = 0.0
     try:
-        for point in range(1, cell.points + 1):
+        row = None if kept is None else kept.read()
+        if kept is not None and row is not None:
+            kept.restore(learner)
+        for point in range(1 + len(row["curve"] if row else []), cell.points + 1):
             start = time.perf_counter()
             progress = learner.train(ceil(arena.env_steps * point / cell.points))
             trained = time.perf_counter()
             last = point == cell.points
-            score = _score(
-                task, learner, arena.final_test_episodes if last else arena.test_episodes
+            episodes = arena.final_test_episodes if last else arena.test_episodes
+            score = _score(task, learner, episodes)
+            scored = time.perf_counter()
+            row = _row(
+                cell,
+                row,
+                score | {"env_steps": progress.env_steps},
+                episodes=episodes,
+                parameters=learner.parameters,
+                train_seconds=trained - start,
+                score_seconds=scored - trained,
             )
-            seconds += trained - start
-            scoring += time.perf_counter() - trained
-            curve.append({"env_steps": progress.env_steps, "seconds": round(seconds, 1), **score})
-        parameters = learner.parameters
+            if kept is not None and not last:
+                kept.write(row, learner)
     finally:
         learner.close()
         task.close()
+    assert row is not None, "a cell has a point"
+    return row
+
+
+def _row(
+    cell: Cell,
+    before: Row | None,
+    point: dict[str, float],
+    *,
+    episodes: int,
+    parameters: int,
+    train_seconds: float,
+    score_seconds: float,
+) -> Row:
+    """Return what a training has come to with one more point; before is None at the first."""
+    from rolecast import __version__
+
+    older = before or {"curve": [], "train_seconds": 0.0, "score_seconds": 0.0, "commit": None}
+    seconds = round(older["train_seconds"] + train_seconds, 1)
+    curve = [*older["curve"], {"seconds": seconds, **point}]
+    commits = dict.fromkeys(each for each in (older["commit"], _commit()) if each)
     return {
         "key": cell.key,
-        "arena": arena.name,
-        "task": arena.task,
+        "arena": cell.arena.name,
+        "task": cell.arena.task,
         "contestant": cell.contestant.label,
         "algorithm": cell.contestant.algorithm,
         "settings": cell.settings,
         "tuning": cell.tuning,
         "seed": cell.seed,
         "parameters": parameters,
-        "env_steps": curve[-1]["env_steps"],
-        "test_return": curve[-1]["test_return"],
-        "test_return_stderr": curve[-1]["test_return_stderr"],
-        "test_episodes": arena.final_test_episodes,
+        "env_steps": point["env_steps"],
+        "test_return": point["test_return"],
+        "test_return_stderr": point["test_return_stderr"],
+        "test_episodes": episodes,
         "curve": curve,
-        "train_seconds": round(seconds, 1),
-        "score_seconds": round(scoring, 1),
+        "train_seconds": seconds,
+        "score_seconds": round(older["score_seconds"] + score_seconds, 1),
         "rolecast": __version__,
-        "commit": _commit(),
+        "commit": " ".join(commits) or None,
     }
 
 

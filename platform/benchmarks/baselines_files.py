@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter
 
 from rolecast.platform.benchmarks.baselines_cells import ARENAS, CONTESTANTS, QUICK, Arena, Cell
 from rolecast.platform.benchmarks.regions import fill_region
-from rolecast.platform.benchmarks.resumable import Row
+from rolecast.platform.benchmarks.resumable import UNFINISHED, Row
 from rolecast.platform.benchmarks.table_files import seeds_of
 from rolecast.platform.reports.comparison_curves import method_styles
 from rolecast.platform.reports.comparison_table import number
@@ -84,7 +84,13 @@ def arena_yardsticks(arena: Arena) -> list[Yardstick]:
 
 
 def ledger_row(arena: Arena, label: str, rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return a line of the ledger: what is printed elsewhere, and ours with seeds and error."""
+    """Return a line of the ledger: what is printed elsewhere, and ours with seeds and error.
+
+    Trainings that are not over count only where none of the contestant is.
+    """
+    over = [row for row in rows if not row.get(UNFINISHED)]
+    rows = over or rows
+    part = "" if over else f" of {arena.env_steps:,}"
     returns = [row["test_return"] for row in rows]
     error = (
         f" ± {number(statistics.stdev(returns) / len(returns) ** 0.5)}" if len(returns) > 1 else ""
@@ -95,7 +101,7 @@ def ledger_row(arena: Arena, label: str, rows: Sequence[Row]) -> tuple[str, ...]
         label,
         f"**{number(statistics.fmean(returns))}**{error}",
         ", ".join(number(value) for value in returns),
-        f"{max(row['env_steps'] for row in rows):,}",
+        f"{max(row['env_steps'] for row in rows):,}{part}",
         f"{rows[0]['parameters']:,}",
         cell.paper or "-",
         arena.published.get(label, "-"),
@@ -111,14 +117,13 @@ def _section(
     yardsticks: Sequence[Yardstick],
     searches: Sequence[Row],
 ) -> str:
-    first = next(iter(rows.values()))[0]
     seeds = sorted({row["seed"] for mine in rows.values() for row in mine})
     lines = [
         f"## {arena.name}",
         "",
         f"`{arena.task}`, {_nets(arena)}, {arena.env_steps:,} env steps, dense reward, seeds "
-        f"{', '.join(map(str, seeds))}, {first['test_episodes']:,} held-out episodes at the end. "
-        f"Hoped for: {arena.goal}.",
+        f"{', '.join(map(str, seeds))}, {arena.final_test_episodes:,} held-out episodes at the "
+        f"end. Hoped for: {arena.goal}.",
         "",
         f"| {' | '.join(HEAD)} |",
         "|---|---:|---|---:|---:|---:|---|---|---:|---|",

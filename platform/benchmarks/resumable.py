@@ -17,6 +17,9 @@ from rolecast.envs.errors import RequestError
 from rolecast.platform.search.files import read_json, write_json
 
 SCHEMA: Final = 1
+UNFINISHED: Final = "unfinished"
+"""True in a row of which there is more to come; it does not count as there."""
+
 Row = dict[str, Any]
 
 
@@ -64,7 +67,7 @@ def chosen(
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Return the finished cells of a results file; none where there is no file.
+    """Return the cells of a results file; none where there is no file.
 
     Raises:
         RequestError: the file is something else, or of another schema.
@@ -76,6 +79,11 @@ def read_rows(path: Path) -> list[Row]:
         raise RequestError(f"{path} has schema {results.get('schema')}; expected {SCHEMA}")
     rows: list[Row] = results["cells"]
     return rows
+
+
+def finished(rows: Iterable[Row]) -> set[str]:
+    """Return the keys of the rows to which nothing is to come."""
+    return {row["key"] for row in rows if not row.get(UNFINISHED)}
 
 
 def run_missing(
@@ -104,12 +112,11 @@ def run_missing(
         RequestError, RunError: a cell failed; those before it are kept.
     """
     rows = sorted(read_rows(path), key=order)
-    done = {row["key"] for row in rows}
+    done = finished(rows)
     missing = [cell for cell in cells if cell.key not in done]
     note(f"{len(cells) - len(missing)} of {len(cells)} cells are there; {len(missing)} to run")
     for row in _results(missing, run, processes):
-        rows.append(row)
-        rows.sort(key=order)
+        rows = sorted([each for each in rows if each["key"] != row["key"]] + [row], key=order)
         write_json(path, {"schema": SCHEMA, "cells": rows})
         note(f"{row['key']}: {line(row)}")
     return rows

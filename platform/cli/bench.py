@@ -215,18 +215,19 @@ def baselines_ledger(
 ) -> None:
     """Train every baseline where it is known what it should reach; hours, in pieces as you like.
 
-    A finished training is kept in baselines.json at once and not run again; pictures, and the page
-    if one is given, are written anew at the end of each call.
+    A finished training is kept in baselines.json at once and not run again; one that is stopped
+    goes on from its last point. Pictures, and the page if one is given, are written anew at the
+    end of each call.
     """
     from rolecast.platform.benchmarks.baselines import chosen, run_missing
     from rolecast.platform.benchmarks.baselines_cells import all_cells, quick_cells
-    from rolecast.platform.benchmarks.resumable import read_rows
+    from rolecast.platform.benchmarks.resumable import finished, read_rows
 
     folder = _folder(out, quick=quick)
     path = folder / "baselines.json"
     cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
     if listed:
-        done = {row["key"] for row in read_rows(path)}
+        done = finished(read_rows(path))
         if json:
             print_json({cell.key: cell.key in done for cell in cells})
         else:
