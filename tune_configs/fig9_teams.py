@@ -1,4 +1,4 @@
-"""Figure 9 of the paper on teams alone, cut to what one core does in an hour or so.
+"""Figure 9 of the paper on teams alone, cut to what one core does in some two hours.
 
 Policy, batches and episodes are those of `fig9_hdbo`. What thinks for seconds a batch gets fewer
 evaluations, which its label says: against evaluations, its curve ends where they do.
