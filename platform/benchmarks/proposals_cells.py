@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from rolecast.envs.errors import RunError
 from rolecast.envs.spec import Float
+from rolecast.platform.benchmarks.competitors_cells import LARGEST
 from rolecast.platform.benchmarks.peak import peak_mib
 from rolecast.platform.optimizers.registry import (
     BASELINES,
@@ -59,11 +60,12 @@ class Cell:
 
 
 def all_cells() -> list[Cell]:
-    """Return all optimisers in all numbers of dimensions, small ones first."""
+    """Return all optimisers in all numbers of dimensions that they take, small ones first."""
     return [
         Cell(optimizer=name, dimension=dimension)
         for dimension in DIMENSIONS
         for name in (*OPTIMIZERS, *BASELINES)
+        if dimension <= LARGEST.get(name, dimension)
     ]
 
 

@@ -37,7 +37,9 @@ def row(optimizer: str, seconds: list[float | None]) -> dict[str, Any]:
 def test_all_optimizers_are_measured_in_all_sizes() -> None:
     cells = all_cells()
     assert len({cell.key for cell in cells}) == len(cells)
-    assert len(cells) == len(DIMENSIONS) * len({*OPTIMIZERS, *BASELINES})
+    refused = {"saasbo / 400"}
+    assert len(cells) == len(DIMENSIONS) * len({*OPTIMIZERS, *BASELINES}) - len(refused)
+    assert not refused & {cell.key for cell in cells}
     assert {cell.told for cell in cells} == {TOLD}
 
 
