@@ -139,9 +139,7 @@ CONTESTANTS: Final = (
         settings={"max_points": 256, "pool": 512},
         largest=100,
     ),
-    Contestant(
-        name="global, found", optimizer="dss_gp_ucb", settings=LITERAL, largest=100
-    ),
+    Contestant(name="global, found", optimizer="dss_gp_ucb", settings=LITERAL, largest=100),
     Contestant(
         name="global, random", optimizer="dss_gp_ucb", settings=LITERAL, graph="random", largest=100
     ),
