@@ -87,7 +87,9 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
     graph.add_edges_from(edges.tolist())
     looked_at = [sorted(clique) for clique in islice(nx.find_cliques(graph), 10 * clique_cap)]
     looked_at.sort(key=lambda clique: (-len(clique), clique))
-    cliques = [part for clique in looked_at[:clique_cap] for part in _cut(clique, clique_size)]
+    parts = (part for clique in looked_at[:clique_cap] for part in _cut(clique, clique_size))
+    # Large cliques overlap so much that most of their parts are the same.
+    cliques = list(dict.fromkeys(parts))
     covered = {member for clique in cliques for member in clique}
     cliques += [(alone,) for alone in range(dimension) if alone not in covered]
     return Structure(

@@ -109,6 +109,14 @@ def test_a_large_clique_is_cut_evenly() -> None:
     assert found.cliques == ((0, 1, 2, 3), (4, 5, 6), (7, 8, 9))
 
 
+def test_a_part_that_two_large_cliques_share_is_taken_once() -> None:
+    """Two cliques of six that differ in their last dimension alone, cut in halves."""
+    graph = nx.complete_graph(7)
+    graph.remove_edge(5, 6)
+    found = find_structure(score_matrix(graph, 7), edge_cap=100, clique_cap=100, clique_size=3)
+    assert found.cliques == ((0, 1, 2), (3, 4, 5), (3, 4, 6))
+
+
 def test_counts_are_summed_up() -> None:
     found = find_structure(score_matrix(nx.star_graph(2), 3), **NO_CAP)
     assert found.summary(3) == {
