@@ -35,6 +35,10 @@ AGAIN: Final = 1.5
 MOST: Final = 1000
 """Latest evaluations that a look takes in."""
 
+LARGEST: Final = 1000
+"""Most dimensions in which it looks: scores take 8 (6 D)^2 bytes a few times over, and more pairs
+are not told apart by any evaluations that a search can make."""
+
 LENGTHSCALE: Final = 1.4
 """Of the one-dimensional kernels, in standard deviations of the dimension."""
 
@@ -75,7 +79,8 @@ class StructureFinder:
 
     def is_due(self, count: int) -> bool:
         """Return whether it is time to look, with so many evaluations."""
-        return self._settings is not None and self._dimension > 1 and count >= self._next
+        looks = self._settings is not None and 1 < self._dimension <= LARGEST
+        return looks and count >= self._next
 
     def find(self, candidates: Float, returns: Float, noise: Float) -> None:
         """Look for pairs among the latest evaluations.

@@ -10,6 +10,7 @@ from rolecast.platform.benchmarks.functions_additive import AdditiveFunction
 from rolecast.platform.optimizers.dss_gp_ucb.config import FinderSettings
 from rolecast.platform.optimizers.dss_gp_ucb.inference import (
     FIRST,
+    LARGEST,
     LENGTHSCALE,
     StructureFinder,
     features,
@@ -91,8 +92,10 @@ def test_it_looks_early_and_then_ever_more_rarely() -> None:
     assert looked == [FIRST, 150, 230, 350, 530]
 
 
-def test_without_settings_or_with_one_dimension_it_never_looks() -> None:
+def test_without_settings_or_with_one_dimension_or_thousands_it_never_looks() -> None:
     assert not StructureFinder(None, dimension=5).is_due(10_000)
+    assert not StructureFinder(SETTINGS, dimension=LARGEST + 1).is_due(10_000)
+    assert StructureFinder(SETTINGS, dimension=LARGEST).is_due(10_000)
     assert not StructureFinder(SETTINGS, dimension=1).is_due(10_000)
     assert StructureFinder(None, dimension=5).explain() == {}
 
