@@ -97,3 +97,22 @@ class Posterior:
     def mean_gradient(self, point: Float) -> Float:
         """Return the gradient [D] of the posterior mean at a point [D]."""
         return self.kernel.gradient(point, self.points, self.fit.weights)
+
+    def extended(self, points: Float, targets: Float, noise: Float) -> "Posterior":
+        """Return the process given further points too; see `extend`.
+
+        Args:
+            points: [N + K, D], those of this process first.
+            targets: [N + K], of all points.
+            noise: [N + K], of which that of the new ones is read.
+        """
+        known = len(self.points)
+        fresh = points[known:]
+        found = extend(
+            self.fit,
+            self.kernel.matrix(points[:known], fresh),
+            self.kernel.matrix(fresh, fresh),
+            targets,
+            noise[known:],
+        )
+        return Posterior(self.kernel, points, found)

@@ -5,7 +5,7 @@ and each that is still out, is told its own posterior mean (hallucinated; GP-BUC
 2014), so that what is uncertain near it no longer counts. Draws of the process need no such thing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -75,14 +75,11 @@ def greatest_bounds(
         root_beta: weight of the deviation.
         noise: variance of an evaluation, as a share of the output variance.
     """
-    told = _Told(posterior, pool, noise)
-    chosen: list[int] = []
-    for place in range(pending + q):
-        bound = told.means + root_beta * told.deviations
-        bound[chosen] = -np.inf
-        chosen.append(place if place < pending else int(np.argmax(bound)))
-        told.tell(chosen[-1])
-    return chosen[pending:]
+
+    def bound(means: Float, deviations: Float) -> Float:
+        return means + root_beta * deviations
+
+    return _one_by_one(posterior, pool, q, pending=pending, noise=noise, worth=bound)
 
 
 def greatest_improvements(
@@ -95,14 +92,30 @@ def greatest_improvements(
 
     Source: Ament et al. (2023), "Unexpected improvements to expected improvement".
     """
-    told = _Told(posterior, pool, noise)
     best = float(posterior.mean(posterior.points).max())
+
+    def gain(means: Float, deviations: Float) -> Float:
+        return np.asarray(np.log(deviations) + log_improvement((means - best) / deviations))
+
+    return _one_by_one(posterior, pool, q, pending=pending, noise=noise, worth=gain)
+
+
+def _one_by_one(
+    posterior: Posterior,
+    pool: Float,
+    q: int,
+    *,
+    pending: int,
+    noise: float,
+    worth: Callable[[Float, Float], Float],
+) -> list[int]:
+    """Return q places of a pool, each worth most by means and deviations [P] as then told."""
+    told = _Told(posterior, pool, noise)
     chosen: list[int] = []
     for place in range(pending + q):
-        deviations = told.deviations
-        gain = np.log(deviations) + log_improvement((told.means - best) / deviations)
-        gain[chosen] = -np.inf
-        chosen.append(place if place < pending else int(np.argmax(gain)))
+        value = worth(told.means, told.deviations)
+        value[chosen] = -np.inf
+        chosen.append(place if place < pending else int(np.argmax(value)))
         told.tell(chosen[-1])
     return chosen[pending:]
 

@@ -115,9 +115,8 @@ class DssGpUcbConfig(LocalGpConfig):
 
     def finder_settings(self) -> FinderSettings | None:
         """Return how cliques are looked for in the evaluations; None: they are not."""
-        if self.structure != "found" or self.cliques is not None:
-            return None
-        if self.structure_source == "policy":
+        looks = self.structure == "found" and self.structure_source != "policy"
+        if self.cliques is not None or not looks:
             return None
         return FinderSettings(
             edge_cap=self.edge_cap,

@@ -65,8 +65,10 @@ def best_share(
     shape: Float,
     noises: Sequence[float],
     shares: Sequence[float],
-) -> tuple[float, float]:
-    """Return which share of a structured term has the greatest evidence, and its scale.
+) -> tuple[float, float, Float | None]:
+    """Return which share of a structured term has the greatest evidence, its scale and covariance.
+
+    The covariance is None where the share is 0.
 
     Args:
         covariance: [N, N] of the common term.
@@ -77,13 +79,13 @@ def best_share(
         shares: above 0; that of 0 is compared with all of them.
     """
     best = evidence_of(covariance, targets, shape, noises) + PLAINER
-    chosen = 0.0, 1.0
+    chosen: tuple[float, float, Float | None] = 0.0, 1.0, None
     for scale, matrix in structured:
         for share in shares:
             mixed = covariance + share * (matrix - covariance)
             found = evidence_of(mixed, targets, shape, noises)
             if found > best:
-                best, chosen = found, (share, scale)
+                best, chosen = found, (share, scale, matrix)
     return chosen
 
 

@@ -17,7 +17,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.config import FinderSettings
 from rolecast.platform.optimizers.dss_gp_ucb.evidence import PLAINER
 from rolecast.platform.optimizers.dss_gp_ucb.inference import StructureFinder
 from rolecast.platform.optimizers.observations import Observations
-from rolecast.platform.surrogate.gp import Fit, Posterior, extend, fit
+from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern
 from rolecast.platform.surrogate.levelling import level
 from rolecast.platform.surrogate.memory import require_memory
@@ -80,7 +80,7 @@ class GlobalProcess:
         self._choice = Choice(0.5, NOISES[-2], cliques is not None)
         self._kept: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._stop = 0
-        self._base: Fit | None = None
+        self._base: Posterior | None = None
         self._posterior: Posterior | None = None
 
     @property
@@ -161,30 +161,21 @@ class GlobalProcess:
         require_memory(*points.shape, queries=2 * self._config.pool, fits=3)
         # One at a time: all of them would be thirty matrices.
         choices = self._choices(points, targets, known)
-        _, self._choice, posterior = max(choices, key=lambda each: each[0])
-        self._base = posterior.fit
-        return posterior
+        _, self._choice, self._base = max(choices, key=lambda each: each[0])
+        return self._base
 
     def _extended(self, data: Observations) -> Posterior:
         """Extend the last refit by what was told since; the choices stand."""
+        if self._base is None:
+            points, targets, known = self._seen(data, self._stop)
+            kernel, noise = self._kernel(self._choice), np.maximum(known, self._choice.noise)
+            fitted = fit(kernel.matrix(points, points), targets, noise)
+            self._base = Posterior(kernel, points, fitted)
+        if len(data) == self._stop:
+            return self._base
         points, targets, known = self._seen(data, len(data))
         require_memory(*points.shape, queries=2 * self._config.pool, fits=2)
-        kernel, fitted = self._kernel(self._choice), len(self._kept)
-        if self._base is None:
-            old, levelled, floor = self._seen(data, self._stop)
-            noise = np.maximum(floor, self._choice.noise)
-            self._base = fit(kernel.matrix(old, old), levelled, noise)
-        fresh = points[fitted:]
-        if not len(fresh):
-            return Posterior(kernel, points, self._base)
-        found = extend(
-            self._base,
-            kernel.matrix(points[:fitted], fresh),
-            kernel.matrix(fresh, fresh),
-            targets,
-            np.maximum(known[fitted:], self._choice.noise),
-        )
-        return Posterior(kernel, points, found)
+        return self._base.extended(points, targets, np.maximum(known, self._choice.noise))
 
     def _seen(self, data: Observations, count: int) -> tuple[Float, Float, Float]:
         """Return points [N, D], levelled targets [N] and known noise variances [N].

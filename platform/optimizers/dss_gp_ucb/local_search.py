@@ -7,6 +7,7 @@ the cliques say nothing it is the plain search again.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -96,19 +97,13 @@ class LocalSearch:
         if config.acquisition == "thompson":
             return cloud[greatest_draws(posterior, cloud * stretch, q, rng=self._rng)]
         pool = np.concatenate([self._pending, cloud])
-        noise, pending = self._process.noise, len(self._pending)
         if config.acquisition == "log_ei":
-            places = greatest_improvements(
-                posterior, pool * stretch, q, pending=pending, noise=noise
-            )
-            return pool[places]
-        places = greatest_bounds(
-            posterior,
-            pool * stretch,
-            q,
-            pending=pending,
-            root_beta=root_beta(config.beta, self._process.cliques, len(self._data)),
-            noise=noise,
+            choose = greatest_improvements
+        else:
+            weight = root_beta(config.beta, self._process.cliques, len(self._data))
+            choose = partial(greatest_bounds, root_beta=weight)
+        places = choose(
+            posterior, pool * stretch, q, pending=len(self._pending), noise=self._process.noise
         )
         return pool[places]
 

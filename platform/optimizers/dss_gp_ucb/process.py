@@ -28,7 +28,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.evidence import (
 from rolecast.platform.optimizers.dss_gp_ucb.inference import StructureFinder
 from rolecast.platform.optimizers.dss_gp_ucb.reach import Reach
 from rolecast.platform.optimizers.observations import Observations
-from rolecast.platform.surrogate.gp import Fit, Posterior, extend, fit
+from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
 from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.memory import require_memory
@@ -81,7 +81,7 @@ class LocalProcess:
         self._scales = 1.0, 1.0
         self._chosen = 1
         self._span: _Span | None = None
-        self._base: Fit | None = None
+        self._base: Posterior | None = None
 
     @property
     def relevance(self) -> Float:
@@ -186,42 +186,40 @@ class LocalProcess:
         if self._by_evidence and (choosing or tells < CHOICE_INTERVAL):
             self._choose_scales(points, targets, noise)
         covariance = self._common(self._scales[0]).matrix(points, points)
+        structured = None
         if choosing:
             self._chosen = tells
             if self._cliques is not None:
-                self._choose_share(self._cliques, points, covariance, targets, noise)
-        covariance = self._mixed(covariance, points)
+                structured = self._choose_share(self._cliques, points, covariance, targets, noise)
+        elif self._cliques is not None and self._share:
+            structured = self._structured(self._cliques).matrix(points, points)
+        if structured is not None:
+            self._mix(covariance, structured)
         place = self._noises.index(self._noise)
         near = self._noises[max(0, place - NEAR // 2) : place + NEAR // 2 + 1]
         fits = {choice: fit(covariance, targets, choice * noise) for choice in near}
         self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
-        self._base = fits[self._noise]
-        return Posterior(self._kernel(), points, self._base)
+        self._base = Posterior(self._kernel(), points, fits[self._noise])
+        return self._base
 
     def _extended(self, data: Observations, span: _Span) -> Posterior:
         """Condition on what the last refit saw and what was told since, by its choices."""
-        points, targets, noise = self._seen(data, span, len(data))
-        require_memory(*points.shape, fits=2)
-        known = span.stop - span.start
         if self._base is None:
             self._base = self._restored(data, span)
-        kernel, fresh = self._kernel(), points[known:]
-        if not len(fresh):
-            return Posterior(kernel, points, self._base)
-        found = extend(
-            self._base,
-            kernel.matrix(points[:known], fresh),
-            kernel.matrix(fresh, fresh),
-            targets,
-            self._noise * noise[known:],
-        )
-        return Posterior(kernel, points, found)
+        if len(data) == span.stop:
+            return self._base
+        points, targets, noise = self._seen(data, span, len(data))
+        require_memory(*points.shape, fits=2)
+        return self._base.extended(points, targets, self._noise * noise)
 
-    def _restored(self, data: Observations, span: _Span) -> Fit:
-        """Return the fit of the last refit, from its choices."""
+    def _restored(self, data: Observations, span: _Span) -> Posterior:
+        """Return the process of the last refit, from its choices."""
         points, targets, noise = self._seen(data, span, span.stop)
-        covariance = self._mixed(self._common(self._scales[0]).matrix(points, points), points)
-        return fit(covariance, targets, self._noise * noise)
+        require_memory(*points.shape)
+        covariance = self._common(self._scales[0]).matrix(points, points)
+        if self._cliques is not None and self._share:
+            self._mix(covariance, self._structured(self._cliques).matrix(points, points))
+        return Posterior(self._kernel(), points, fit(covariance, targets, self._noise * noise))
 
     def _seen(self, data: Observations, span: _Span, stop: int) -> tuple[Float, Float, Float]:
         """Return stretched points [N, D], levelled targets [N] and the shape of noise [N]."""
@@ -254,38 +252,44 @@ class LocalProcess:
 
     def _choose_share(
         self, cliques: Cliques, points: Float, covariance: Float, targets: Float, noise: Float
-    ) -> None:
-        """Choose the structured term's share, and its scale where lengthscales are chosen."""
+    ) -> Float | None:
+        """Choose the structured term's share, and its scale where lengthscales are chosen.
+
+        Returns:
+            The structured covariance [N, N]; None where its share is 0.
+        """
         scales = SCALES if self._by_evidence else (1.0,)
         matrices = (
             (scale, self._structured(cliques, scale).matrix(points, points)) for scale in scales
         )
         noises = self._noises if self._by_evidence else (*NOISES, *LARGE_NOISES)
         shares = SHARES[1:] if self._by_evidence else SHARES[1:-1]
-        self._share, scale = best_share(covariance, matrices, targets, noise, noises, shares)
+        found = best_share(covariance, matrices, targets, noise, noises, shares)
+        self._share, scale, structured = found
         self._scales = self._scales[0], scale
+        return structured
+
+    def _mix(self, common: Float, structured: Float) -> None:
+        """Make the common term's covariance [N, N] the one that was chosen, in place."""
+        common += self._share * (structured - common)
 
     def _kernel(self) -> Kernel:
         """Return the covariance that was chosen."""
         common = self._common(self._scales[0])
         if self._cliques is None or not self._share:
             return common
-        return Mixture(common, self._structured(self._cliques, self._scales[1]), self._share)
-
-    def _mixed(self, common: Float, points: Float) -> Float:
-        """Return the covariance [N, N] that was chosen, from that of the common term."""
-        if self._cliques is None or not self._share:
-            return common
-        structured = self._structured(self._cliques, self._scales[1]).matrix(points, points)
-        common += self._share * (structured - common)
-        return common
+        return Mixture(common, self._structured(self._cliques), self._share)
 
     def _common(self, scale: float) -> Matern:
         """Return the term over all dimensions, at a multiple of the cloud's scale."""
         return Matern(scale * self._radius())
 
-    def _structured(self, cliques: Cliques, scale: float) -> Kernel:
-        """Return the sum over cliques, each at that multiple of the cloud in its dimensions."""
+    def _structured(self, cliques: Cliques, scale: float | None = None) -> Kernel:
+        """Return the sum over cliques, each at that multiple of the cloud in its dimensions.
+
+        None: at the one that was chosen.
+        """
+        scale = self._scales[1] if scale is None else scale
         sizes = np.array([len(clique) for clique in cliques], dtype=np.float64)
         lengthscales = scale * self._radius() * np.sqrt(sizes / self._dimension)
         # Single precision adds 2e-6 of the variance, far below any noise of a policy's returns.
