@@ -5,6 +5,7 @@ evaluations, which its label says: against evaluations, its curve ends where the
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.platform.tuning.experiment import Experiment
@@ -44,15 +45,23 @@ which each moves the policy as much as many of these together."""
 
 
 def _searches(
-    names: Iterable[str], evaluations: int, tasks: tuple[str, ...], words: str = ""
+    names: Iterable[str],
+    evaluations: int,
+    tasks: tuple[str, ...],
+    words: str = "",
+    *,
+    episodes: int = 32,
+    batch_size: int = 15,
+    settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[SearchMethod, ...]:
-    """Return searches with evaluations of 32 episodes in batches of 15."""
+    """Return one search for each optimiser, called by its name and further words."""
     return tuple(
         SearchMethod(
             optimizer=name,
+            optimizer_settings=settings,
             evaluations=evaluations,
-            episodes=32,
-            batch_size=15,
+            episodes=episodes,
+            batch_size=batch_size,
             label=f"{name}{words}",
             tasks=tasks,
         )
@@ -68,38 +77,12 @@ EXPERIMENT: Final = Experiment(
         *_searches(QUICK, 1000, (*FIRST, *OTHERS, *LARGE)),
         *_searches(EVOLUTION, 1000, (*FIRST, *OTHERS)),
         *_searches(("gp_ucb",), 1000, FIRST),
-        *(
-            SearchMethod(
-                optimizer=name,
-                evaluations=4000,
-                episodes=8,
-                batch_size=60,
-                label=f"{name}_8_episodes",
-                tasks=(*FIRST, *OTHERS),
-            )
-            for name in CHEAP
-        ),
-        SearchMethod(
-            optimizer="turbo",
-            optimizer_settings=FEW_FIRST,
-            evaluations=510,
-            episodes=32,
-            batch_size=15,
-            label="turbo_initial_200_510",
-            tasks=(*FIRST, *OTHERS),
-        ),
+        *_searches(CHEAP, 4000, (*FIRST, *OTHERS), "_8_episodes", episodes=8, batch_size=60),
+        *_searches(("turbo",), 510, (*FIRST, *OTHERS), "_initial_200_510", settings=FEW_FIRST),
         *_searches(("gp_ucb",), 255, OTHERS, "_255"),
         *_searches(SLOW, 255, (*FIRST, *OTHERS), "_255"),
         *_searches(SLOWER, 255, FIRST, "_255"),
-        SearchMethod(
-            optimizer="gibo",
-            optimizer_settings=NARROW,
-            evaluations=255,
-            episodes=32,
-            batch_size=15,
-            label="gibo_narrow_255",
-            tasks=FIRST,
-        ),
+        *_searches(("gibo",), 255, FIRST, "_narrow_255", settings=NARROW),
     ),
     seeds=3,
     env_steps=800_000,

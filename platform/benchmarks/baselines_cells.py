@@ -154,6 +154,35 @@ GAME_SETTINGS: Final[Mapping[str, Any]] = {
 
 GAME_TUNING: Final = "nets, rates and pace for both games, the same for all; a handful of runs"
 
+VENTURE_LINES: Final[Mapping[str, float]] = {"best": 1.0, "without trust": 0.0}
+RIDGE_LINES: Final[Mapping[str, float]] = {"best": 1.0}
+
+
+def _game(
+    game: str,
+    *,
+    env_steps: int,
+    goal: str,
+    lines: Mapping[str, float],
+    updates_per_step: float | None = None,
+) -> Arena:
+    """Return a game of one step, at a pace of its own, or None for the defaults."""
+    paced = updates_per_step is not None
+    return Arena(
+        name=game if paced else f"{game}, defaults",
+        task=f"{GAME}:{game}",
+        size="small",
+        env_steps=env_steps,
+        contestants=GAME_CONTESTANTS,
+        goal=goal,
+        lines=lines,
+        test_episodes=1,
+        final_test_episodes=1,
+        settings={**GAME_SETTINGS, "updates_per_step": updates_per_step} if paced else {},
+        tuning=GAME_TUNING if paced else None,
+    )
+
+
 ARENAS: Final = (
     Arena(
         name="Pendulum-v1",
@@ -194,56 +223,34 @@ ARENAS: Final = (
         ),
         test_episodes=20,
     ),
-    Arena(
-        name="venture",
-        task=f"{GAME}:venture",
-        size="small",
+    _game(
+        "venture",
         env_steps=6_000,
-        contestants=GAME_CONTESTANTS,
         goal="centralised learners near the best return 1, independent ones near 0",
-        lines={"best": 1.0, "without trust": 0.0},
-        test_episodes=1,
-        final_test_episodes=1,
-        settings={**GAME_SETTINGS, "updates_per_step": 0.25},
-        tuning=GAME_TUNING,
+        lines=VENTURE_LINES,
+        updates_per_step=0.25,
     ),
-    Arena(
-        name="venture, defaults",
-        task=f"{GAME}:venture",
-        size="small",
+    _game(
+        "venture",
         env_steps=20_000,
-        contestants=GAME_CONTESTANTS,
         goal="the same with the defaults for predator-prey, three times as long",
-        lines={"best": 1.0, "without trust": 0.0},
-        test_episodes=1,
-        final_test_episodes=1,
+        lines=VENTURE_LINES,
     ),
-    Arena(
-        name="ridge",
-        task=f"{GAME}:ridge",
-        size="small",
+    _game(
+        "ridge",
         env_steps=4_000,
-        contestants=GAME_CONTESTANTS,
         goal=(
             "near the best return 1 where the policies climb one joint value together "
             "(facmac nonmonotonic), and a standstill where each climbs alone"
         ),
-        lines={"best": 1.0},
-        test_episodes=1,
-        final_test_episodes=1,
-        settings={**GAME_SETTINGS, "updates_per_step": 1.0},
-        tuning=GAME_TUNING,
+        lines=RIDGE_LINES,
+        updates_per_step=1.0,
     ),
-    Arena(
-        name="ridge, defaults",
-        task=f"{GAME}:ridge",
-        size="small",
+    _game(
+        "ridge",
         env_steps=20_000,
-        contestants=GAME_CONTESTANTS,
         goal="the same with the defaults for predator-prey: 2,400 updates in place of 3,200",
-        lines={"best": 1.0},
-        test_episodes=1,
-        final_test_episodes=1,
+        lines=RIDGE_LINES,
     ),
     Arena(
         name="pred_prey_3",
