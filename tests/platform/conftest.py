@@ -1,10 +1,34 @@
-"""A small finished run that tests of the command line and of the reports look at."""
+"""A small finished run that tests look at, and the moment in which they stop a search."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import rolecast
+from rolecast.platform.search import journal
+
+AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
+
+
+@pytest.fixture(scope="session")
+def await_batch() -> AwaitBatch:
+    """Wait until the search in a folder has kept a whole batch, or until it is known to be over.
+
+    The file itself shows earlier: a write that has begun is not a batch.
+    """
+
+    def wait(out: Path, over: Callable[[], bool]) -> bool:
+        deadline = time.monotonic() + 120.0
+        while not journal.read(out / "checkpoint" / "journal.bin"):
+            if over():
+                return False
+            assert time.monotonic() < deadline, f"no batch in {out} after two minutes"
+            time.sleep(0.002)
+        return True
+
+    return wait
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,8 @@ TASK = "pred_prey_3"
 
 SameHistory = Callable[[Path, Path], None]
 
+AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
+
 pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
@@ -151,16 +153,17 @@ def test_a_lost_optimizer_actor_changes_nothing(
 
 
 def test_a_search_on_ray_killed_with_its_driver_resumes_to_the_same_history(
-    ray_cluster: str, alone: Path, tmp_path: Path, same_history: SameHistory
+    ray_cluster: str,
+    alone: Path,
+    tmp_path: Path,
+    same_history: SameHistory,
+    await_batch: AwaitBatch,
 ) -> None:
     out = tmp_path / "run"
     settings = SETTINGS | {"workers": 2, "address": ray_cluster, "out": str(out)}
     script = f"from rolecast import search; search({TASK!r}, **{settings!r})"
     driver = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
-    journal = out / "checkpoint" / "journal.bin"
-    while not (journal.is_file() and journal.stat().st_size > 0):
-        assert driver.poll() is None, "the driver ended before it could be killed"
-        time.sleep(0.002)
+    assert await_batch(out, lambda: driver.poll() is not None), "ended before it could be killed"
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     assert 20 <= len(read_history(out)) < 240

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -190,7 +189,9 @@ def test_a_demo_is_found_again_and_not_searched_again(
     assert "env_steps 20000; expected 30000" in other.stderr
 
 
-def test_ctrl_c_ends_with_130_and_the_way_to_resume(tmp_path: Path) -> None:
+def test_ctrl_c_ends_with_130_and_the_way_to_resume(
+    tmp_path: Path, await_batch: Callable[[Path, Callable[[], bool]], bool]
+) -> None:
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rolecast.platform.cli.app", "search", "pred_prey_3"]
     command += ["--optimizer", "random", "--env-steps", "400000000", "--workers", "0"]
@@ -201,9 +202,7 @@ def test_ctrl_c_ends_with_130_and_the_way_to_resume(tmp_path: Path) -> None:
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (out / "checkpoint" / "journal.bin").is_file():
-        time.sleep(0.1)
+    assert await_batch(out, lambda: process.poll() is not None)
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,8 @@ SMALL: dict[str, Any] = {
 TASK = "pred_prey_3"
 
 SameHistory = Callable[[Path, Path], None]
+
+AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
 
 
 class Interrupts(Silent):
@@ -146,15 +147,12 @@ def test_every_optimizer_resumes_to_the_same_history(
 
 
 def test_a_search_killed_with_its_process_resumes_to_the_same_history(
-    whole: Path, tmp_path: Path, same_history: SameHistory
+    whole: Path, tmp_path: Path, same_history: SameHistory, await_batch: AwaitBatch
 ) -> None:
     out = tmp_path / "run"
     script = f"from rolecast import search; search({TASK!r}, out={str(out)!r}, **{SMALL!r})"
     driver = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
-    journal = out / "checkpoint" / "journal.bin"
-    while not (journal.is_file() and journal.stat().st_size > 0):
-        assert driver.poll() is None, "the driver ended before it could be killed"
-        time.sleep(0.002)
+    assert await_batch(out, lambda: driver.poll() is not None), "ended before it could be killed"
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     before = read_history(out)
@@ -283,16 +281,12 @@ def test_a_faulty_environment_is_named_and_nothing_is_lost(tmp_path: Path, fault
 
 
 @pytest.fixture
-def ctrl_c(tmp_path: Path) -> Iterator[Path]:
+def ctrl_c(tmp_path: Path, await_batch: AwaitBatch) -> Iterator[Path]:
     """Interrupt this process soon after the search in this folder has kept its first batch."""
     out, over = tmp_path / "run", threading.Event()
 
     def interrupt() -> None:
-        journal = out / "checkpoint" / "journal.bin"
-        while not (journal.is_file() and journal.stat().st_size > 0):
-            if over.wait(0.01):
-                return
-        if not over.wait(0.3):
+        if await_batch(out, over.is_set) and not over.wait(0.3):
             os.kill(os.getpid(), signal.SIGINT)
 
     waiting = threading.Thread(target=interrupt)
