@@ -46,12 +46,18 @@ class LocalGpConfig:
     0.2 for a policy's weights, as wide as the cube, sqrt(D / 12), for a black box."""
 
     final_radius: float | None = None
-    """The least radius. None: a fifth of the first, for a black box a thousandth."""
+    """The least radius, unless noise allows less. None: a fifth of the first, for a black box a
+    thousandth."""
 
     narrowing: str | None = None
     """When the cloud narrows: geometrically over the budget ("schedule"), or while the centre's
     moves cancel ("progress"), widening again while they add up. None: "schedule" for a policy's
     weights, "progress" for a black box."""
+
+    signal_to_noise: float | None = None
+    """Variance of a candidate's return about the cloud's mean, in units of that of its error, above
+    which the cloud narrows, by up to a factor of 4; it widens again below. It takes the standard
+    errors of evaluations. 0: never. None: 1 for a policy's weights, 0 for a black box."""
 
     lengthscale: str | None = None
     """Of the process: the radius of the "cloud", or a multiple of it chosen by "evidence". None:
@@ -132,8 +138,10 @@ class LocalGpConfig:
             value = getattr(self, name)
             if value is not None and value not in known:
                 raise unknown_name(f"{owner}.{name}", value, known)
-        if not self.beta >= 0.0:
-            raise ConfigError(f"{owner}.beta", self.beta, "at least 0")
+        for name in ("beta", "signal_to_noise"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0.0:
+                raise ConfigError(f"{owner}.{name}", value, "at least 0")
         check_levelling(self.levelling)
 
     def reach(self, dimension: int) -> Reach:

@@ -20,7 +20,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.acquisition import (
     greatest_improvements,
     root_beta,
 )
-from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud
+from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud, signal_to_noise
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
 from rolecast.platform.optimizers.dss_gp_ucb.process import LocalProcess
 from rolecast.platform.optimizers.observations import (
@@ -38,6 +38,9 @@ ASCENT_STEPS: Final = 8
 UNASKED: Final = 64
 """Evaluations from which the centre moves where none was asked for; two batches else."""
 
+OUTSKIRTS: Final = 3.0
+"""Radii from the centre beyond which a point that is told was not drawn from the cloud."""
+
 
 class LocalSearch:
     """Local Gaussian-process search of the unit cube; see the module."""
@@ -52,6 +55,7 @@ class LocalSearch:
         self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
         self._first_batch, self._tells = 0, 0
         self._incumbent: tuple[float, float] | None = None
+        self._ratio: float | None = None
 
     @property
     def radius(self) -> float:
@@ -108,12 +112,14 @@ class LocalSearch:
         return pool[places]
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations, refit, move the centre."""
+        """Take in evaluations, refit, move the centre, and the cloud's radius by their noise."""
+        known, centre, radius = len(self._data), self._centre, self.radius
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
         self._tells += 1
         if len(self._data) >= (2 * self._first_batch or UNASKED):
             self._learn()
+        self._hear(known, centre, radius)
 
     def best(self) -> Float:
         """Return the average of the latest centres: of highest posterior mean, less their walk.
@@ -127,8 +133,10 @@ class LocalSearch:
         return np.asarray(self._path[-self._averaged :].mean(0))
 
     def explain(self) -> dict[str, float]:
-        """Return cloud radius, shares of noise and structure, and what the centre should earn."""
+        """Return what is believed: of the cloud, noise, structure, and what the centre earns."""
         found = {"cloud_radius": self.radius} | self._process.explain()
+        if self._ratio is not None:
+            found["signal_to_noise"] = self._ratio
         if self._incumbent is not None:
             found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
         return found
@@ -145,6 +153,7 @@ class LocalSearch:
             "cloud": self._cloud.state_dict(),
             "counts": [self._first_batch, self._tells],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
+            "ratio": self._ratio,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -156,8 +165,19 @@ class LocalSearch:
         self._cloud.load_state_dict(state["cloud"])
         self._process.load_state_dict(state["process"])
         self._first_batch, self._tells = map(int, state["counts"])
+        self._ratio = None if state["ratio"] is None else float(state["ratio"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
+
+    def _hear(self, known: int, centre: Float, radius: float) -> None:
+        """Tell the cloud how noisy the latest evaluations were, of a cloud round that centre."""
+        data = self._data
+        distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
+        drawn = np.flatnonzero(distances <= OUTSKIRTS * radius) + known
+        ratio = signal_to_noise(data.returns[drawn], data.stderrs[drawn], self._config.levelling)
+        if ratio is not None:
+            self._ratio = ratio
+            self._cloud.heard(ratio, len(drawn))
 
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and climb."""

@@ -1,8 +1,9 @@
 """How far a local search looks and how it narrows: one answer for policies, one for black boxes.
 
 Returns of policies are mostly noise and nearly linear over a cloud that is narrow enough to move
-all weights of a policy at once; such a search narrows with its budget. A black box of which nothing
-is known is looked at as a whole first, and the search narrows as far as its own moves tell.
+all weights of a policy at once; such a search narrows with its budget, and further where noise lets
+it. A black box of which nothing is known is looked at as a whole first, and the search narrows as
+far as its own moves tell.
 """
 
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ class Reach:
     narrowing: str
     lengthscale: str
     relevance_power: float
+    signal_to_noise: float
 
 
 POLICIES: Final = Reach(
@@ -34,6 +36,7 @@ POLICIES: Final = Reach(
     narrowing="schedule",
     lengthscale="cloud",
     relevance_power=0.5,
+    signal_to_noise=1.0,
 )
 """Where the weights of a policy are searched (docs/optimizers.md tells what else was tried)."""
 
@@ -48,4 +51,5 @@ def black_boxes(dimension: int) -> Reach:
         narrowing="progress",
         lengthscale="evidence",
         relevance_power=0.0,
+        signal_to_noise=0.0,
     )

@@ -68,6 +68,25 @@ def test_the_cloud_narrows_with_the_budget_and_no_faster_than_with_the_evaluatio
     assert optimizer.radius == pytest.approx(0.32 * 0.25**passed)
 
 
+@pytest.mark.parametrize(("stderr", "narrower"), [(0.001, True), (10.0, False), (None, False)])
+def test_the_cloud_narrows_where_noise_is_small(stderr: float | None, narrower: bool) -> None:
+    optimizer = search(5, signal_to_noise=1.0)
+    for _ in range(4):
+        asked = optimizer.ask(60)
+        errors = None if stderr is None else np.full(60, stderr)
+        optimizer.tell(asked, asked.sum(1), errors)
+    schedule = 0.3 * (1.0 / 3.0) ** (240 / 400)
+    assert optimizer.radius < 0.6 * schedule if narrower else optimizer.radius == schedule
+    assert ("signal_to_noise" in optimizer.explain()) is (stderr is not None)
+
+
+def test_points_that_were_not_drawn_say_nothing_of_the_cloud() -> None:
+    optimizer = search(5, radius=0.05, final_radius=0.05, signal_to_noise=1.0)
+    corners = np.random.default_rng(0).integers(0, 2, (60, 5)).astype(np.float64)
+    optimizer.tell(corners, corners.sum(1), np.full(60, 0.001))
+    assert "signal_to_noise" not in optimizer.explain()
+
+
 def test_the_centre_moves_no_farther_than_its_step() -> None:
     optimizer, rng = search(5, step=0.25), np.random.default_rng(0)
     centre = np.full(5, 0.5)
