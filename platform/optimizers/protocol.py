@@ -50,6 +50,14 @@ class Paced(Protocol):
 
 
 @runtime_checkable
+class SavesEpisodes(Protocol):
+    """An optimiser that says where fewer episodes a candidate do."""
+
+    def episodes(self, planned: int) -> int:
+        """Return how many episodes each candidate asked for next needs, from 1 to those planned."""
+
+
+@runtime_checkable
 class Explains(Protocol):
     """An optimiser that can say what it believes, for the live view and the report."""
 

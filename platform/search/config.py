@@ -44,6 +44,10 @@ class SearchConfig:
     episodes: int | None = None
     """E, episodes averaged into one evaluation."""
 
+    fewer_episodes: bool | None = None
+    """Whether the optimiser may take fewer episodes where it sees little noise. None: where
+    neither episodes nor a budget in evaluations is given."""
+
     batch_size: int | None = None
     """q, candidates asked at once."""
 
@@ -75,6 +79,8 @@ class SearchConfig:
             object.__setattr__(self, "env_steps", DEFAULT_ENV_STEPS)
         for name in ("env_steps", "evaluations", "episodes", "batch_size", "test_episodes"):
             _require_integer(name, getattr(self, name), 1)
+        if self.fewer_episodes not in (None, True, False):
+            raise ConfigError("SearchConfig.fewer_episodes", self.fewer_episodes, "true or false")
         _require_integer("seed", self.seed, 0)
         _require_integer("workers", self.workers, 0)
         for name in ("task", "policy", "optimizer"):

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rolecast.envs.errors import RequestError
@@ -114,7 +115,7 @@ def standard_errors(returns: Float) -> Float | None:
     return np.asarray(returns.std(axis=1, ddof=1) / np.sqrt(episodes))
 
 
-def history_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
+def history_table(batches: Sequence[Batch]) -> pa.Table:
     """Return one row an evaluation, in order."""
     sizes = [len(batch.candidates) for batch in batches]
     evaluations = np.concatenate([np.zeros(0, dtype=np.int64), *_numbers(batches)])
@@ -122,13 +123,13 @@ def history_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
         {
             "evaluation": evaluations,
             "batch": np.repeat(np.array([b.index for b in batches], dtype=np.int64), sizes),
-            "candidate": _lists([batch.candidates for batch in batches], dimension),
+            "candidate": _lists([batch.candidates for batch in batches]),
             "return_mean": _joined([batch.means for batch in batches]),
             "return_stderr": _joined([_or_nan(b.stderrs, b) for b in batches]),
-            "episode_returns": _lists([batch.episode_returns for batch in batches], 1),
+            "episode_returns": _lists([batch.episode_returns for batch in batches]),
             "observed_return_mean": _joined([batch.observed_means for batch in batches]),
             "observed_return_stderr": _joined([_or_nan(b.observed_stderrs, b) for b in batches]),
-            "observed_returns": _lists([batch.observed_returns for batch in batches], 1),
+            "observed_returns": _lists([batch.observed_returns for batch in batches]),
             "env_steps": np.concatenate(
                 [np.zeros(0, dtype=np.int64), *(batch.env_steps for batch in batches)]
             ),
@@ -139,7 +140,7 @@ def history_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
     )
 
 
-def incumbents_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
+def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
     """Return one row a batch: what it was, and the incumbent after it."""
     ends = [batch.spent_after for batch in batches]
     return pa.table(
@@ -149,7 +150,7 @@ def incumbents_table(batches: Sequence[Batch], dimension: int) -> pa.Table:
             "spent": np.array([batch.spent for batch in batches], dtype=float),
             "evaluation": np.array([end.evaluations for end in ends], dtype=np.int64),
             "env_steps": np.array([end.env_steps for end in ends], dtype=np.int64),
-            "candidate": _lists([batch.incumbent[None] for batch in batches], dimension),
+            "candidate": _lists([batch.incumbent[None] for batch in batches]),
         }
     )
 
@@ -161,24 +162,27 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
         RequestError: the tables contradict each other.
     """
     rows = {name: history[name].to_numpy() for name in ("batch", "env_steps", "wall_time_s")}
-    candidates, returns = _matrix(history["candidate"]), _matrix(history["episode_returns"])
-    observed = _matrix(history["observed_returns"])
     marks = incumbents.to_pydict()
     starts = np.searchsorted(rows["batch"], marks["batch"])
-    batches = []
-    for row, index in enumerate(marks["batch"]):
-        part = slice(int(starts[row]), int(marks["evaluation"][row]))
-        if part.stop > len(candidates) or not (rows["batch"][part] == index).all():
+    parts = [slice(int(a), int(b)) for a, b in zip(starts, marks["evaluation"], strict=True)]
+    for part, index in zip(parts, marks["batch"], strict=True):
+        if part.stop > len(history) or not (rows["batch"][part] == index).all():
             raise RequestError(f"history.parquet is damaged: batch {index} is not whole")
+    candidates, returns, observed = (
+        _matrices(history[name], parts)
+        for name in ("candidate", "episode_returns", "observed_returns")
+    )
+    batches = []
+    for row, (index, part) in enumerate(zip(marks["batch"], parts, strict=True)):
         batches.append(
             Batch(
                 index=index,
                 kind=Kind(marks["kind"][row]),
                 first=part.start,
                 spent=marks["spent"][row],
-                candidates=candidates[part],
-                episode_returns=returns[part],
-                observed_returns=observed[part],
+                candidates=candidates[row],
+                episode_returns=returns[row],
+                observed_returns=observed[row],
                 env_steps=rows["env_steps"][part],
                 wall_time_s=float(rows["wall_time_s"][part.stop - 1]),
                 incumbent=np.array(marks["candidate"][row]),
@@ -207,14 +211,19 @@ def _joined(parts: Sequence[Float]) -> Float:
     return np.concatenate([np.zeros(0), *parts])
 
 
-def _lists(parts: Sequence[Float], width: int) -> pa.Array:
-    """Return the rows of matrices [., K] as one column of lists."""
-    matrix = np.concatenate(parts) if parts else np.zeros((0, width))
-    offsets = np.arange(len(matrix) + 1, dtype=np.int32) * matrix.shape[1]
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.ravel()))
+def _lists(parts: Sequence[Float]) -> pa.Array:
+    """Return the rows of matrices [., K], each of its own K, as one column of lists."""
+    sizes = [np.full(len(part), part.shape[1], dtype=np.int32) for part in parts]
+    offsets = np.concatenate([np.zeros(1, dtype=np.int32), *sizes]).cumsum(dtype=np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), _joined([part.ravel() for part in parts]))
 
 
-def _matrix(column: pa.ChunkedArray) -> Float:
-    """Undo `_lists`."""
-    values = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64).reshape(len(column), -1 if len(column) else 0)
+def _matrices(column: pa.ChunkedArray, parts: Sequence[slice]) -> list[Float]:
+    """Undo `_lists`, where these rows were a matrix each."""
+    lists = column.combine_chunks()
+    values = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+    ends = np.append(0, pc.list_value_length(lists).to_numpy(zero_copy_only=False)).cumsum()
+    return [
+        values[ends[part.start] : ends[part.stop]].reshape(part.stop - part.start, -1)
+        for part in parts
+    ]

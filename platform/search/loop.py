@@ -42,6 +42,7 @@ class _Pending:
     kind: Kind
     spent: float
     candidates: Float
+    episodes: int
 
 
 class Search:
@@ -125,7 +126,7 @@ class Search:
         self._keeper.remember(batch, reply.state)
         if reply.state is not None:
             self._checkpoint(reply.state)
-        self._pending = _asked(wanted, reply)
+        self._pending = self._asked(wanted, reply)
         return self.reporter.batch(batch, reply, result.metrics)
 
     def test(self) -> tuple[float, float | None]:
@@ -138,7 +139,7 @@ class Search:
     def save(self) -> None:
         """Write the tables, so that they hold every batch; safe at any moment."""
         if self._tabled != len(self.batches):
-            self._folder.write_tables(self.batches, self._plan.dimension)
+            self._folder.write_tables(self.batches)
             self._tabled = len(self.batches)
 
     def close(self) -> None:
@@ -165,7 +166,8 @@ class Search:
         if kind is not Kind.SEARCH:
             return None
         q = min(self._plan.batch_size, self._plan.budget.search_fits(spent))
-        return Wanted(q=q, spent=self._plan.budget.share(spent))
+        planned = self._plan.episodes if self._plan.config.fewer_episodes else None
+        return Wanted(q=q, spent=self._plan.budget.share(spent), episodes=planned)
 
     def _prepare(self) -> _Pending:
         """Return the batch with which the search begins, goes on after a resume, or ends."""
@@ -173,22 +175,32 @@ class Search:
         kind, share = self._next_kind(spent, self._last_kind), plan.budget.share(spent)
         if kind is Kind.DESIGN and plan.design is not None:
             design = plan.design[: plan.budget.search_fits(spent)]
-            return _Pending(kind=kind, spent=share, candidates=design)
+            return _Pending(kind=kind, spent=share, candidates=design, episodes=plan.episodes)
         if kind is Kind.CONFIRM:
             rivals = contenders(self.batches, plan.budget)
             rows = confirmation_batch(rivals, plan.budget.confirmations)
-            return _Pending(kind=kind, spent=share, candidates=rows)
+            return _Pending(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
         wanted = self._wanted(kind, spent)
-        pending = _asked(wanted, self._keeper.exchange(None, wanted)) if wanted else None
+        pending = self._asked(wanted, self._keeper.exchange(None, wanted)) if wanted else None
         if pending is None:
             raise RunError("the search cannot be advanced: its budget is spent")
         self._pending = pending
         return pending
 
+    def _asked(self, wanted: Wanted | None, reply: Reply) -> _Pending | None:
+        if wanted is None or reply.candidates is None:
+            return None
+        return _Pending(
+            kind=Kind.SEARCH,
+            spent=wanted.spent,
+            candidates=reply.candidates,
+            episodes=reply.episodes or self._plan.episodes,
+        )
+
     def _evaluate(self, pending: _Pending) -> BatchResult:
         plan, first = self._plan, self.spent.evaluations
         numbers = range(first, first + len(pending.candidates))
-        seeds = [episode_seeds(plan.seed, Purpose.SEARCH, k, plan.episodes) for k in numbers]
+        seeds = [episode_seeds(plan.seed, Purpose.SEARCH, k, pending.episodes) for k in numbers]
         labels = [f"evaluation {number}" for number in numbers]
         record = knowledge.RECORDED_OBSERVATIONS if pending.kind is Kind.DESIGN else 0
         return self._run(pending.candidates, np.stack(seeds), labels, record)
@@ -248,14 +260,8 @@ class Search:
 
     def _checkpoint(self, state: dict[str, Any]) -> None:
         start = time.monotonic()
-        self._folder.write_checkpoint(self.batches, self._plan.dimension, state)
+        self._folder.write_checkpoint(self.batches, state)
         self._tabled = len(self.batches)
         self._last_checkpoint = time.monotonic()
         cost = self._last_checkpoint - start
         self._interval = max(CHECKPOINT_INTERVAL_S, cost / CHECKPOINT_SHARE)
-
-
-def _asked(wanted: Wanted | None, reply: Reply) -> _Pending | None:
-    if wanted is None or reply.candidates is None:
-        return None
-    return _Pending(kind=Kind.SEARCH, spent=wanted.spent, candidates=reply.candidates)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rolecast.envs.errors import RunError
 from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.protocol import Explains, OptimizerConfig, Paced
+from rolecast.platform.optimizers.protocol import Explains, OptimizerConfig, Paced, SavesEpisodes
 from rolecast.platform.search.one_thread import OneThread
 
 
@@ -40,6 +40,9 @@ class Wanted:
     spent: float
     """Share of the budget spent so far."""
 
+    episodes: int | None = None
+    """Episodes planned for each candidate, where the optimiser may do with fewer."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reply:
@@ -56,6 +59,9 @@ class Reply:
 
     candidates: Float | None = None
     """[q, D], where a batch was wanted."""
+
+    episodes: int | None = None
+    """E of that batch; None where the optimiser has no say."""
 
     ask_s: float = 0.0
     """Seconds in `ask`."""
@@ -112,16 +118,19 @@ class OptimizerHost:
             beliefs = optimizer.explain() if isinstance(optimizer, Explains) else {}
         tell_s = time.perf_counter() - start
         state = optimizer.state_dict() if keep else None
-        start = time.perf_counter()
+        start, episodes = time.perf_counter(), None
         if wanted is not None:
             if isinstance(optimizer, Paced):
                 optimizer.pace(wanted.spent)
             self._asked = np.array(optimizer.ask(wanted.q), dtype=np.float64)
+            if wanted.episodes is not None and isinstance(optimizer, SavesEpisodes):
+                episodes = optimizer.episodes(wanted.episodes)
         return Reply(
             best=best,
             beliefs={name: float(value) for name, value in beliefs.items()},
             state=state,
             candidates=self._asked if wanted is not None else None,
+            episodes=episodes,
             ask_s=time.perf_counter() - start,
             tell_s=tell_s,
         )

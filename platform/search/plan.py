@@ -52,7 +52,7 @@ class Plan:
     """What may be spent."""
 
     episodes: int
-    """E."""
+    """E, at most."""
 
     batch_size: int
     """q."""
@@ -99,6 +99,9 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     episodes, batch_size = _sizes(config, optimizer, made.spec.horizon)
+    fewer = config.fewer_episodes
+    if fewer is None:
+        fewer = config.episodes is None and config.evaluations is None
     tests = TEST_EPISODES_COMPILED if hasattr(made, "lanes") else TEST_EPISODES
     test_episodes = config.test_episodes or tests
     informed = knowledge.informed_config(optimizer, policy)
@@ -111,7 +114,11 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         informed.build(dimension=policy.space.size, seed=config.seed)
     return Plan(
         config=replace(
-            config, episodes=episodes, batch_size=batch_size, test_episodes=test_episodes
+            config,
+            episodes=episodes,
+            fewer_episodes=fewer,
+            batch_size=batch_size,
+            test_episodes=test_episodes,
         ),
         source=source,
         task=made,

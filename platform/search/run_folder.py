@@ -174,18 +174,16 @@ class RunFolder:
         self.checkpoint_folder.mkdir(exist_ok=True)
         journal.append(self.journal_file, batch)
 
-    def write_tables(self, batches: Sequence[Batch], dimension: int) -> None:
+    def write_tables(self, batches: Sequence[Batch]) -> None:
         """Replace history.parquet and incumbents.parquet."""
         text = {"rolecast": str(SCHEMA)}
-        table = incumbents_table(batches, dimension)
+        table = incumbents_table(batches)
         write_bytes(self.incumbents_file, table_bytes(table, text))
-        write_bytes(self.history_file, table_bytes(history_table(batches, dimension), text))
+        write_bytes(self.history_file, table_bytes(history_table(batches), text))
 
-    def write_checkpoint(
-        self, batches: Sequence[Batch], dimension: int, state: Mapping[str, Any]
-    ) -> None:
+    def write_checkpoint(self, batches: Sequence[Batch], state: Mapping[str, Any]) -> None:
         """Replace tables and optimiser state, then empty the journal."""
-        self.write_tables(batches, dimension)
+        self.write_tables(batches)
         write_bytes(self.state_file, to_bytes({"batches": len(batches), "optimizer": state}))
         journal.clear(self.journal_file)
 
@@ -266,7 +264,5 @@ def read_incumbents(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _frame(folder: RunFolder, table: Any) -> pd.DataFrame:
-    batches = folder.read_batches()
-    dimension = batches[0].candidates.shape[1] if batches else 0
-    frame: pd.DataFrame = table(batches, dimension).to_pandas()
+    frame: pd.DataFrame = table(folder.read_batches()).to_pandas()
     return frame

@@ -55,9 +55,10 @@ class LocalGpConfig:
     weights, "progress" for a black box."""
 
     signal_to_noise: float | None = None
-    """Variance of a candidate's return about the cloud's mean, in units of that of its error, above
-    which the cloud narrows, by up to a factor of 4; it widens again below. It takes the standard
-    errors of evaluations. 0: never. None: 1 for a policy's weights, 0 for a black box."""
+    """Variance of candidates' returns that is not noise, in units of that which is, above which the
+    cloud narrows, by up to a factor of 4; it widens again below. Beyond 30 times as much noise
+    limits nothing, and fewer episodes are taken (`fewer_episodes`). 0: neither. None: 1 for a
+    policy's weights, 0 for a black box."""
 
     lengthscale: str | None = None
     """Of the process: the radius of the "cloud", or a multiple of it chosen by "evidence". None:

@@ -20,8 +20,9 @@ from rolecast.platform.optimizers.dss_gp_ucb.acquisition import (
     greatest_improvements,
     root_beta,
 )
-from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud, signal_to_noise
+from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
+from rolecast.platform.optimizers.dss_gp_ucb.noise import NoiseRule
 from rolecast.platform.optimizers.dss_gp_ucb.process import LocalProcess
 from rolecast.platform.optimizers.observations import (
     Observations,
@@ -53,14 +54,18 @@ class LocalSearch:
         self._centre = np.full(dimension, 0.5)
         self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
         self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
+        self._noise = NoiseRule(self._reach.signal_to_noise)
         self._first_batch, self._tells = 0, 0
         self._incumbent: tuple[float, float] | None = None
-        self._ratio: float | None = None
 
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        return self._cloud.radius(len(self._data))
+        return self._noise.width * self._cloud.radius(len(self._data))
+
+    def episodes(self, planned: int) -> int:
+        """Return how many of the episodes planned for a candidate it needs."""
+        return self._noise.episodes(planned)
 
     @property
     def _averaged(self) -> int:
@@ -112,7 +117,7 @@ class LocalSearch:
         return pool[places]
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations, refit, move the centre, and the cloud's radius by their noise."""
+        """Take in evaluations and their noise, refit, move the centre."""
         known, centre, radius = len(self._data), self._centre, self.radius
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
@@ -134,9 +139,7 @@ class LocalSearch:
 
     def explain(self) -> dict[str, float]:
         """Return what is believed: of the cloud, noise, structure, and what the centre earns."""
-        found = {"cloud_radius": self.radius} | self._process.explain()
-        if self._ratio is not None:
-            found["signal_to_noise"] = self._ratio
+        found = {"cloud_radius": self.radius} | self._process.explain() | self._noise.explain()
         if self._incumbent is not None:
             found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
         return found
@@ -153,7 +156,7 @@ class LocalSearch:
             "cloud": self._cloud.state_dict(),
             "counts": [self._first_batch, self._tells],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
-            "ratio": self._ratio,
+            "noise": self._noise.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -165,19 +168,16 @@ class LocalSearch:
         self._cloud.load_state_dict(state["cloud"])
         self._process.load_state_dict(state["process"])
         self._first_batch, self._tells = map(int, state["counts"])
-        self._ratio = None if state["ratio"] is None else float(state["ratio"])
+        self._noise.load_state_dict(state["noise"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
     def _hear(self, known: int, centre: Float, radius: float) -> None:
-        """Tell the cloud how noisy the latest evaluations were, of a cloud round that centre."""
+        """Learn how noisy the latest evaluations were, of a cloud round that centre."""
         data = self._data
         distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
         drawn = np.flatnonzero(distances <= OUTSKIRTS * radius) + known
-        ratio = signal_to_noise(data.returns[drawn], data.stderrs[drawn], self._config.levelling)
-        if ratio is not None:
-            self._ratio = ratio
-            self._cloud.heard(ratio, len(drawn))
+        self._noise.heard(data.returns[drawn], data.stderrs[drawn])
 
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and climb."""
