@@ -118,7 +118,7 @@ PROBLEMS: Final = (
     Problem(kind="levy", dimension=100, rotated=True),
 )
 
-NARROW: Final = {**asdict(POLICIES), "levelling": "signed_sqrt"}
+NARROW: Final = {**asdict(POLICIES), "levelling": "signed_sqrt", "signal_to_noise": 0.0}
 LITERAL: Final = {"configuration": "paper"}
 
 CONTESTANTS: Final = (

@@ -7,43 +7,22 @@ at the fewest cliques only: its memory grows with their number.
 
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
-import gpytorch
 import numpy as np
 import torch
 
+from rolecast.envs.errors import unknown_name
+from rolecast.platform.benchmarks.cores import cores_cases, measure_cores
 from rolecast.platform.benchmarks.iterations import all_iterations, faster, measure_iteration
+from rolecast.platform.benchmarks.kernel_case import FUSED, GPYTORCH, Case, fused, one_a_clique
 from rolecast.platform.benchmarks.peak import peak_mib
-from rolecast.platform.benchmarks.random_cliques import random_cliques
-from rolecast.platform.surrogate.additive_kernel import AdditiveCliqueKernel
 
 REPEATS: Final = 3
-FUSED: Final = "AdditiveCliqueKernel"
-GPYTORCH: Final = "gpytorch AdditiveKernel"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """One measurement."""
-
-    kernel: str
-    """FUSED or GPYTORCH."""
-
-    precision: str
-    """"float32" or "float64"."""
-
-    dimensions: int
-    """D."""
-
-    points: int
-    """N."""
-
-    cliques: int
-    """M, of 2 to 6 dimensions each, drawn at random."""
+PARTS: Final = ("kernels", "cores", "iterations")
 
 
 def all_cases(*, quick: bool) -> list[Case]:
@@ -60,38 +39,60 @@ def all_cases(*, quick: bool) -> list[Case]:
     return cases
 
 
-def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+def measure_all(
+    *, quick: bool, note: Callable[[str], None], parts: Sequence[str] = PARTS
+) -> dict[str, Any]:
     """Measure all cases, one after the other.
 
     Args:
         quick: small ones only.
         note: told of each case.
+        parts: some of PARTS.
 
     Returns:
-        JSON values: for each case the least of REPEATS seconds for the covariance and for its
-        gradient, the same per pair and clique, and the peak of memory beyond what the process
-        had before; how many times faster the fused kernel is at the same case; and the same of
-        whole iterations.
+        JSON values. Of the kernels, for each case the least of REPEATS seconds for the covariance
+        and for its gradient, the same per pair and clique, and the peak of memory beyond what the
+        process had before, and how many times faster the fused kernel is at the same case. How
+        many times as fast it is on all cores. Whole iterations, and how many times as fast as
+        BoTorch's they are.
+
+    Raises:
+        RequestError: a part is not known.
     """
-    context = multiprocessing.get_context("spawn")
-    rows = []
-    for case in all_cases(quick=quick):
-        with ProcessPoolExecutor(1, mp_context=context) as pool:
-            rows.append(asdict(case) | pool.submit(measure, case).result())
-        note(f"{case.kernel}, {case.precision}, M = {case.cliques}: {rows[-1]['value_s']:.3f} s")
-    whole = []
-    for iteration in all_iterations(quick=quick):
-        with ProcessPoolExecutor(1, mp_context=context) as pool:
-            whole.append(asdict(iteration) | pool.submit(measure_iteration, iteration).result())
-        sizes = f"N = {iteration.points}, M = {iteration.cliques}"
-        note(f"{iteration.optimizer}, {sizes}: {whole[-1]['mean_s']:.3f} s an iteration")
-    return {
-        "unit": "seconds of processor time, one core; ns a clique and pair, of N (N + 1) / 2 pairs",
-        "cases": rows,
-        "iterations": whole,
-        "iteration_ratio_to_botorch": faster(whole),
-        "ratio_to_gpytorch": {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH, rows)},
+    for part in parts:
+        if part not in PARTS:
+            raise unknown_name("--part", part, PARTS)
+    found: dict[str, Any] = {
+        "unit": "seconds of processor time, one core; ns a clique and pair, of N (N + 1) / 2 pairs"
     }
+    if "kernels" in parts:
+        rows = []
+        for case in all_cases(quick=quick):
+            rows.append(asdict(case) | _alone(measure, case))
+            told = f"{case.kernel}, {case.precision}, M = {case.cliques}"
+            note(f"{told}: {rows[-1]['value_s']:.3f} s")
+        found["cases"] = rows
+        ratios = {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH, rows)}
+        found["ratio_to_gpytorch"] = ratios
+    if "cores" in parts:
+        found["cores"] = [_alone(measure_cores, case) for case in cores_cases(quick=quick)]
+        for row in found["cores"]:
+            times = f"{row['value_times']:.2f} and {row['gradient_times']:.2f} times as fast as one"
+            note(f"{row['threads']} cores, {row['precision']}: {times}")
+    if "iterations" in parts:
+        whole = []
+        for iteration in all_iterations(quick=quick):
+            whole.append(asdict(iteration) | _alone(measure_iteration, iteration))
+            sizes = f"N = {iteration.points}, M = {iteration.cliques}"
+            note(f"{iteration.optimizer}, {sizes}: {whole[-1]['mean_s']:.3f} s an iteration")
+        found["iterations"], found["iteration_ratio_to_botorch"] = whole, faster(whole)
+    return found
+
+
+def _alone(measure: Callable[[Any], dict[str, Any]], case: object) -> dict[str, Any]:
+    """Measure one case in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(measure, case).result()
 
 
 def measure(case: Case) -> dict[str, float]:
@@ -127,24 +128,6 @@ def _timed(kernel: Any, points: torch.Tensor, factors: torch.Tensor) -> tuple[fl
     start = time.process_time()
     total.backward()
     return value, time.process_time() - start
-
-
-def fused(case: Case, rng: np.random.Generator) -> Any:
-    """Return the fused kernel of a case."""
-    return AdditiveCliqueKernel(random_cliques(case.dimensions, case.cliques, rng), case.dimensions)
-
-
-def one_a_clique(case: Case, rng: np.random.Generator) -> Any:
-    """Return the same of GPyTorch, up to the weights."""
-    kernels = gpytorch.kernels
-    return kernels.AdditiveKernel(
-        *(
-            kernels.ScaleKernel(
-                kernels.MaternKernel(nu=2.5, ard_num_dims=len(clique), active_dims=clique)
-            )
-            for clique in random_cliques(case.dimensions, case.cliques, rng)
-        )
-    )
 
 
 def _of(kernel: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ from rolecast.platform.benchmarks.iterations import (
     all_iterations,
     measure_iteration,
 )
-from rolecast.platform.benchmarks.surrogate import all_cases, fused, measure_all, one_a_clique
+from rolecast.platform.benchmarks.kernel_case import fused, one_a_clique
+from rolecast.platform.benchmarks.surrogate import PARTS, all_cases, measure_all
 from rolecast.platform.optimizers.dss_gp_ucb.process import LocalProcess
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior
@@ -20,7 +21,7 @@ def test_every_case_is_measured_and_compared() -> None:
     told: list[str] = []
     results = measure_all(quick=True, note=told.append)
     assert len(results["cases"]) == len(all_cases(quick=True))
-    assert len(told) == len(results["cases"]) + len(results["iterations"])
+    assert len(told) == sum(len(results[rows]) for rows in ("cases", "cores", "iterations"))
     assert set(results["ratio_to_gpytorch"]["float32"]) == {"value", "gradient"}
     for row in results["cases"]:
         pairs = row["cliques"] * row["points"] * (row["points"] + 1) / 2
@@ -30,6 +31,15 @@ def test_every_case_is_measured_and_compared() -> None:
     assert ours["greatest_s"] >= ours["mean_s"] > 0.0
     ratio = theirs["mean_s"] / ours["mean_s"]
     assert results["iteration_ratio_to_botorch"] == pytest.approx(ratio, abs=0.051)
+
+
+def test_a_part_is_measured_alone_and_one_core_is_no_faster_than_itself() -> None:
+    results = measure_all(quick=True, note=[].append, parts=PARTS[1:2])
+    assert set(results) == {"unit", "cores"}
+    for row in results["cores"]:
+        for name in ("value", "gradient"):
+            assert row[f"{name}_one_s"] > 0.0
+            assert row[f"{name}_times"] < 1.5 * row["threads"]
 
 
 def test_the_measured_search_learns_from_what_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
