@@ -88,7 +88,7 @@ class LocalSearch:
     def _drawn(self, count: int) -> Float:
         """Return that many points drawn round the centre."""
         dimension = self._data.dimension
-        shape = self._process.relevance ** (0.5 * self._config.relevance_cloud)
+        shape = self._process.metric.relevance ** (0.5 * self._config.relevance_cloud)
         shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
         noise = self._rng.standard_normal((count, dimension))
         # Points beyond a face are mirrored at it: clipped ones could fall on one another.
@@ -102,7 +102,7 @@ class LocalSearch:
         if posterior is None:
             return self._drawn(q)
         cloud = self._drawn(q * config.choices)
-        stretch = self._process.stretch
+        stretch = self._process.metric.stretch
         if config.acquisition == "thompson":
             return cloud[greatest_draws(posterior, cloud * stretch, q, rng=self._rng)]
         pool = np.concatenate([self._pending, cloud])
@@ -182,7 +182,7 @@ class LocalSearch:
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and climb."""
         posterior = self._process.condition(self._data, self.radius, self._tells)
-        stretch = self._process.stretch
+        stretch = self._process.metric.stretch
         limit = self._reach.step * self.radius
         move = climb(posterior, self._centre * stretch, limit) * stretch
         length = float(np.linalg.norm(move))

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
 from rolecast.platform.optimizers.dss_gp_ucb.evidence import (
@@ -26,6 +25,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.evidence import (
     noise_shape,
 )
 from rolecast.platform.optimizers.dss_gp_ucb.inference import StructureFinder
+from rolecast.platform.optimizers.dss_gp_ucb.metric import Metric
 from rolecast.platform.optimizers.dss_gp_ucb.reach import Reach
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior, fit
@@ -33,7 +33,6 @@ from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixtu
 from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.refits import refit_is_due
-from rolecast.platform.surrogate.relevance import group_variances, relevance
 
 CHOICE_INTERVAL: Final = 4
 """Batches between two choices of share and lengthscales."""
@@ -46,12 +45,6 @@ FIRST_NOISE: Final = 0.2
 
 WIDEST_CHANGE: Final = 1.2
 """Factor of the cloud's radius beyond which the lengthscales that follow it are due for a refit."""
-
-RELEVANCE_WINDOW: Final = 2400
-"""Latest evaluations that the relevance is fitted to."""
-
-RELEVANCE_BOUNDS: Final = (0.1, 20.0)
-"""Least and greatest relevance of a dimension."""
 
 Cliques = Sequence[Sequence[int]]
 
@@ -70,11 +63,10 @@ class LocalProcess:
 
     def __init__(self, config: LocalGpConfig, reach: Reach, *, dimension: int) -> None:
         self._config, self._reach, self._dimension = config, reach, dimension
-        self._groups = _groups(config, dimension)
         self._cliques = _interacting(config.surrogate_cliques())
         self._finder = StructureFinder(config.finder_settings(), dimension=dimension)
-        self._variances = np.ones(int(self._groups.max()) + 1)
-        self._relevance = np.ones(dimension)
+        self.metric = Metric(config, reach.relevance_power, dimension=dimension)
+        """How much each dimension matters; points are stretched by it before the kernel."""
         self._by_evidence = reach.lengthscale == "evidence"
         self._noises = (*SMALL_NOISES, *NOISES, *LARGE_NOISES) if self._by_evidence else NOISES
         self._noise, self._share = FIRST_NOISE, 0.0
@@ -82,16 +74,6 @@ class LocalProcess:
         self._chosen = 1
         self._span: _Span | None = None
         self._base: Posterior | None = None
-
-    @property
-    def relevance(self) -> Float:
-        """Relevance [D] of each dimension, of mean 1."""
-        return self._relevance
-
-    @property
-    def stretch(self) -> Float:
-        """Factors [D] from the cube to the process's coordinates."""
-        return np.sqrt(self._relevance)
 
     @property
     def noise(self) -> float:
@@ -141,8 +123,7 @@ class LocalProcess:
         """Return what was chosen last, and what it was chosen from."""
         span = self._span
         return {
-            "variances": self._variances.copy(),
-            "relevance": self._relevance.copy(),
+            "metric": self.metric.state_dict(),
             "choices": [self._noise, self._share, *self._scales],
             "chosen": self._chosen,
             "span": None if span is None else [span.start, span.stop, span.radius],
@@ -151,8 +132,7 @@ class LocalProcess:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; the factor of the last refit is computed again when needed."""
-        for name in ("variances", "relevance"):
-            setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
+        self.metric.load_state_dict(state["metric"])
         self._noise, self._share, *scales = map(float, state["choices"])
         self._scales = scales[0], scales[1]
         self._chosen = int(state["chosen"])
@@ -174,7 +154,7 @@ class LocalProcess:
         """
         count = len(data)
         self._span = _Span(max(0, count - self._config.window), count, radius)
-        self._update_relevance(data, radius)
+        self.metric.update(data, radius)
         points, targets, noise = self._seen(data, self._span, count)
         require_memory(*points.shape, fits=NEAR)
         if self._finder.is_due(count):
@@ -226,21 +206,7 @@ class LocalProcess:
         seen = slice(span.start, stop)
         targets, slopes = level(data.returns[seen], self._config.levelling)
         noise = noise_shape(data.stderrs[seen] * slopes, self._config.stderr_weight)
-        return data.candidates[seen] * self.stretch, targets, noise
-
-    def _update_relevance(self, data: Observations, radius: float) -> None:
-        config, count = self._config, len(data)
-        power = self._reach.relevance_power * max(0.0, 1.0 - count / config.relevance_end)
-        if power == 0.0 or count < config.relevance_start:
-            self._relevance = np.ones(self._dimension)
-            return
-        recent = slice(max(0, count - RELEVANCE_WINDOW), None)
-        targets, _ = level(data.returns[recent], config.levelling)
-        design = data.candidates[recent] / (radius / np.sqrt(self._dimension))
-        self._variances = group_variances(
-            design - design.mean(0), targets, self._groups, self._variances
-        )
-        self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
+        return data.candidates[seen] * self.metric.stretch, targets, noise
 
     def _choose_scales(self, points: Float, targets: Float, noise: Float) -> None:
         """Choose the common term's lengthscale."""
@@ -305,13 +271,3 @@ def _interacting(cliques: Cliques | None) -> Cliques | None:
     """Return the cliques of two dimensions or more; the common term covers the others."""
     kept = [clique for clique in cliques or () if len(clique) > 1]
     return kept or None
-
-
-def _groups(config: LocalGpConfig, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the relevance group of each dimension."""
-    if config.groups is None:
-        return np.arange(dimension)
-    if len(config.groups) != dimension:
-        field = f"{type(config).__name__}.groups"
-        raise ConfigError(field, f"{len(config.groups)} groups", f"one for each of {dimension}")
-    return np.asarray(config.groups, dtype=np.int64)
