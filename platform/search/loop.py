@@ -194,7 +194,7 @@ class Search:
             kind=Kind.SEARCH,
             spent=wanted.spent,
             candidates=reply.candidates,
-            episodes=reply.episodes or self._plan.episodes,
+            episodes=self._plan.episodes if reply.episodes is None else reply.episodes,
         )
 
     def _evaluate(self, pending: _Pending) -> BatchResult:

@@ -93,10 +93,20 @@ class OptimizerHost:
         self._asked: Float | None = None
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a state."""
+        """Continue from a state.
+
+        Raises:
+            RunError: it is not one of this optimiser, or of another version of it.
+        """
         self._one_thread = OneThread()
         with self._one_thread():
-            self._optimizer.load_state_dict(state)
+            try:
+                self._optimizer.load_state_dict(state)
+            except KeyError as error:
+                raise RunError(
+                    f"the optimiser's saved state has no {error}; expected that of the version of "
+                    "rolecast with which this run began"
+                ) from error
 
     def exchange(self, told: Told | None, wanted: Wanted | None, *, keep: bool = False) -> Reply:
         """Tell, keep the state if `keep`, and ask."""
@@ -125,6 +135,11 @@ class OptimizerHost:
             self._asked = np.array(optimizer.ask(wanted.q), dtype=np.float64)
             if wanted.episodes is not None and isinstance(optimizer, SavesEpisodes):
                 episodes = optimizer.episodes(wanted.episodes)
+                if not 1 <= episodes <= wanted.episodes:
+                    expected = f"from 1 to the {wanted.episodes} that are planned"
+                    raise RunError(
+                        f"the optimiser wants {episodes} episodes a candidate; expected {expected}"
+                    )
         return Reply(
             best=best,
             beliefs={name: float(value) for name, value in beliefs.items()},
