@@ -2,14 +2,14 @@
 
 import os
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
 import numpy as np
 import torch
 
-from rolecast.platform.benchmarks.kernel_case import FUSED, Case, fused
+from rolecast.platform.benchmarks.kernel_case import FUSED, Case, fused, inputs, timed
 
 ROUNDS: Final = 5
 
@@ -26,42 +26,29 @@ def measure_cores(case: Case) -> dict[str, Any]:
     """Return medians over rounds, in each of which one core and all take their turn.
 
     Returns:
-        JSON values: the case, threads, seconds of value and gradient by the clock on one thread and
+        JSON values: threads, seconds of value and gradient by the clock on one thread and
         on all, and how many times as fast all are. Only on an idle machine does that say something:
         `load` is how many processes wanted a core in the minute before.
     """
     load, threads = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    dtype: torch.dtype = getattr(torch, case.precision)
     rng, before = np.random.default_rng(0), torch.get_num_threads()
-    kernel = fused(case, rng).to(dtype)
-    points = torch.as_tensor(rng.random((case.points, case.dimensions)), dtype=dtype)
-    factors = torch.as_tensor(rng.normal(size=(case.points, case.points)), dtype=dtype)
+    kernel = fused(case, rng)
+    points, factors = inputs(case, rng)
+    kernel.to(points.dtype)
     seconds: dict[int, list[tuple[float, float]]] = {1: [], threads: []}
     try:
         for turn in range(ROUNDS + 1):
             for count, taken in seconds.items():
                 torch.set_num_threads(count)
-                found = _timed(kernel, points, factors)
+                found = timed(kernel, points, factors, time.perf_counter)
                 if turn:  # the first compiles
                     taken.append(found)
     finally:
         torch.set_num_threads(before)
     one, all_of_them = np.array(seconds[1]), np.array(seconds[threads])
-    result: dict[str, Any] = asdict(case) | {"threads": threads, "load": round(load, 2)}
+    result: dict[str, Any] = {"threads": threads, "load": round(load, 2)}
     for column, name in enumerate(("value", "gradient")):
         result[f"{name}_one_s"] = round(median(one[:, column]), 4)
         result[f"{name}_all_s"] = round(median(all_of_them[:, column]), 4)
         result[f"{name}_times"] = round(median(one[:, column] / all_of_them[:, column]), 2)
     return result
-
-
-def _timed(kernel: Any, points: torch.Tensor, factors: torch.Tensor) -> tuple[float, float]:
-    """Return seconds by the clock of a covariance, and of the gradient of a sum of its entries."""
-    start = time.perf_counter()
-    with torch.no_grad():
-        kernel(points).to_dense()
-    value = time.perf_counter() - start
-    total = (kernel(points).to_dense() * factors).sum()
-    start = time.perf_counter()
-    total.backward()
-    return value, time.perf_counter() - start

@@ -1,10 +1,12 @@
 """One case of the sum over cliques, and the two kernels that compute it: fused, and GPyTorch's."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import gpytorch
 import numpy as np
+import torch
 
 from rolecast.platform.benchmarks.random_cliques import random_cliques
 from rolecast.platform.surrogate.additive_kernel import AdditiveCliqueKernel
@@ -49,3 +51,32 @@ def one_a_clique(case: Case, rng: np.random.Generator) -> Any:
             for clique in random_cliques(case.dimensions, case.cliques, rng)
         )
     )
+
+
+def inputs(case: Case, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return points [N, D] in the cube, and a factor for each entry of their covariance [N, N]."""
+    points = rng.random((case.points, case.dimensions))
+    factors = rng.normal(size=(case.points, case.points))
+    dtype: torch.dtype = getattr(torch, case.precision)
+    return torch.as_tensor(points, dtype=dtype), torch.as_tensor(factors, dtype=dtype)
+
+
+def timed(
+    kernel: Any, points: torch.Tensor, factors: torch.Tensor, clock: Callable[[], float]
+) -> tuple[float, float]:
+    """Return seconds of a covariance, and of the gradient of a sum of its entries.
+
+    Args:
+        kernel: of the points' type.
+        points: [N, D].
+        factors: [N, N], of the entries in the sum.
+        clock: seconds so far, of processor time or of the day.
+    """
+    start = clock()
+    with torch.no_grad():
+        kernel(points).to_dense()
+    value = clock() - start
+    total = (kernel(points).to_dense() * factors).sum()
+    start = clock()
+    total.backward()
+    return value, clock() - start

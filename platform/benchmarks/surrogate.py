@@ -7,9 +7,9 @@ at the fewest cliques only: its memory grows with their number.
 
 import multiprocessing
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,11 +18,18 @@ import torch
 from rolecast.envs.errors import unknown_name
 from rolecast.platform.benchmarks.cores import cores_cases, measure_cores
 from rolecast.platform.benchmarks.iterations import all_iterations, faster, measure_iteration
-from rolecast.platform.benchmarks.kernel_case import FUSED, GPYTORCH, Case, fused, one_a_clique
+from rolecast.platform.benchmarks.kernel_case import (
+    FUSED,
+    GPYTORCH,
+    Case,
+    fused,
+    inputs,
+    one_a_clique,
+    timed,
+)
 from rolecast.platform.benchmarks.peak import peak_mib
 
 REPEATS: Final = 3
-PARTS: Final = ("kernels", "cores", "iterations")
 
 
 def all_cases(*, quick: bool) -> list[Case]:
@@ -39,8 +46,38 @@ def all_cases(*, quick: bool) -> list[Case]:
     return cases
 
 
+def _kernels(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+    def told(row: dict[str, Any]) -> str:
+        return f"{row['kernel']}, {row['precision']}, M = {row['cliques']}: {row['value_s']:.3f} s"
+
+    rows = _rows(measure, all_cases(quick=quick), told, note)
+    ratios = {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH, rows)}
+    return {"cases": rows, "ratio_to_gpytorch": ratios}
+
+
+def _cores(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+    def told(row: dict[str, Any]) -> str:
+        times = f"{row['value_times']:.2f} and {row['gradient_times']:.2f} times as fast as one"
+        return f"{row['threads']} cores, {row['precision']}: {times}"
+
+    return {"cores": _rows(measure_cores, cores_cases(quick=quick), told, note)}
+
+
+def _iterations(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+    def told(row: dict[str, Any]) -> str:
+        sizes = f"N = {row['points']}, M = {row['cliques']}"
+        return f"{row['optimizer']}, {sizes}: {row['mean_s']:.3f} s an iteration"
+
+    rows = _rows(measure_iteration, all_iterations(quick=quick), told, note)
+    return {"iterations": rows, "iteration_ratio_to_botorch": faster(rows)}
+
+
+PARTS: Final = {"kernels": _kernels, "cores": _cores, "iterations": _iterations}
+"""What can be measured alone."""
+
+
 def measure_all(
-    *, quick: bool, note: Callable[[str], None], parts: Sequence[str] = PARTS
+    *, quick: bool, note: Callable[[str], None], parts: Collection[str] = tuple(PARTS)
 ) -> dict[str, Any]:
     """Measure all cases, one after the other.
 
@@ -65,48 +102,39 @@ def measure_all(
     found: dict[str, Any] = {
         "unit": "seconds of processor time, one core; ns a clique and pair, of N (N + 1) / 2 pairs"
     }
-    if "kernels" in parts:
-        rows = []
-        for case in all_cases(quick=quick):
-            rows.append(asdict(case) | _alone(measure, case))
-            told = f"{case.kernel}, {case.precision}, M = {case.cliques}"
-            note(f"{told}: {rows[-1]['value_s']:.3f} s")
-        found["cases"] = rows
-        ratios = {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH, rows)}
-        found["ratio_to_gpytorch"] = ratios
-    if "cores" in parts:
-        found["cores"] = [_alone(measure_cores, case) for case in cores_cases(quick=quick)]
-        for row in found["cores"]:
-            times = f"{row['value_times']:.2f} and {row['gradient_times']:.2f} times as fast as one"
-            note(f"{row['threads']} cores, {row['precision']}: {times}")
-    if "iterations" in parts:
-        whole = []
-        for iteration in all_iterations(quick=quick):
-            whole.append(asdict(iteration) | _alone(measure_iteration, iteration))
-            sizes = f"N = {iteration.points}, M = {iteration.cliques}"
-            note(f"{iteration.optimizer}, {sizes}: {whole[-1]['mean_s']:.3f} s an iteration")
-        found["iterations"], found["iteration_ratio_to_botorch"] = whole, faster(whole)
+    for name, measured in PARTS.items():
+        if name in parts:
+            found |= measured(quick=quick, note=note)
     return found
 
 
-def _alone(measure: Callable[[Any], dict[str, Any]], case: object) -> dict[str, Any]:
-    """Measure one case in a process of its own."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(measure, case).result()
+def _rows(
+    measured: Callable[[Any], dict[str, Any]],
+    cases: Sequence[Any],
+    told: Callable[[dict[str, Any]], str],
+    note: Callable[[str], None],
+) -> list[dict[str, Any]]:
+    """Measure cases, each in a process of its own, and tell of each row."""
+    rows = []
+    for case in cases:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+            rows.append(asdict(case) | pool.submit(measured, case).result())
+        note(told(rows[-1]))
+    return rows
 
 
 def measure(case: Case) -> dict[str, float]:
     """Return seconds of a covariance and of its gradient, and the peak of memory."""
     torch.set_num_threads(1)
-    dtype: torch.dtype = getattr(torch, case.precision)
     rng = np.random.default_rng(0)
-    points = torch.as_tensor(rng.random((case.points, case.dimensions)), dtype=dtype)
-    factors = torch.as_tensor(rng.normal(size=(case.points, case.points)), dtype=dtype)
+    points, factors = inputs(case, rng)
     make = fused if case.kernel == FUSED else one_a_clique
-    kernel = make(case, rng).to(dtype)
-    _timed(make(Case(**(asdict(case) | {"cliques": 1})), rng).to(dtype), points, factors)
+    kernel = make(case, rng).to(points.dtype)
+    first = make(replace(case, cliques=1), rng).to(points.dtype)
+    timed(first, points, factors, time.process_time)  # compiles
     before = peak_mib()
-    times = np.min([_timed(kernel, points, factors) for _ in range(REPEATS)], axis=0)
+    rounds = [timed(kernel, points, factors, time.process_time) for _ in range(REPEATS)]
+    times = np.min(rounds, axis=0)
     peak = peak_mib() - before
     each = 1e9 / (case.cliques * case.points * (case.points + 1) / 2)
     return {
@@ -116,18 +144,6 @@ def measure(case: Case) -> dict[str, float]:
         "gradient_ns": round(float(times[1]) * each, 3),
         "peak_mib": round(peak, 1),
     }
-
-
-def _timed(kernel: Any, points: torch.Tensor, factors: torch.Tensor) -> tuple[float, float]:
-    """Return seconds of a covariance, and of the gradient of a sum of its entries."""
-    start = time.process_time()
-    with torch.no_grad():
-        kernel(points).to_dense()
-    value = time.process_time() - start
-    total = (kernel(points).to_dense() * factors).sum()
-    start = time.process_time()
-    total.backward()
-    return value, time.process_time() - start
 
 
 def _of(kernel: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
