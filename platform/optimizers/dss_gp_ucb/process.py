@@ -166,15 +166,13 @@ class LocalProcess:
         if self._by_evidence and (choosing or tells < CHOICE_INTERVAL):
             self._choose_scales(points, targets, noise)
         covariance = self._common(self._scales[0]).matrix(points, points)
-        structured = None
         if choosing:
             self._chosen = tells
-            if self._cliques is not None:
-                structured = self._choose_share(self._cliques, points, covariance, targets, noise)
-        elif self._cliques is not None and self._share:
-            structured = self._structured(self._cliques).matrix(points, points)
-        if structured is not None:
-            self._mix(covariance, structured)
+        if choosing and self._cliques is not None:
+            structured = self._choose_share(self._cliques, points, covariance, targets, noise)
+        else:
+            structured = self._chosen_structure(points)
+        self._mix(covariance, structured)
         place = self._noises.index(self._noise)
         near = self._noises[max(0, place - NEAR // 2) : place + NEAR // 2 + 1]
         fits = {choice: fit(covariance, targets, choice * noise) for choice in near}
@@ -197,8 +195,7 @@ class LocalProcess:
         points, targets, noise = self._seen(data, span, span.stop)
         require_memory(*points.shape)
         covariance = self._common(self._scales[0]).matrix(points, points)
-        if self._cliques is not None and self._share:
-            self._mix(covariance, self._structured(self._cliques).matrix(points, points))
+        self._mix(covariance, self._chosen_structure(points))
         return Posterior(self._kernel(), points, fit(covariance, targets, self._noise * noise))
 
     def _seen(self, data: Observations, span: _Span, stop: int) -> tuple[Float, Float, Float]:
@@ -235,9 +232,16 @@ class LocalProcess:
         self._scales = self._scales[0], scale
         return structured
 
-    def _mix(self, common: Float, structured: Float) -> None:
+    def _chosen_structure(self, points: Float) -> Float | None:
+        """Return the structured covariance [N, N] as it was chosen; None where its share is 0."""
+        if self._cliques is None or not self._share:
+            return None
+        return self._structured(self._cliques).matrix(points, points)
+
+    def _mix(self, common: Float, structured: Float | None) -> None:
         """Make the common term's covariance [N, N] the one that was chosen, in place."""
-        common += self._share * (structured - common)
+        if structured is not None:
+            common += self._share * (structured - common)
 
     def _kernel(self) -> Kernel:
         """Return the covariance that was chosen."""
