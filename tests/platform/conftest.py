@@ -8,8 +8,26 @@ import pytest
 
 import rolecast
 from rolecast.platform.search import journal
+from rolecast.platform.search.progress import Figures, Silent
 
 AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
+
+
+class Interrupts(Silent):
+    """Raises what Ctrl-C raises, after some batches."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def update(self, figures: Figures) -> None:
+        if figures.batch == self.after:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="session")
+def interrupts_after() -> Callable[[int], Silent]:
+    """Return what interrupts a search after so many batches, as its progress."""
+    return Interrupts
 
 
 @pytest.fixture(scope="session")

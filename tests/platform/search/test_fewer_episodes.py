@@ -10,7 +10,7 @@ import pytest
 
 from rolecast.envs.errors import RequestError
 from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.progress import Figures, Silent
+from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.run_folder import read_history
 
@@ -55,14 +55,6 @@ def aim(noise: float) -> Callable[..., Any]:
     return lambda horizon=HORIZON: Aim(noise)
 
 
-class Interrupts(Silent):
-    """Raises what Ctrl-C raises, after the tenth batch."""
-
-    def update(self, figures: Figures) -> None:
-        if figures.batch == 10:
-            raise KeyboardInterrupt
-
-
 @pytest.fixture(scope="module")
 def sure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A search of a task without noise."""
@@ -100,11 +92,14 @@ def test_episodes_that_are_asked_for_are_taken(tmp_path: Path, given: dict[str, 
 
 
 def test_an_interrupted_search_takes_as_few_as_one_that_was_not(
-    sure: Path, tmp_path: Path, same_history: Callable[[Path, Path], None]
+    sure: Path,
+    tmp_path: Path,
+    same_history: Callable[[Path, Path], None],
+    interrupts_after: Callable[[int], Silent],
 ) -> None:
     out = tmp_path / "run"
     with pytest.raises(SearchInterrupted):
-        search(aim(0.0), out=out, progress=Interrupts(), **SETTINGS)
+        search(aim(0.0), out=out, progress=interrupts_after(10), **SETTINGS)
     resume(out, task=aim(0.0))
     same_history(out, sure)
 

@@ -16,7 +16,7 @@ import pytest
 import rolecast
 from rolecast.envs.errors import RequestError, RunError
 from rolecast.platform.search import loop
-from rolecast.platform.search.progress import Figures, Silent
+from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.run_folder import RunFolder, read_history, read_incumbents
 from rolecast.platform.search.seeds import Purpose, episode_seeds
@@ -40,16 +40,7 @@ SameHistory = Callable[[Path, Path], None]
 
 AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
 
-
-class Interrupts(Silent):
-    """Raises what Ctrl-C raises, after some batches."""
-
-    def __init__(self, after: int) -> None:
-        self.after = after
-
-    def update(self, figures: Figures) -> None:
-        if figures.batch == self.after:
-            raise KeyboardInterrupt
+InterruptsAfter = Callable[[int], Silent]
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +107,15 @@ def test_recorded_returns_are_those_of_their_seeds(whole: Path) -> None:
 
 @pytest.mark.parametrize("after", [1, 7, 12])
 def test_an_interrupted_search_resumes_to_the_same_history(
-    whole: Path, tmp_path: Path, same_history: SameHistory, after: int
+    whole: Path,
+    tmp_path: Path,
+    same_history: SameHistory,
+    interrupts_after: InterruptsAfter,
+    after: int,
 ) -> None:
     out = tmp_path / "run"
     with pytest.raises(SearchInterrupted, match=f"rolecast resume {out}"):
-        search(TASK, out=out, progress=Interrupts(after), **SMALL)
+        search(TASK, out=out, progress=interrupts_after(after), **SMALL)
     assert len(pd.read_parquet(out / "incumbents.parquet")) == after
     resume(out)
     same_history(out, whole)
@@ -131,6 +126,7 @@ def test_an_interrupted_search_resumes_to_the_same_history(
 def test_every_optimizer_resumes_to_the_same_history(
     tmp_path: Path,
     same_history: SameHistory,
+    interrupts_after: InterruptsAfter,
     monkeypatch: pytest.MonkeyPatch,
     optimizer: str,
     interval: float,
@@ -140,7 +136,7 @@ def test_every_optimizer_resumes_to_the_same_history(
     settings = SMALL | {"optimizer": optimizer, "env_steps": 6_000}
     search(TASK, out=tmp_path / "one", **settings)
     with pytest.raises(SearchInterrupted):
-        search(TASK, out=tmp_path / "two", progress=Interrupts(3), **settings)
+        search(TASK, out=tmp_path / "two", progress=interrupts_after(3), **settings)
     assert (tmp_path / "two" / "checkpoint" / "optimizer.safetensors").is_file() == (interval == 0)
     resume(tmp_path / "two")
     same_history(tmp_path / "two", tmp_path / "one")
