@@ -121,33 +121,39 @@ class Cell:
         return f"{self.arena.name} / {self.contestant.name} / {self.env_steps} / {self.seed}"
 
 
-def run_cell(cell: Cell) -> dict[str, Any]:
-    """Search, evaluate, and return one row of the table, JSON values.
+def search_cell(cell: Cell, folder: Path) -> float:
+    """Search as a cell says, in this process, into a folder; return the seconds it took.
 
     Raises:
         RequestError: the optimiser or the policy does not have such settings.
         RunError: the search failed.
     """
+    from rolecast.platform.search.run import search
+
+    start = time.perf_counter()
+    search(
+        task=cell.arena.task,
+        policy=cell.arena.policy,
+        policy_options=dict(cell.arena.policy_options),
+        optimizer=cell.contestant.optimizer,
+        optimizer_settings=dict(cell.contestant.settings),
+        env_steps=cell.env_steps,
+        seed=cell.seed,
+        workers=0,
+        test_episodes=1,
+        out=str(folder),
+    )
+    return time.perf_counter() - start
+
+
+def run_cell(cell: Cell) -> dict[str, Any]:
+    """Search, evaluate, and return one row of the table, JSON values; see `search_cell`."""
     from rolecast import __version__
     from rolecast.platform.rollout.evaluate import evaluate
-    from rolecast.platform.search.run import search
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "run"
-        start = time.perf_counter()
-        search(
-            task=cell.arena.task,
-            policy=cell.arena.policy,
-            policy_options=dict(cell.arena.policy_options),
-            optimizer=cell.contestant.optimizer,
-            optimizer_settings=dict(cell.contestant.settings),
-            env_steps=cell.env_steps,
-            seed=cell.seed,
-            workers=0,
-            test_episodes=1,
-            out=str(folder),
-        )
-        seconds = time.perf_counter() - start
+        seconds = search_cell(cell, folder)
         held_out = evaluate(folder, episodes=cell.test_episodes)
     return {
         "key": cell.key,

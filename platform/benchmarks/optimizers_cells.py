@@ -124,7 +124,13 @@ LITERAL: Final = {"configuration": "paper"}
 CONTESTANTS: Final = (
     Contestant(name="random", optimizer="random"),
     Contestant(name="cmaes separable", optimizer="cmaes", width=0.75),
-    Contestant(name="cmaes full", optimizer="cmaes", settings={"separable": False}, width=0.75),
+    Contestant(
+        name="cmaes full",
+        optimizer="cmaes",
+        settings={"separable": False},
+        width=0.75,
+        largest=300,
+    ),
     Contestant(name="local, none", optimizer="local_gp"),
     Contestant(name="local, found", optimizer="dss_gp_ucb"),
     Contestant(name="local, random", optimizer="dss_gp_ucb", graph="random"),
@@ -166,8 +172,8 @@ class Cell:
         return f"{self.problem.name} / {self.contestant.name} / {self.seed}"
 
 
-def all_cells(seeds: int) -> list[Cell]:
-    """Return the cells of the whole table; those of one function follow each other."""
+def function_cells(seeds: int) -> list[Cell]:
+    """Return all cells; those of one function follow each other."""
     return [
         Cell(problem=problem, contestant=contestant, seed=seed)
         for problem in PROBLEMS
@@ -177,8 +183,8 @@ def all_cells(seeds: int) -> list[Cell]:
     ]
 
 
-def quick_cells() -> list[Cell]:
-    """Return a table of seconds that says nothing, to see that the command works."""
+def quick_function_cells() -> list[Cell]:
+    """Return cells of seconds that say nothing, to see that the command works."""
     problems = (
         Problem(kind="additive", dimension=8, noise=0.2, evaluations=80),
         Problem(kind="hartmann6", dimension=10, rotated=True, evaluations=80),

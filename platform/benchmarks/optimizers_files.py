@@ -1,4 +1,4 @@
-"""Writes the optimisers' table for readers: CSV, Markdown and one picture."""
+"""Writes the optimisers' table for readers: CSV, Markdown and pictures."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from rolecast.platform.search.files import write_all
 SHARES: Final = (0.25, 0.5, 1.0)
 """Shares of the budget at which the table tells the regret."""
 
-PAIRS: Final = (
+GRAPHS: Final = (
     ("true", "none"),
     ("found", "none"),
     ("true", "found"),
@@ -58,7 +58,7 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
     the optimiser took for a batch, in milliseconds of processor time.
     """
     lines = []
-    for (problem, contestant), cells in _grouped(rows, "problem", "contestant").items():
+    for (problem, contestant), cells in grouped(rows, "problem", "contestant").items():
         batches = cells[0]["evaluations"][-1] / BATCH
         pace = float(np.median([cell["seconds"][-1] for cell in cells])) / batches
         for share in SHARES:
@@ -94,7 +94,7 @@ def ratios(rows: Sequence[Row]) -> pd.DataFrame:
             graphs = finals.setdefault((row["problem"], family), {})
             graphs.setdefault(graph, {})[row["seed"]] = max(row["regrets"][-1], LEAST)
     for (problem, family), graphs in finals.items():
-        for first, second in PAIRS:
+        for first, second in GRAPHS:
             shared = sorted(set(graphs.get(first, {})) & set(graphs.get(second, {})))
             if shared:
                 found = [graphs[first][seed] / graphs[second][seed] for seed in shared]
@@ -155,35 +155,47 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def picture(rows: Sequence[Row]) -> Figure:
-    """Draw regret against evaluations, a panel for each problem; medians, and their intervals."""
-    problems = _grouped(rows, "problem")
+def picture(rows: Sequence[Row], *, over: str, label: str) -> Figure:
+    """Draw regret over "evaluations" or "seconds", a panel a problem; medians, and intervals."""
+    problems = grouped(rows, "problem")
     contestants = list(dict.fromkeys(row["contestant"] for row in rows))
     drawing, panels = panel_grid(len(problems) + 1, COLUMNS, width=4.2 * COLUMNS, height=2.8)
     for axes, ((problem,), cells) in zip(panels, problems.items(), strict=False):
-        for (contestant,), runs in _grouped(cells, "contestant").items():
-            _draw(axes, runs, contestants.index(contestant))
+        for (contestant,), runs in grouped(cells, "contestant").items():
+            style = line_style(contestants.index(contestant), WIDTH)
+            draw(axes, runs, over, "regrets", style, least=LEAST)
         panel_style(axes, problem)
+        if over == "seconds":
+            axes.set_xscale("log")
     for axes in panels[len(problems) :]:
         axes.set_axis_off()
     handles = legend_lines(panels[-1], contestants, WIDTH)
     panels[-1].legend(handles=handles, frameon=False, fontsize=8, loc="center", ncols=2)
-    drawing.supxlabel("evaluations", fontsize=10)
+    drawing.supxlabel(label, fontsize=10)
     drawing.supylabel("simple regret, share of a uniform point's", fontsize=10)
     return drawing
 
 
-def _draw(axes: Axes, runs: Sequence[Row], place: int) -> None:
-    evaluations = runs[0]["evaluations"]
-    regrets = np.maximum([run["regrets"] for run in runs], LEAST)
-    axes.plot(evaluations, np.median(regrets, axis=0), **line_style(place, WIDTH))
+def draw(
+    axes: Axes,
+    runs: Sequence[Row],
+    over: str,
+    measure: str,
+    style: Mapping[str, Any],
+    *,
+    least: float = -np.inf,
+) -> None:
+    """Draw the median of a measure over seeds, and its interval, over the median of another."""
+    along = np.median([run[over] for run in runs], axis=0)
+    values = np.maximum([run[measure] for run in runs], least)
+    axes.plot(along, np.median(values, axis=0), **style)
     if len(runs) > 1:
-        bounds = np.array([interval(list(column)) for column in regrets.T])
-        colour = line_style(place)["color"]
-        axes.fill_between(evaluations, bounds[:, 0], bounds[:, 1], color=colour, alpha=0.12, lw=0)
+        bounds = np.array([interval(list(column)) for column in values.T])
+        shade = {"color": style["color"], "alpha": 0.12, "lw": 0}
+        axes.fill_between(along, bounds[:, 0], bounds[:, 1], **shade)
 
 
-def _grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
+def grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
     """Return rows by the values of some fields, in the order of their first rows."""
     found: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
@@ -192,11 +204,13 @@ def _grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row
 
 
 def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write optimizers.csv, optimizers.md and optimizers.png beside the results file."""
+    """Write optimizers.csv, .md and .png, and optimizers_time.png, beside the results file."""
+    time = "processor time of the optimiser, s"
     return write_all(
         {
             folder / "optimizers.csv": summary(rows).to_csv(index=False).encode(),
             folder / "optimizers.md": markdown(rows).encode(),
-            folder / "optimizers.png": png(picture(rows)),
+            folder / "optimizers.png": png(picture(rows, over="evaluations", label="evaluations")),
+            folder / "optimizers_time.png": png(picture(rows, over="seconds", label=time)),
         }
     )

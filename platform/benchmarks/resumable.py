@@ -114,7 +114,8 @@ def run_missing(
     rows = sorted(read_rows(path), key=order)
     done = finished(rows)
     missing = [cell for cell in cells if cell.key not in done]
-    note(f"{len(cells) - len(missing)} of {len(cells)} cells are there; {len(missing)} to run")
+    if cells:
+        note(f"{len(cells) - len(missing)} of {len(cells)} cells are there; {len(missing)} to run")
     for row in _results(missing, run, processes):
         rows = sorted([each for each in rows if each["key"] != row["key"]] + [row], key=order)
         write_json(path, {"schema": SCHEMA, "cells": rows})

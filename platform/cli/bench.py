@@ -193,21 +193,30 @@ def optimizers_table(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Run every optimiser on functions of known optimum, with and without their true structure.
+    """Run every optimiser, with and without structure, on functions of known optimum and policies.
 
-    Some 40 minutes of one core, in pieces as you like: a finished cell is kept in optimizers.json.
+    Some two hours of one core, in pieces as you like (`--only kind=policy`, say): a finished cell
+    is kept at once, in optimizers.json or optimizers_policies.json.
     """
-    from rolecast.platform.benchmarks.optimizers import chosen, run_missing
-    from rolecast.platform.benchmarks.optimizers_cells import all_cells, quick_cells
-    from rolecast.platform.benchmarks.optimizers_files import ratios, write_files
+    from rolecast.platform.benchmarks.optimizers import (
+        all_cells,
+        chosen,
+        quick_cells,
+        run_missing,
+        write_files,
+    )
+    from rolecast.platform.benchmarks.optimizers_files import ratios
+    from rolecast.platform.benchmarks.optimizers_policies_files import gains
 
     folder = _folder(out, quick=quick)
     cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
-    path = folder / "optimizers.json"
-    rows = run_missing(cells, path, processes=processes, note=warn)
-    written = [path, *write_files(rows, folder)]
-    further = {"ratios": ratios(rows).to_dict("records")} if json else {}
-    _tell(rows, written, json=json, **further)
+    functions, searches = run_missing(cells, folder, processes=processes, note=warn)
+    written = write_files(functions, searches, folder)
+    compared = {
+        "ratios": ratios(functions).to_dict("records"),
+        "gains": gains(searches).to_dict("records"),
+    }
+    _tell([*functions, *searches], written, json=json, **(compared if json else {}))
 
 
 @app.command("baselines")

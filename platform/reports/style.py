@@ -54,10 +54,10 @@ def panel_grid(
     return drawing, [*drawing.subplots(rows, columns, squeeze=False, **shared).ravel()]
 
 
-def panel_style(axes: Axes, title: str) -> None:
-    """Give one of many panels a title and a logarithmic scale, without a box round it."""
+def panel_style(axes: Axes, title: str, *, scale: str = "log") -> None:
+    """Give one of many panels a title and a scale, without a box round it."""
     axes.set_title(title, loc="left", fontsize=10, color=INK)
-    axes.set_yscale("log")
+    axes.set_yscale(scale)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, labelsize=8)
 

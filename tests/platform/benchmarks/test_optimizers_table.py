@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from rolecast.envs.errors import RequestError
-from rolecast.platform.benchmarks.optimizers import chosen, run_missing
+from rolecast.platform.benchmarks.optimizers import (
+    FUNCTIONS_FILE,
+    all_cells,
+    chosen,
+    quick_cells,
+    run_missing,
+)
 from rolecast.platform.benchmarks.optimizers_cells import (
     BATCH,
     CONTESTANTS,
@@ -15,8 +21,7 @@ from rolecast.platform.benchmarks.optimizers_cells import (
     Cell,
     Contestant,
     Problem,
-    all_cells,
-    quick_cells,
+    function_cells,
     run_cell,
 )
 from rolecast.platform.benchmarks.optimizers_files import (
@@ -51,7 +56,7 @@ ROWS = [row("local, none", seed, [0.8, 0.6, 0.5, 0.4]) for seed in range(3)] + [
 
 
 def test_every_cell_differs_and_random_search_meets_every_problem() -> None:
-    cells = all_cells(2)
+    cells = function_cells(2)
     assert len({cell.key for cell in cells}) == len(cells)
     met = {cell.problem for cell in cells if cell.contestant.name == "random"}
     assert met == set(PROBLEMS)
@@ -107,8 +112,9 @@ def test_a_cell_records_the_true_regret_of_the_incumbent() -> None:
     ("filters", "count"),
     [
         (["kind=hartmann6"], 14),
-        (["contestant=random", "seed=1"], 2),
+        (["contestant=random", "seed=1"], 3),
         (["contestant=local, true"], 2),
+        (["kind=policy"], 6),
     ],
 )
 def test_filters_of_a_kind_are_alternatives_and_kinds_agree(filters: list[str], count: int) -> None:
@@ -122,15 +128,16 @@ def test_a_filter_that_leaves_nothing_is_refused(filters: list[str]) -> None:
 
 
 def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
-    cells = chosen(quick_cells(), ["contestant=random"])
+    cells = chosen(quick_cells(), ["contestant=random", "kind=additive", "kind=hartmann6"])
     told: list[str] = []
-    path = tmp_path / "optimizers.json"
+    path = tmp_path / FUNCTIONS_FILE
     write_json(path, {"schema": SCHEMA, "cells": [row("random", 0, [0.5]) | {"key": cells[0].key}]})
-    first = run_missing(cells, path, processes=1, note=told.append)
+    first, searches = run_missing(cells, tmp_path, processes=1, note=told.append)
     assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
     assert [row["key"] for row in first] == [cell.key for cell in cells]
     assert first[0]["regrets"] == [0.5]
-    assert run_missing(cells, path, processes=1, note=told.append) == first
+    assert searches == []
+    assert run_missing(cells, tmp_path, processes=1, note=told.append) == (first, [])
 
 
 def test_the_table_tells_median_and_interval_at_each_share_of_the_budget() -> None:
@@ -159,6 +166,7 @@ def test_the_files_hold_every_problem(tmp_path: Path) -> None:
         "optimizers.csv",
         "optimizers.md",
         "optimizers.png",
+        "optimizers_time.png",
     }
     text = markdown(ROWS)
     assert "| additive 6 | local | true / none | **0.50**" in text
