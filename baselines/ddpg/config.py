@@ -1,9 +1,13 @@
 """Settings of DDPG, and the algorithm that they build."""
 
+from types import MappingProxyType
+from typing import ClassVar
+
 from rolecast.baselines.ddpg.learner import DDPGLearner
 from rolecast.baselines.ddpg.module import DDPGModule
 from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
+from rolecast.baselines.rules import POSITIVE, Rules, or_none
 
 
 class DDPGConfig(OffPolicyConfig):
@@ -17,6 +21,12 @@ class DDPGConfig(OffPolicyConfig):
     NAME = "ddpg"
     MODULE = DDPGModule
     LEARNER = DDPGLearner
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {**OffPolicyConfig.RULES, "last_layer": or_none(POSITIVE)}
+    )
+
+    last_layer: float | None
+    """The last layers of policy and critic are drawn within this of 0; None as torch draws them."""
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
@@ -27,6 +37,7 @@ class DDPGConfig(OffPolicyConfig):
         self.train_batch_size_per_learner = 64
         self.noise_process = "ornstein_uhlenbeck"
         self.exploration_noise = 0.2
+        self.last_layer = 3e-3
 
 
 class DDPG(OffPolicy):

@@ -9,9 +9,9 @@ from rolecast.baselines.joint.networks import joint_input, mlp
 class Critic(nn.Module):
     """An estimate of an action's value."""
 
-    def __init__(self, inputs: int, hidden: tuple[int, ...]) -> None:
+    def __init__(self, inputs: int, hidden: tuple[int, ...], last_layer: float | None) -> None:
         super().__init__()
-        self.net = mlp(inputs, hidden, 1)
+        self.net = mlp(inputs, hidden, 1, last_layer=last_layer)
 
     def forward(self, observations: Tensor, actions: Tensor) -> Tensor:
         """Return values [N] for observations [N, n, do] and actions [N, n, da]."""
@@ -24,6 +24,12 @@ class DDPGModule(JointModule):
 
     critic: Critic
 
+    def build_actor(self) -> nn.Module:
+        """Return the policy, whose first actions are near 0 unless its last layer is drawn wide."""
+        last = self.settings["last_layer"]
+        return mlp(self.observation_size, self.hidden, self.action_size, last_layer=last)
+
     def build_critics(self) -> nn.Module:
         """Return the critic, over everything that is seen and done."""
-        return Critic(self.agents * (self.observation_size + self.action_size), self.critic_hidden)
+        inputs = self.agents * (self.observation_size + self.action_size)
+        return Critic(inputs, self.critic_hidden, self.settings["last_layer"])

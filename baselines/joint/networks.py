@@ -20,12 +20,24 @@ SIZES: Final[Mapping[str, str]] = MappingProxyType(
 Widths = tuple[int, ...]
 
 
-def mlp(inputs: int, hidden: Sequence[int], outputs: int) -> nn.Sequential:
-    """Return a perceptron with ReLU between its layers and nothing after the last."""
+def mlp(
+    inputs: int, hidden: Sequence[int], outputs: int, *, last_layer: float | None = None
+) -> nn.Sequential:
+    """Return a perceptron with ReLU between its layers and nothing after the last.
+
+    Args:
+        inputs: numbers that it takes.
+        hidden: widths between.
+        outputs: numbers that it returns.
+        last_layer: weights of the last layer are drawn within this of 0; None as torch draws them.
+    """
     layers: list[nn.Module] = []
     for fan_in, fan_out in pairwise((inputs, *hidden, outputs)):
         # In place, as the gradient of a linear layer does not need what it returned.
         layers += [nn.Linear(fan_in, fan_out), nn.ReLU(inplace=True)]
+    if last_layer is not None:
+        for weights in layers[-2].parameters():
+            nn.init.uniform_(weights, -last_layer, last_layer)
     return nn.Sequential(*layers[:-1])
 
 

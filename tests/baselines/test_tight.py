@@ -20,6 +20,8 @@ def learner(name: str, hidden: tuple[int, ...], critic_hidden: tuple[int, ...]) 
     )
     if name == "sac":
         config.training(initial_alpha=0.3)
+    if name == "ddpg":
+        config.training(last_layer=None)  # small ones have gradients too small to tell
     one = make_learner(config, agents=1, observed=3, acted=2)
     one.net.double()
     one.configure_optimizers_for_module(DEFAULT_MODULE_ID)

@@ -27,3 +27,14 @@ def test_the_noise_remembers_within_an_episode() -> None:
     actions = net.explore(torch.zeros(3, 1, 2), memory, None)
     torch.testing.assert_close(memory, torch.full((3, 1, 1), 0.34))
     torch.testing.assert_close(actions, memory)
+
+
+@pytest.mark.parametrize(("last_layer", "least", "most"), [(3e-3, 1e-3, 3e-3), (None, 0.1, 1.0)])
+def test_last_layers_are_drawn_as_small_as_its_authors_had_them(
+    last_layer: float | None, least: float, most: float
+) -> None:
+    config = DDPGConfig().training(hidden=(8,), critic_hidden=(8,), last_layer=last_layer)
+    net = make_learner(config, agents=1, observed=5, acted=2).net
+    for module in (net.actor, net.critic.net, net.targets["actor"], net.targets["critic"].net):
+        greatest = max(weights.detach().abs().max().item() for weights in module[-1].parameters())
+        assert least < greatest < most
