@@ -1,23 +1,21 @@
 """Finds which dimensions interact from evaluations alone, where no policy can be differentiated.
 
-A process of single dimensions explains what it can of the returns; a pair of dimensions scores by
-how its own term, the product of two centred one-dimensional kernels, would raise the evidence. The
-best pairs join the process, and the rest is scored again, for as many rounds as make pairs that one
-half of the evaluations has found raise the evidence of the other half.
+A process of single dimensions explains what it can of the returns. How much of the rest a pair's
+products of features share is a weighted sum of squares, of which chance is known: pairs that it
+cannot explain join the process, strongest first, and the rest is asked again, until none are left.
 
 Appendix H of the DSS-GP-UCB paper leaves Hessians without gradients to finite differences and
-Gaussian processes. Differs: scores are of evidence, not the Hessian of a posterior mean, which
-finds fewer of the true pairs from the same points (docs/structure.md).
+Gaussian processes. Differs: a test of each pair, not the Hessian of a posterior mean, which finds
+fewer of the true pairs from the same points and says of none how sure it is (docs/structure.md).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.stats import chi2, false_discovery_control
 
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import FinderSettings
@@ -32,7 +30,7 @@ FIRST: Final = 100
 AGAIN: Final = 1.5
 """Factor of evaluations from one look to the next."""
 
-MOST: Final = 1000
+MOST: Final = 2000
 """Latest evaluations that a look takes in."""
 
 LARGEST: Final = 1000
@@ -48,21 +46,22 @@ NODES: Final = 20
 FEATURES: Final = 6
 """How many of them are kept."""
 
-ROUNDS: Final = 10
+ROUNDS: Final = 20
 """Most rounds."""
 
 PACE: Final = 8
-"""Dimensions for each pair that joins in a round."""
+"""Dimensions for each pair that joins in a round: one that shares a dimension with a true pair
+looks like one itself until that has joined."""
+
+FALSE: Final = 0.1
+"""Share of false pairs among those found that is put up with (Benjamini and Hochberg 1995). Where
+nothing interacts, it is how often a look finds any; chances are a little rough, so 0.15 at most."""
 
 NOISES: Final = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Noise variances that evidence chooses among, as shares of the output variance."""
 
 SHARES: Final = (0.2, 0.5, 0.8)
 """Shares of the pairs that evidence chooses among."""
-
-SURE: Final = 6.0
-"""Log evidence, of both halves together, that pairs must gain to be believed. Where returns are
-noise, the best of ten rounds gained at most 4 in two dozen trials."""
 
 Index = NDArray[np.int64]
 
@@ -137,16 +136,10 @@ def pair_scores(candidates: Float, targets: Float, noise: Float) -> Float:
         targets: [N], levelled returns of mean 0.
         noise: [N], relative noise variance of each.
     """
-    model = _PairModel(candidates, targets, noise)
-    everywhere = np.arange(len(targets))
-    even, odd = everywhere[::2], everywhere[1::2]
-    gains = np.array(list(model.gains(even, odd))) + np.array(list(model.gains(odd, even)))
-    count = int(np.argmax(gains)) if gains.max() > SURE else 0
+    pairs = _PairModel(candidates, targets, noise).pairs()
     scores = np.zeros((candidates.shape[1],) * 2)
-    if count:
-        *_, last = islice(model.rounds(everywhere), count + 1)
-        for place, (a, b) in enumerate(last.pairs):
-            scores[a, b] = scores[b, a] = 1.0 / (1 + place)
+    for place, (a, b) in enumerate(pairs):
+        scores[a, b] = scores[b, a] = 1.0 / (1 + place)
     return scores
 
 
@@ -171,17 +164,6 @@ def features(column: Float) -> Float:
     return np.asarray(found / np.sqrt(max(float(mean_square), 1e-300)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """The process after some rounds."""
-
-    pairs: tuple[tuple[int, int], ...]
-    together: Float
-    """[N, N], sum of the pairs' kernels."""
-
-    fit: Fit
-
-
 class _PairModel:
     """Features of all dimensions, and a process that takes in pairs round by round."""
 
@@ -192,61 +174,79 @@ class _PairModel:
         self._flat = flat
         self._single = flat @ flat.T / candidates.shape[1]
 
-    def rounds(self, known: Index) -> Iterator[_Step]:
-        """Yield the process of single dimensions, and that after each round, given some points."""
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs that chance does not explain, in the order in which they joined."""
+        found: list[tuple[int, int]] = []
         together = np.zeros_like(self._single)
-        pairs: tuple[tuple[int, int], ...] = ()
-        dimension = len(self._features)
-        while True:
-            step = _Step(pairs, together, self._fit(pairs, together, known))
-            yield step
-            scores = self._scores(step.fit, known)
-            for a, b in pairs:
-                scores[a, b] = scores[b, a] = 0.0
-            found, _ = strongest_edges(scores, max(1, dimension // PACE))
-            pairs = (*pairs, *((int(a), int(b)) for a, b in found))
-            together = together + sum(self._kernel(a) * self._kernel(b) for a, b in found)
+        for _ in range(ROUNDS):
+            joined = self._next(self._fit(len(found), together), found)
+            if not joined:
+                break
+            found += joined
+            together = together + sum(self._kernel(a) * self._kernel(b) for a, b in joined)
+        return found
 
-    def gains(self, known: Index, judge: Index) -> Iterator[float]:
-        """Yield by how much the pairs of each round raise the evidence of other points."""
-        alone = None
-        for step in islice(self.rounds(known), ROUNDS + 1):
-            evidence = self._fit(step.pairs, step.together, judge).log_evidence
-            alone = evidence if alone is None else alone
-            yield evidence - alone
+    def _next(self, known: Fit, found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the pairs that join next, least likely by chance first; none at the end."""
+        times, chances = self._tested(known)
+        for a, b in found:
+            chances[a, b] = 1.0
+        rows, columns = np.triu_indices(len(times), 1)
+        times, chances = times[rows, columns], chances[rows, columns]
+        # Chances can be too small for a float; then the greater score goes first.
+        order = np.lexsort((-times, chances))[: max(1, len(self._features) // PACE)]
+        sure = false_discovery_control(chances)[order] <= FALSE
+        return [(int(rows[place]), int(columns[place])) for place in order[sure]]
 
     def _kernel(self, dimension: int) -> Float:
         return np.asarray(self._features[dimension] @ self._features[dimension].T)
 
-    def _fit(self, pairs: Sequence[tuple[int, int]], together: Float, seen: Index) -> Fit:
-        """Choose share and noise by evidence and condition on some points."""
-        inside = np.ix_(seen, seen)
-        single, paired = self._single[inside], together[inside] / max(len(pairs), 1)
+    def _fit(self, pairs: int, together: Float) -> Fit:
+        """Choose share and noise by evidence, given the sum of so many pairs' kernels."""
         fits = (
             fit(
-                (1.0 - share) * single + share * paired,
-                self._targets[seen],
-                noise * self._noise[seen],
+                (1.0 - share) * self._single + share * together / max(pairs, 1),
+                self._targets,
+                noise * self._noise,
             )
             for share in (SHARES if pairs else (0.0,))
             for noise in NOISES
         )
-        return max(fits, key=lambda found: found.log_evidence)
+        return max(fits, key=lambda each: each.log_evidence)
 
-    def _scores(self, known: Fit, seen: Index) -> Float:
-        """Return how much of what is unexplained each pair's products of features share, [D, D].
+    def _tested(self, known: Fit) -> tuple[Float, Float]:
+        """Return what each pair's products of features share of what is unexplained, [D, D] twice.
 
-        As the multiple, less 1, of what chance makes of it; 0 where it is no more than that.
+        As a multiple of what chance makes of it, and how likely chance makes as much.
         """
         size, _, rank = self._features.shape
-        flat = self._flat[seen]
-        factor = np.eye(len(seen))
-        inverse = solve_triangular(known.factor, factor, lower=True, check_finite=False)
-        squares = np.square(flat)
-        chance = squares.T @ (known.scale * np.square(inverse).sum(0)[:, None] * squares)
-        shared = np.square(flat.T @ (known.weights[:, None] * flat))
         shape = (size, rank, size, rank)
-        usual = np.maximum(chance.reshape(shape).sum((1, 3)), 1e-300)
-        times = shared.reshape(shape).sum((1, 3)) / usual
-        np.fill_diagonal(times, 0.0)
-        return np.asarray(np.maximum(times - 1.0, 0.0))
+        identity = np.eye(len(self._targets))
+        inverse = solve_triangular(known.factor, identity, lower=True, check_finite=False)
+        squares = np.square(self._flat)
+        variances = known.scale * np.square(inverse).sum(0)
+        usual = (squares.T @ (variances[:, None] * squares)).reshape(shape)
+        shared = np.square(self._flat.T @ (known.weights[:, None] * self._flat)).reshape(shape)
+        sums = [np.power(usual, power).sum((1, 3)) for power in (1, 2, 3)]
+        total = shared.sum((1, 3))
+        # A dimension that does not vary has no features, and shares nothing.
+        varies = sums[2] > 0.0
+        first, second, third = (np.where(varies, each, 1.0) for each in sums)
+        chances = np.where(varies, chance_of(total, first, second, third), 1.0)
+        return np.asarray(total / first), chances
+
+
+def chance_of(total: Float, first: Float, second: Float, third: Float) -> Float:
+    """Return how likely a weighted sum of squares of independent normal deviates is this great.
+
+    By a chi-square of the same mean, variance and skewness (Hall 1983, Buckley and Eagleson 1988).
+
+    Args:
+        total: the sum.
+        first: sum of the weights, of the same shape.
+        second: of their squares.
+        third: of their cubes.
+    """
+    freedom = second**3 / third**2
+    above = (total - first) / np.sqrt(2.0 * second)
+    return np.asarray(chi2.sf(above * np.sqrt(2.0 * freedom) + freedom, freedom))
