@@ -5,7 +5,7 @@ and each that is still out, is told its own posterior mean (hallucinated; GP-BUC
 2014), so that what is uncertain near it no longer counts. Draws of the process need no such thing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -22,18 +22,17 @@ LEAST: Final = 1e-12
 """Least variance, as a share of the output variance."""
 
 
-def root_beta(beta: float, cliques: Sequence[Sequence[int]] | None, count: int) -> float:
+def root_beta(beta: float, order: int, count: int) -> float:
     """Return sqrt(beta_t) of the upper confidence bound: beta_t = beta d log(2 t).
 
     Source: Kandasamy, Schneider and Poczos (2015), section 6.
 
     Args:
         beta: factor.
-        cliques: whose largest has d dimensions; None: d is 1.
+        order: d, dimensions of the largest term of a sum; 1 where the kernel is no sum.
         count: t, evaluations so far; 1 where there is none.
     """
-    width = 1 if cliques is None else max(map(len, cliques))
-    return float(np.sqrt(beta * width * np.log(2.0 * max(count, 1))))
+    return float(np.sqrt(beta * order * np.log(2.0 * max(count, 1))))
 
 
 class _Told:

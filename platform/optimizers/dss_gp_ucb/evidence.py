@@ -5,12 +5,14 @@ maximum likelihood, as `fit` gives it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from rolecast.envs.spec import Float
 from rolecast.platform.surrogate.gp import fit
+
+Label = TypeVar("Label")
 
 NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Noise variances that evidence chooses among, as shares of the output variance."""
@@ -29,6 +31,10 @@ DOUBT: Final = 0.25
 
 SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Shares of the structured term that evidence chooses among."""
+
+STRUCTURES: Final = ("common", "pairs", "cliques")
+"""Kernels that evidence chooses among: one term over all dimensions, sums of functions of any one
+and any two of them, and a sum over cliques."""
 
 PLAINER: Final = 10.0
 """Log evidence by which structure must beat the common term alone. Where returns are mostly noise,
@@ -60,32 +66,32 @@ def best_scale(
 
 def best_share(
     covariance: Float,
-    structured: Iterable[tuple[float, Float]],
+    structured: Iterable[tuple[Label, Float]],
     targets: Float,
     shape: Float,
     noises: Sequence[float],
     shares: Sequence[float],
-) -> tuple[float, float, Float | None]:
-    """Return which share of a structured term has the greatest evidence, its scale and covariance.
+) -> tuple[float, Label | None, Float | None]:
+    """Return which share of a structured term has the greatest evidence, its label and covariance.
 
-    The covariance is None where the share is 0.
+    Both are None where the share is 0.
 
     Args:
         covariance: [N, N] of the common term.
-        structured: scales and their covariances [N, N].
+        structured: terms by any labels, and their covariances [N, N].
         targets: [N], levelled returns.
         shape: [N], relative noise variances.
         noises: levels that multiply the shape.
         shares: above 0; that of 0 is compared with all of them.
     """
     best = evidence_of(covariance, targets, shape, noises) + PLAINER
-    chosen: tuple[float, float, Float | None] = 0.0, 1.0, None
-    for scale, matrix in structured:
+    chosen: tuple[float, Label | None, Float | None] = 0.0, None, None
+    for label, matrix in structured:
         for share in shares:
             mixed = covariance + share * (matrix - covariance)
             found = evidence_of(mixed, targets, shape, noises)
             if found > best:
-                best, chosen = found, (share, scale, matrix)
+                best, chosen = found, (share, label, matrix)
     return chosen
 
 

@@ -1,8 +1,9 @@
 """The Gaussian process of a global search: its evaluations, kernel and noise, held between refits.
 
 A refit takes at most `max_points` evaluations, half of them the best and half the latest, and
-chooses lengthscale, noise floor and, where cliques were found rather than given, whether to use
-them, by evidence. Between refits later evaluations extend it.
+chooses lengthscale, noise floor and, where no cliques were given, the structure, by evidence: one
+term over all dimensions, a sum over all pairs of them, or over cliques that were found. Between
+refits later evaluations extend it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +15,11 @@ from numpy.typing import NDArray
 
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import FinderSettings
-from rolecast.platform.optimizers.dss_gp_ucb.evidence import PLAINER
+from rolecast.platform.optimizers.dss_gp_ucb.evidence import PLAINER, STRUCTURES
 from rolecast.platform.optimizers.dss_gp_ucb.inference import StructureFinder
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior, fit
-from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern
+from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern
 from rolecast.platform.surrogate.levelling import level
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.refits import refit_is_due
@@ -28,6 +29,9 @@ LENGTHSCALES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
 
 NOISES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
 """Noise floors that evidence chooses among, as shares of the output variance."""
+
+ALONE: Final = 20
+"""Dimensions drawn anew together where none are known to belong together."""
 
 
 class GlobalSettings(Protocol):
@@ -60,8 +64,8 @@ class Choice:
     noise: float
     """Floor of the noise variance, as a share of the output variance."""
 
-    structured: bool
-    """Whether the kernel is a sum over cliques."""
+    structure: str
+    """One of STRUCTURES."""
 
 
 class GlobalProcess:
@@ -77,7 +81,8 @@ class GlobalProcess:
     ) -> None:
         self._config, self._dimension, self._cliques = config, dimension, cliques
         self._finder = StructureFinder(finder, dimension=dimension)
-        self._choice = Choice(0.5, NOISES[-2], cliques is not None)
+        given = "common" if cliques is None else "cliques"
+        self._choice = Choice(0.5, NOISES[-2], given)
         self._kept: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._stop = 0
         self._base: Posterior | None = None
@@ -89,9 +94,18 @@ class GlobalProcess:
         return self._choice.noise
 
     @property
-    def cliques(self) -> Sequence[Sequence[int]] | None:
-        """Cliques of the kernel; None where it is one term over all dimensions."""
-        return self._cliques if self._choice.structured else None
+    def order(self) -> int:
+        """How many dimensions the largest term of the sum has; 1 where the kernel is no sum."""
+        if self._choice.structure == "cliques" and self._cliques is not None:
+            return max(map(len, self._cliques))
+        return 2 if self._choice.structure == "pairs" else 1
+
+    def term(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the dimensions of a random term of the sum; 20 where the kernel is no sum."""
+        if self._choice.structure == "cliques" and self._cliques is not None:
+            return np.asarray(self._cliques[int(rng.integers(len(self._cliques)))])
+        few = self.order if self._choice.structure == "pairs" else ALONE
+        return rng.choice(self._dimension, min(few, self._dimension), replace=False)
 
     def take_in(self, data: Observations) -> None:
         """Fit anew if that is due; with each tell, so that nothing depends on what is asked then.
@@ -115,7 +129,8 @@ class GlobalProcess:
     def explain(self) -> dict[str, float]:
         """Return what evidence chose last."""
         found = {"noise_share": self._choice.noise, "lengthscale": self._choice.multiple}
-        found["structure_share"] = float(self._choice.structured)
+        found["structure_share"] = float(self._choice.structure != "common")
+        found["structure_pairs"] = float(self._choice.structure == "pairs")
         return found | self._finder.explain()
 
     def state_dict(self) -> dict[str, Any]:
@@ -131,15 +146,17 @@ class GlobalProcess:
         """Continue from a state; the factor is computed again when needed."""
         self._kept = np.array(state["kept"], dtype=np.int64)
         self._stop = int(state["stop"])
-        multiple, noise, structured = state["choice"]
-        self._choice = Choice(float(multiple), float(noise), bool(structured))
+        multiple, noise, structure = state["choice"]
+        self._choice = Choice(float(multiple), float(noise), str(structure))
         self._finder.load_state_dict(state["finder"])
         self._cliques = self._finder.cliques or self._cliques
         self._posterior = self._base = None
 
     def _kernel(self, choice: Choice) -> Kernel:
         dimension = self._dimension
-        if not choice.structured or self._cliques is None:
+        if choice.structure == "pairs":
+            return AllPairs(dimension, choice.multiple)
+        if choice.structure == "common" or self._cliques is None:
             return Matern(choice.multiple * np.sqrt(dimension))
         sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
         weights = np.full(len(sizes), 1.0 / len(sizes))
@@ -192,17 +209,22 @@ class GlobalProcess:
     ) -> Iterator[tuple[float, Choice, Posterior]]:
         """Yield evidence with prior, and posterior, for each set of hyperparameters.
 
-        Cliques that are given are used; those that were found compete with none.
+        Cliques that are given are used; those that were found compete with all pairs and with none.
         """
-        found = self._finder.cliques is not None
-        for structured in (False, True) if found else (self._cliques is not None,):
+        for structure in self._structures():
             for multiple in LENGTHSCALES:
-                kernel = self._kernel(Choice(multiple, NOISES[0], structured))
+                kernel = self._kernel(Choice(multiple, NOISES[0], structure))
                 covariance = kernel.matrix(points, points)
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
-                prior -= PLAINER if structured and found else 0.0
+                prior -= PLAINER if structure == "cliques" and self._finder.looks else 0.0
                 for noise in NOISES:
                     known_or_floor = np.maximum(known, noise)
                     fitted = fit(covariance, targets, known_or_floor)
-                    choice = Choice(multiple, noise, structured)
+                    choice = Choice(multiple, noise, structure)
                     yield fitted.log_evidence + prior, choice, Posterior(kernel, points, fitted)
+
+    def _structures(self) -> tuple[str, ...]:
+        """Return the kernels that compete."""
+        if not self._finder.looks:
+            return ("common",) if self._cliques is None else ("cliques",)
+        return STRUCTURES if self._finder.has_pairs else STRUCTURES[:2]

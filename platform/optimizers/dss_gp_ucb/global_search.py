@@ -128,17 +128,13 @@ class GlobalSearch:
         self._process.load_state_dict(state["process"])
 
     def _root_beta(self) -> float:
-        return root_beta(self._config.beta, self._process.cliques, len(self._data))
+        return root_beta(self._config.beta, self._process.order, len(self._data))
 
     def _perturbed(self, count: int) -> Float:
-        """Return the incumbent with one random clique (or 20 dimensions) drawn anew, [count, D]."""
-        dimension, cliques = self._data.dimension, self._process.cliques
+        """Return the incumbent with one random term of the sum drawn anew, [count, D]."""
         points = np.repeat(self.best()[None], count, axis=0)
         for point in points:
-            if cliques is None:
-                changed = self._rng.choice(dimension, min(20, dimension), replace=False)
-            else:
-                changed = np.asarray(cliques[int(self._rng.integers(len(cliques)))])
+            changed = self._process.term(self._rng)
             point[changed] = self._rng.random(len(changed))
         return points
 

@@ -76,10 +76,14 @@ class StructureFinder:
         self.cliques: tuple[tuple[int, ...], ...] | None = None
         """Found last, a dimension in no pair alone; None before the first look."""
 
+    @property
+    def looks(self) -> bool:
+        """Whether it ever does."""
+        return self._settings is not None and 1 < self._dimension <= LARGEST
+
     def is_due(self, count: int) -> bool:
         """Return whether it is time to look, with so many evaluations."""
-        looks = self._settings is not None and 1 < self._dimension <= LARGEST
-        return looks and count >= self._next
+        return self.looks and count >= self._next
 
     def find(self, candidates: Float, returns: Float, noise: Float) -> None:
         """Look for pairs among the latest evaluations.
@@ -97,6 +101,11 @@ class StructureFinder:
         scores = pair_scores(candidates[seen], targets, noise[seen])
         self._edges, _ = strongest_edges(scores, self._settings.edge_cap)
         self.cliques = self._joined(scores)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether it found any when it last looked."""
+        return len(self._edges) > 0
 
     def explain(self) -> dict[str, float]:
         """Return how many pairs were found, where it looks for them."""

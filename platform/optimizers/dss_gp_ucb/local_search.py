@@ -109,7 +109,7 @@ class LocalSearch:
         if config.acquisition == "log_ei":
             choose = greatest_improvements
         else:
-            weight = root_beta(config.beta, self._process.cliques, len(self._data))
+            weight = root_beta(config.beta, self._process.order, len(self._data))
             choose = partial(greatest_bounds, root_beta=weight)
         places = choose(
             posterior, pool * stretch, q, pending=len(self._pending), noise=self._process.noise

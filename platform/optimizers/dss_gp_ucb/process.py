@@ -29,7 +29,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.metric import Metric
 from rolecast.platform.optimizers.dss_gp_ucb.reach import Reach
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior, fit
-from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
+from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern, Mixture
 from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.refits import refit_is_due
@@ -71,6 +71,7 @@ class LocalProcess:
         self._noises = (*SMALL_NOISES, *NOISES, *LARGE_NOISES) if self._by_evidence else NOISES
         self._noise, self._share = FIRST_NOISE, 0.0
         self._scales = 1.0, 1.0
+        self._structure = "cliques"
         self._chosen = 1
         self._span: _Span | None = None
         self._base: Posterior | None = None
@@ -81,9 +82,11 @@ class LocalProcess:
         return self._noise
 
     @property
-    def cliques(self) -> Cliques | None:
-        """Cliques whose share is above 0."""
-        return self._cliques if self._share else None
+    def order(self) -> int:
+        """How many dimensions the largest term of the sum has; 1 where it has no share."""
+        if not self._share:
+            return 1
+        return 2 if self._structure == "pairs" else max(map(len, self._cliques or ((),)))
 
     def current(self, data: Observations) -> Posterior | None:
         """Return what `condition` returned last; None before that. Nothing was told since."""
@@ -115,8 +118,9 @@ class LocalProcess:
         found = {"noise_share": self._noise}
         if self._by_evidence and self._span is not None:
             found["lengthscale"] = self._scales[0] * self._span.radius
-        if self._cliques is not None:
+        if self._structures():
             found["structure_share"] = self._share
+            found["structure_pairs"] = float(self._share > 0.0 and self._structure == "pairs")
         return found | self._finder.explain()
 
     def state_dict(self) -> dict[str, Any]:
@@ -125,6 +129,7 @@ class LocalProcess:
         return {
             "metric": self.metric.state_dict(),
             "choices": [self._noise, self._share, *self._scales],
+            "structure": self._structure,
             "chosen": self._chosen,
             "span": None if span is None else [span.start, span.stop, span.radius],
             "finder": self._finder.state_dict(),
@@ -135,6 +140,7 @@ class LocalProcess:
         self.metric.load_state_dict(state["metric"])
         self._noise, self._share, *scales = map(float, state["choices"])
         self._scales = scales[0], scales[1]
+        self._structure = str(state["structure"])
         self._chosen = int(state["chosen"])
         span = state["span"]
         self._span = None if span is None else _Span(int(span[0]), int(span[1]), float(span[2]))
@@ -161,15 +167,15 @@ class LocalProcess:
             shape = noise_shape(data.stderrs, self._config.stderr_weight)
             self._finder.find(data.candidates, data.returns, shape)
             self._cliques = _interacting(self._finder.cliques)
-            self._share = 0.0
+            self._share = 0.0 if self._structure == "cliques" else self._share
         choosing = tells % CHOICE_INTERVAL == 1 or tells - self._chosen >= CHOICE_INTERVAL
         if self._by_evidence and (choosing or tells < CHOICE_INTERVAL):
             self._choose_scales(points, targets, noise)
         covariance = self._common(self._scales[0]).matrix(points, points)
         if choosing:
             self._chosen = tells
-        if choosing and self._cliques is not None:
-            structured = self._choose_share(self._cliques, points, covariance, targets, noise)
+        if choosing and self._structures():
+            structured = self._choose_share(points, covariance, targets, noise)
         else:
             structured = self._chosen_structure(points)
         self._mix(covariance, structured)
@@ -213,30 +219,42 @@ class LocalProcess:
 
         self._scales = best_scale(matrix, targets, noise, self._noises), self._scales[1]
 
+    def _structures(self) -> tuple[str, ...]:
+        """Return the structured terms that there are: "pairs", "cliques".
+
+        All pairs are for black boxes alone: in the narrow cloud of a policy's weights a function is
+        a plane with some curvature, and they would pass for the common term.
+        """
+        pairs = self._by_evidence and self._finder.looks
+        return ("pairs",) * pairs + ("cliques",) * (self._cliques is not None)
+
     def _choose_share(
-        self, cliques: Cliques, points: Float, covariance: Float, targets: Float, noise: Float
+        self, points: Float, covariance: Float, targets: Float, noise: Float
     ) -> Float | None:
-        """Choose the structured term's share, and its scale where lengthscales are chosen.
+        """Choose the structured term and its share, and its scale where lengthscales are chosen.
 
         Returns:
             The structured covariance [N, N]; None where its share is 0.
         """
         scales = SCALES if self._by_evidence else (1.0,)
         matrices = (
-            (scale, self._structured(cliques, scale).matrix(points, points)) for scale in scales
+            ((structure, scale), self._structured(structure, scale).matrix(points, points))
+            for structure in self._structures()
+            for scale in scales
         )
         noises = self._noises if self._by_evidence else (*NOISES, *LARGE_NOISES)
         shares = SHARES[1:] if self._by_evidence else SHARES[1:-1]
-        found = best_share(covariance, matrices, targets, noise, noises, shares)
-        self._share, scale, structured = found
+        share, label, structured = best_share(covariance, matrices, targets, noise, noises, shares)
+        self._share = share
+        self._structure, scale = label or (self._structure, 1.0)
         self._scales = self._scales[0], scale
         return structured
 
     def _chosen_structure(self, points: Float) -> Float | None:
         """Return the structured covariance [N, N] as it was chosen; None where its share is 0."""
-        if self._cliques is None or not self._share:
+        if not self._share:
             return None
-        return self._structured(self._cliques).matrix(points, points)
+        return self._structured(self._structure, self._scales[1]).matrix(points, points)
 
     def _mix(self, common: Float, structured: Float | None) -> None:
         """Make the common term's covariance [N, N] the one that was chosen, in place."""
@@ -246,25 +264,23 @@ class LocalProcess:
     def _kernel(self) -> Kernel:
         """Return the covariance that was chosen."""
         common = self._common(self._scales[0])
-        if self._cliques is None or not self._share:
+        if not self._share:
             return common
-        return Mixture(common, self._structured(self._cliques), self._share)
+        return Mixture(common, self._structured(self._structure, self._scales[1]), self._share)
 
     def _common(self, scale: float) -> Matern:
         """Return the term over all dimensions, at a multiple of the cloud's scale."""
         return Matern(scale * self._radius())
 
-    def _structured(self, cliques: Cliques, scale: float | None = None) -> Kernel:
-        """Return the sum over cliques, each at that multiple of the cloud in its dimensions.
-
-        None: at the one that was chosen.
-        """
-        scale = self._scales[1] if scale is None else scale
-        sizes = np.array([len(clique) for clique in cliques], dtype=np.float64)
-        lengthscales = scale * self._radius() * np.sqrt(sizes / self._dimension)
+    def _structured(self, structure: str, scale: float) -> Kernel:
+        """Return the sum over all pairs or over cliques, each at a multiple of the cloud in it."""
         # Single precision adds 2e-6 of the variance, far below any noise of a policy's returns.
-        weights = sizes / sizes.sum()
-        return CliqueSum(cliques, lengthscales, weights, single=not self._by_evidence)
+        single = not self._by_evidence
+        one = scale * self._radius() / np.sqrt(self._dimension)
+        if structure == "pairs" or self._cliques is None:
+            return AllPairs(self._dimension, one, single=single)
+        sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
+        return CliqueSum(self._cliques, one * np.sqrt(sizes), sizes / sizes.sum(), single=single)
 
     def _radius(self) -> float:
         """Return the cloud's radius at the last refit."""

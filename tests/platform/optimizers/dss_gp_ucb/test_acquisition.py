@@ -123,9 +123,7 @@ def test_the_logarithm_of_improvement_is_exact_far_below_zero(z: float) -> None:
     assert log_improvement(np.array([z]))[0] == pytest.approx(expected, rel=1e-7)
 
 
-@pytest.mark.parametrize(("cliques", "width"), [(None, 1), (((0, 1, 2), (3,)), 3)])
-def test_beta_grows_as_the_logarithm_of_time_and_with_the_largest_clique(
-    cliques: tuple[tuple[int, ...], ...] | None, width: int
-) -> None:
-    assert root_beta(0.3, cliques, 20) == pytest.approx(np.sqrt(0.3 * width * np.log(40.0)))
-    assert root_beta(0.3, cliques, 0) == pytest.approx(np.sqrt(0.3 * width * np.log(2.0)))
+def test_beta_grows_as_the_logarithm_of_time_and_with_the_largest_term() -> None:
+    assert root_beta(0.3, 1, 20) == pytest.approx(np.sqrt(0.3 * np.log(40.0)))
+    assert root_beta(0.3, 3, 20) == pytest.approx(np.sqrt(0.9 * np.log(40.0)))
+    assert root_beta(0.3, 3, 0) == pytest.approx(np.sqrt(0.9 * np.log(2.0)))
