@@ -125,6 +125,21 @@ CONTESTANTS: Final[Mapping[str, Contestant]] = {
             tuning=TEAM_TUNED,
         ),
         Contestant(
+            label="ddpg tianshou",
+            algorithm="ddpg",
+            settings={
+                "tau": 0.005,
+                "actor_lr": 1e-3,
+                "critic_lr": 1e-3,
+                "train_batch_size_per_learner": 256,
+                "noise_process": "gaussian",
+                "exploration_noise": 0.1,
+                "critic_hidden": (256, 256),
+                "last_layer": None,
+            },
+            tuning="none: those of Tianshou's benchmark",
+        ),
+        Contestant(
             label="independent ddpg",
             algorithm="maddpg",
             settings={"critic_sees": "own"},
@@ -136,7 +151,7 @@ CONTESTANTS: Final[Mapping[str, Contestant]] = {
 
 GAME_CONTESTANTS: Final = ("independent ddpg", "maddpg", "facmac", "facmac nonmonotonic")
 TEAM_CONTESTANTS: Final = ("maddpg", "facmac", "comix", "covdn", "ppo", "mappo")
-HOPPER_CONTESTANTS: Final = ("ppo", "sac", "td3", "ddpg")
+HOPPER_CONTESTANTS: Final = ("ppo", "sac", "td3", "ddpg", "ddpg tianshou")
 GAME: Final = "python:rolecast.baselines.games"
 GAME_SETTINGS: Final[Mapping[str, Any]] = {
     "hidden": (32, 32),
@@ -212,7 +227,7 @@ ARENAS: Final = (
         contestants=HOPPER_CONTESTANTS,
         goal="within the range of published curves at the same budget",
         published={
-            "ddpg": "1272, deviation 663 (200k)",
+            "ddpg tianshou": "1272, deviation 663 (200k)",
             "td3": "887, deviation 649 (200k)",
             "sac": "3234, deviation 314 (200k)",
             "ppo": "556, deviation 145 (215k)",

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from rolecast.envs.spec import Float
 from rolecast.platform.surrogate.clique_sum import BLOCK_BYTES, flatten_cliques
-from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
+from rolecast.platform.surrogate.kernels import (
+    PAIRS_SHARE,
+    AllPairs,
+    CliqueSum,
+    Kernel,
+    Matern,
+    Mixture,
+)
 
 Reference = Callable[[torch.Tensor, torch.Tensor], Any]  # a kernel of GPyTorch
 D = 7
@@ -47,9 +54,20 @@ def clique_sum() -> CliqueSum:
     return CliqueSum(CLIQUES, LENGTHSCALES, WEIGHTS)
 
 
+def pairs_reference() -> Any:
+    """The sum of all products of two dimensions' kernels, each pair and each square by itself."""
+    alone = [matern(0.6, (place,)) for place in range(D)]
+    products = [one * other for one in alone for other in alone]
+    singles = [scaled(one, (1.0 - PAIRS_SHARE) / D) for one in alone]
+    return gpytorch.kernels.AdditiveKernel(
+        *singles, *(scaled(product, PAIRS_SHARE / D**2) for product in products)
+    )
+
+
 KERNELS: dict[str, tuple[Kernel, Callable[[], Reference]]] = {
     "common": (Matern(0.8), lambda: matern(0.8)),
     "cliques": (clique_sum(), clique_reference),
+    "pairs": (AllPairs(D, 0.6), pairs_reference),
     "mixture": (
         Mixture(Matern(0.8), clique_sum(), 0.3),
         lambda: gpytorch.kernels.AdditiveKernel(

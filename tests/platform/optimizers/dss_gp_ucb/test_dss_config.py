@@ -1,11 +1,13 @@
 """Settings of DSS-GP-UCB: what each does to the search, and what cannot be."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.dss_config import STRUCTURES, DssGpUcbConfig
 from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.platform.optimizers.registry import make_optimizer
@@ -191,3 +193,28 @@ def test_pairs_that_are_looked_for_in_returns_need_no_initial_design() -> None:
     config = DssGpUcbConfig(structure_source="returns")
     assert config.initial_design(dimension=3, seed=0) is None
     assert config.finder_settings() is not None
+
+
+def chain(points: Float) -> Float:
+    """A sum over dimensions and over pairs of neighbours."""
+    waves = np.sin(6.0 * points + np.arange(10)).sum(1)
+    return np.asarray(waves + (points[:, :-1] * points[:, 1:]).sum(1))
+
+
+def ridge(points: Float) -> Float:
+    """A wave along the sum of all inputs, in which any number of them interact."""
+    return np.asarray(np.cos(2.0 * points.sum(1)))
+
+
+@pytest.mark.parametrize("configuration", ["local", "paper"])
+@pytest.mark.parametrize(("function", "pairs"), [(chain, 1.0), (ridge, 0.0)])
+def test_evidence_takes_all_pairs_for_a_sum_and_not_for_a_wave(
+    configuration: str, function: Callable[[Float], Float], pairs: float
+) -> None:
+    optimizer = make_optimizer("dss_gp_ucb", dimension=10, configuration=configuration, pool=64)
+    points = np.random.default_rng(0).random((90, 10))
+    for part in np.split(points, 6):
+        optimizer.tell(part, function(part))
+    believed = optimizer.explain()  # type: ignore[attr-defined]
+    assert believed["structure_pairs"] == pairs
+    assert (believed["structure_share"] > 0.0) == bool(pairs)
