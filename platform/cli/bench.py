@@ -63,14 +63,38 @@ def main_table(
 
 
 @app.command("structure")
-def structure_stability(
-    *, seeds: Seeds = 5, quick: Quick = False, out: Out = None, json: Json = False
+def structure_found(
+    *,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PART", help="stability or recovery; many. What else is there stays."),
+    ] = None,
+    seeds: Seeds = 5,
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = False,
 ) -> None:
-    """Compare the edges that searches of different seeds and numbers of policies find; minutes."""
-    from rolecast.platform.benchmarks.stability import markdown, measure_all
+    """Compare the edges that searches find with each other and with true ones; minutes.
 
-    results = measure_all(quick=quick, seeds=seeds, note=warn)
-    written = write_results(folder_of(out, quick=quick), "structure", results, markdown(results))
+    Stability: edges of the policy's Hessian, by seeds and numbers of policies. Recovery: pairs
+    found in the returns of functions whose graph is known.
+    """
+    from rolecast.envs.errors import unknown_name
+    from rolecast.platform.benchmarks import recovery, stability
+    from rolecast.platform.search.files import read_json
+
+    parts = {"stability": stability.measure_all, "recovery": recovery.measure_recovery}
+    for name in part or ():
+        if name not in parts:
+            raise unknown_name("--part", name, parts)
+    folder = folder_of(out, quick=quick)
+    kept = folder / "structure.json"
+    results = read_json(kept) if part and kept.is_file() else {}
+    for name in part or parts:
+        results |= parts[name](quick=quick, seeds=seeds, note=warn)
+    page = stability.markdown(results) if "rows" in results else ""
+    page += recovery.markdown(results["recovery"]) if "recovery" in results else ""
+    written = write_results(folder, "structure", results, page)
     if json:
         print_json(results)
     else:
