@@ -121,8 +121,9 @@ class Search:
         keep = wanted is None or time.monotonic() - self._last_checkpoint >= self._interval
         reply = self._keeper.exchange(told, wanted, keep=keep)
         batch = self._batch(pending, result, reply)
-        self._folder.append(batch)
+        # In this order: what Ctrl-C leaves in the journal alone would not be in the tables.
         self.batches.append(batch)
+        self._folder.append(batch)
         self._keeper.remember(batch, reply.state)
         if reply.state is not None:
             self._checkpoint(reply.state)

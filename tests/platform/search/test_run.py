@@ -16,6 +16,7 @@ import pytest
 import rolecast
 from rolecast.envs.errors import RequestError, RunError
 from rolecast.platform.search import loop
+from rolecast.platform.search.history import Batch
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.run_folder import RunFolder, read_history, read_incumbents
@@ -296,6 +297,30 @@ def test_ctrl_c_keeps_every_whole_batch(ctrl_c: Path) -> None:
     with pytest.raises(SearchInterrupted):
         search(TASK, out=ctrl_c, **SMALL | {"env_steps": 12_000_000})
     assert len(pd.read_parquet(ctrl_c / "history.parquet")) == len(read_history(ctrl_c)) > 0
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_ctrl_c_while_a_batch_is_kept_loses_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: bool
+) -> None:
+    """Just before it is in the journal, or just after: tables and history agree, and it goes on."""
+    append, out = RunFolder.append, tmp_path / "run"
+
+    def interrupted(folder: RunFolder, batch: Batch) -> None:
+        if batch.index != 5 or written:
+            append(folder, batch)
+        if batch.index == 5:
+            raise KeyboardInterrupt
+
+    settings = SMALL | {"env_steps": 12_000}
+    with monkeypatch.context() as patched:
+        patched.setattr(RunFolder, "append", interrupted)
+        with pytest.raises(SearchInterrupted):
+            search(TASK, out=out, **settings)
+    assert set(pd.read_parquet(out / "history.parquet")["batch"]) == set(range(6))
+    assert set(read_history(out)["batch"]) == set(range(6))
+    whole = search(TASK, out=tmp_path / "whole", **settings)
+    np.testing.assert_array_equal(resume(out).incumbent, whole.incumbent)
 
 
 def test_runs_without_a_folder_get_one_each(
