@@ -148,9 +148,8 @@ def picture(rows: Sequence[Row]) -> Figure:
                 draw(axes, runs, over, "returns", style)
             panel_style(axes, problem, scale="linear")
             axes.set_xlabel(label, fontsize=9)
-    panels[0].legend(
-        handles=legend_lines(panels[0], contestants, WIDTH), frameon=False, fontsize=7, ncols=2
-    )
+    handles = legend_lines(panels[0], contestants, WIDTH)
+    drawing.legend(handles=handles, loc="outside lower center", frameon=False, fontsize=8, ncols=4)
     drawing.supylabel("held-out return of the incumbent", fontsize=10)
     return drawing
 
