@@ -1,6 +1,6 @@
 """Writes the optimisers' table for readers: CSV, Markdown and pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,15 +64,12 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
         for share in SHARES:
             place = round(share * len(cells[0]["regrets"])) - 1
             regrets = [cell["regrets"][place] for cell in cells]
-            low, high = interval(regrets)
             lines.append(
                 {
                     "problem": problem,
                     "contestant": contestant,
                     "evaluations": cells[0]["evaluations"][place],
-                    "regret": float(np.median(regrets)),
-                    "low": low,
-                    "high": high,
+                    **middle("regret", regrets),
                     "seeds": len(cells),
                     "batch_ms": round(1e3 * pace, 1),
                 }
@@ -94,24 +91,40 @@ def ratios(rows: Sequence[Row]) -> pd.DataFrame:
             graphs = finals.setdefault((row["problem"], family), {})
             graphs.setdefault(graph, {})[row["seed"]] = max(row["regrets"][-1], LEAST)
     for (problem, family), graphs in finals.items():
-        for first, second in GRAPHS:
-            shared = sorted(set(graphs.get(first, {})) & set(graphs.get(second, {})))
-            if shared:
-                found = [graphs[first][seed] / graphs[second][seed] for seed in shared]
-                low, high = interval(found)
-                lines.append(
-                    {
-                        "problem": problem,
-                        "search": family,
-                        "graphs": f"{first} / {second}",
-                        "ratio": float(np.median(found)),
-                        "low": low,
-                        "high": high,
-                        "better": sum(one < 1.0 for one in found),
-                        "seeds": len(found),
-                    }
-                )
+        for first, second, ratio in compared_graphs(graphs, lambda one, other: one / other):
+            lines.append(
+                {
+                    "problem": problem,
+                    "search": family,
+                    "graphs": f"{first} / {second}",
+                    **middle("ratio", ratio),
+                    "better": sum(one < 1.0 for one in ratio),
+                    "seeds": len(ratio),
+                }
+            )
     return pd.DataFrame(lines)
+
+
+def compared_graphs(
+    graphs: Mapping[str, Mapping[int, float]], compare: Callable[[float, float], float]
+) -> Iterator[tuple[str, str, list[float]]]:
+    """Yield each two graphs of GRAPHS that share seeds, and how they compare by seed.
+
+    Args:
+        graphs: what a search ended with, by graph and seed.
+        compare: of what the first and the second ended with.
+    """
+    for first, second in GRAPHS:
+        shared = sorted(set(graphs.get(first, {})) & set(graphs.get(second, {})))
+        if shared:
+            found = [compare(graphs[first][seed], graphs[second][seed]) for seed in shared]
+            yield first, second, found
+
+
+def middle(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return the median of some values under a name, and its interval as "low" and "high"."""
+    low, high = interval(values)
+    return {name: float(np.median(values)), "low": low, "high": high}
 
 
 def markdown(rows: Sequence[Row]) -> str:

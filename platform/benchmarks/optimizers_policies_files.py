@@ -9,13 +9,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rolecast.platform.benchmarks.optimizers_files import (
-    GRAPHS,
     SHARES,
     WIDTH,
     Row,
+    compared_graphs,
     draw,
     grouped,
-    interval,
+    middle,
 )
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 from rolecast.platform.search.files import write_all
@@ -35,15 +35,12 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
         for share in SHARES:
             place = round(share * len(cells[0]["returns"])) - 1
             returns = [cell["returns"][place] for cell in cells]
-            low, high = interval(returns)
             lines.append(
                 {
                     "problem": problem,
                     "contestant": contestant,
                     "share": share,
-                    "earned": float(np.median(returns)),
-                    "low": low,
-                    "high": high,
+                    **middle("earned", returns),
                     "least": min(returns),
                     "greatest": max(returns),
                     "seeds": len(cells),
@@ -66,22 +63,16 @@ def gains(rows: Sequence[Row]) -> pd.DataFrame:
             for (contestant,), runs in grouped(cells, "contestant").items()
             if contestant.startswith("local, ")
         }
-        for first, second in GRAPHS:
-            shared = sorted(set(ends.get(first, {})) & set(ends.get(second, {})))
-            if shared:
-                more = [ends[first][seed] - ends[second][seed] for seed in shared]
-                low, high = interval(more)
-                lines.append(
-                    {
-                        "problem": problem,
-                        "graphs": f"{first} - {second}",
-                        "more": float(np.median(more)),
-                        "low": low,
-                        "high": high,
-                        "better": sum(one > 0.0 for one in more),
-                        "seeds": len(more),
-                    }
-                )
+        for first, second, more in compared_graphs(ends, lambda one, other: one - other):
+            lines.append(
+                {
+                    "problem": problem,
+                    "graphs": f"{first} - {second}",
+                    **middle("more", more),
+                    "better": sum(one > 0.0 for one in more),
+                    "seeds": len(more),
+                }
+            )
     return pd.DataFrame(lines)
 
 

@@ -12,6 +12,7 @@ from rolecast.platform.cli.bench_options import (
     Quick,
     Seeds,
     folder_of,
+    kept_results,
     only_option,
     say_written,
     tell,
@@ -81,15 +82,13 @@ def structure_found(
     """
     from rolecast.envs.errors import unknown_name
     from rolecast.platform.benchmarks import recovery, stability
-    from rolecast.platform.search.files import read_json
 
     parts = {"stability": stability.measure_all, "recovery": recovery.measure_recovery}
     for name in part or ():
         if name not in parts:
             raise unknown_name("--part", name, parts)
     folder = folder_of(out, quick=quick)
-    kept = folder / "structure.json"
-    results = read_json(kept) if part and kept.is_file() else {}
+    results = kept_results(folder, "structure", part)
     for name in part or parts:
         results |= parts[name](quick=quick, seeds=seeds, note=warn)
     page = stability.markdown(results) if "rows" in results else ""

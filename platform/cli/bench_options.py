@@ -26,6 +26,14 @@ def folder_of(out: Path | None, *, quick: bool) -> Path:
     return out or (QUICK_RESULTS if quick else RESULTS)
 
 
+def kept_results(folder: Path, name: str, part: Sequence[str] | None) -> dict[str, Any]:
+    """Return what NAME.json has, where only parts of it are measured anew; nothing else."""
+    from rolecast.platform.search.files import read_json
+
+    kept = folder / f"{name}.json"
+    return read_json(kept) if part and kept.is_file() else {}
+
+
 def write_results(
     folder: Path, name: str, results: Mapping[str, Any], page: str | None
 ) -> list[Path]:

@@ -9,6 +9,7 @@ from rolecast.platform.cli.bench_options import (
     Processes,
     Quick,
     folder_of,
+    kept_results,
     only_option,
     say_written,
     tell,
@@ -47,11 +48,9 @@ def surrogate_speed(
 ) -> None:
     """Measure the fused sum over cliques against GPyTorch's, and whole iterations; half an hour."""
     from rolecast.platform.benchmarks.surrogate import PARTS, measure_all
-    from rolecast.platform.search.files import read_json
 
     folder = folder_of(out, quick=quick)
-    kept = folder / "surrogate.json"
-    before = read_json(kept) if part and kept.is_file() else {}
+    before = kept_results(folder, "surrogate", part)
     results = before | measure_all(quick=quick, note=warn, parts=part or PARTS)
     written = write_results(folder, "surrogate", results, None)
     if json:

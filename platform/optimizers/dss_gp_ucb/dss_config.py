@@ -36,8 +36,8 @@ class DssGpUcbConfig(LocalGpConfig):
     random graph of as many edges), "full" (one clique)."""
 
     cliques: tuple[tuple[int, ...], ...] | None = None
-    """Dimensions of each clique, given by the user; None: a search finds them as `structure` says,
-    and without a policy there are none."""
+    """Dimensions of each clique, given by the user; None: a search finds them as `structure` says.
+    A black box may then be a sum over all pairs of its dimensions too, by evidence."""
 
     structure_source: str | None = None
     """Where "found" cliques come from: Hessians of the "policy", before the search, or "returns"
