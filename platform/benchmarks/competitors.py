@@ -9,7 +9,7 @@ from typing import Final
 
 from rolecast.platform.benchmarks import resumable
 from rolecast.platform.benchmarks.competitors_cells import PROBLEMS, Cell, contestants, run_cell
-from rolecast.platform.benchmarks.resumable import Row, place
+from rolecast.platform.benchmarks.resumable import Row, by_table
 
 FILTERS: Final = ("problem", "contestant", "seed")
 
@@ -41,11 +41,7 @@ def run_missing(
         cells,
         path,
         run=run_cell,
-        order=lambda row: (
-            place(row["problem"], problems),
-            place(row["contestant"], names),
-            row["seed"],
-        ),
+        order=by_table(problems, names),
         line=lambda row: f"regret {row['observed'][-1]} in {row['seconds'][-1]:.1f} s",
         processes=processes,
         note=note,

@@ -21,7 +21,7 @@ from rolecast.platform.benchmarks.optimizers_cells import (
     quick_function_cells,
     run_cell,
 )
-from rolecast.platform.benchmarks.resumable import Row, place
+from rolecast.platform.benchmarks.resumable import Row, by_table
 
 FILTERS: Final = ("problem", "kind", "contestant", "seed")
 FUNCTIONS_FILE: Final = "optimizers.json"
@@ -81,12 +81,7 @@ def run_missing(
         [cell for cell in cells if isinstance(cell, Cell)],
         folder / FUNCTIONS_FILE,
         run=run_cell,
-        order=lambda row: (
-            place(row["problem"], problems),
-            row["problem"],
-            place(row["contestant"], contestants),
-            row["seed"],
-        ),
+        order=by_table(problems, contestants),
         line=lambda row: f"regret {row['regrets'][-1]} in {row['seconds'][-1]:.1f} s",
         processes=processes,
         note=note,

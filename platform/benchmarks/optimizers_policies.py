@@ -14,7 +14,7 @@ import numpy as np
 from rolecast.envs.registry import make_task
 from rolecast.platform.benchmarks import resumable
 from rolecast.platform.benchmarks.cells import ARENAS, Arena, Cell, Contestant, search_cell
-from rolecast.platform.benchmarks.resumable import Row, place
+from rolecast.platform.benchmarks.resumable import Row, by_table
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.run_folder import RunFolder
 from rolecast.platform.search.seeds import Purpose, episode_seeds
@@ -87,11 +87,7 @@ def run_missing(
         cells,
         path,
         run=run_cell,
-        order=lambda row: (
-            place(row["problem"], tasks),
-            place(row["contestant"], contestants),
-            row["seed"],
-        ),
+        order=by_table(tasks, contestants),
         line=lambda row: f"return {row['returns'][-1]:.1f} in {row['seconds'][-1]:.0f} s",
         processes=processes,
         note=note,

@@ -128,6 +128,18 @@ def place(name: str, names: Sequence[str]) -> int:
     return names.index(name) if name in names else len(names)
 
 
+def by_table(
+    problems: Sequence[str], contestants: Sequence[str]
+) -> Callable[[Row], tuple[int, str, int, int]]:
+    """Return by what rows are sorted: "problem" and "contestant" as in a table, then "seed"."""
+    return lambda row: (
+        place(row["problem"], problems),
+        row["problem"],
+        place(row["contestant"], contestants),
+        row["seed"],
+    )
+
+
 def _results(cells: Sequence[Cell], run: Callable[[Cell], Row], processes: int) -> Iterator[Row]:
     """Yield rows as cells end; what has not begun is dropped when one fails."""
     if not cells:
