@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.policies.parameterisation import CENTRED_RANGES
 
 FIRST: Final = ("pred_prey_3",)
 """Where nearly all have the whole budget."""
@@ -35,6 +36,23 @@ SLOW: Final = ("baxus", "linebo")
 SLOWER: Final = ("gibo", "treebo", "rducb")
 """Seconds a batch: a quarter of the budget, on the first task alone."""
 
+SLOWEST: Final = ("logei", "alebo")
+"""Half a minute a batch: likewise."""
+
+GLOBAL: Final = ("gp_ucb", "baxus", "linebo", "logei")
+"""Those, beside TuRBO, that look at the whole cube first."""
+
+WITHIN: Final = 0.1
+"""Side of a cube about the middle of the whole one. The local searches begin at the middle, with a
+cloud of radius 0.2 to 0.4; a point of the whole cube is 5.4 from it, one of this cube 0.54."""
+
+NEAR: Final[Mapping[str, Any]] = {
+    "ranges": {
+        kind: half * (1.0 if kind == "message" else WITHIN) for kind, half in CENTRED_RANGES.items()
+    }
+}
+"""The role policy of that cube; the factor on messages is on these ranges already."""
+
 FEW_FIRST: Final[Mapping[str, Any]] = {"initial": 200}
 """First design of TuRBO as its authors set it for some tasks; by its default, 2 D points, most of
 this budget is spent before the model is asked."""
@@ -53,12 +71,14 @@ def _searches(
     episodes: int = 32,
     batch_size: int = 15,
     settings: Mapping[str, Any] = MappingProxyType({}),
+    policy: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[SearchMethod, ...]:
     """Return one search for each optimiser, called by its name and further words."""
     return tuple(
         SearchMethod(
             optimizer=name,
             optimizer_settings=settings,
+            policy_options=policy,
             evaluations=evaluations,
             episodes=episodes,
             batch_size=batch_size,
@@ -83,6 +103,10 @@ EXPERIMENT: Final = Experiment(
         *_searches(SLOW, 255, (*FIRST, *OTHERS), "_255"),
         *_searches(SLOWER, 255, FIRST, "_255"),
         *_searches(("gibo",), 255, FIRST, "_narrow_255", settings=NARROW),
+        *_searches(SLOWEST, 255, FIRST, "_255"),
+        *_searches(("random",), 1000, FIRST, "_near", policy=NEAR),
+        *_searches(("turbo",), 510, FIRST, "_near_510", settings=FEW_FIRST, policy=NEAR),
+        *_searches(GLOBAL, 255, FIRST, "_near_255", policy=NEAR),
     ),
     seeds=3,
     env_steps=800_000,

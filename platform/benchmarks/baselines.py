@@ -17,7 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.platform.benchmarks import resumable
-from rolecast.platform.benchmarks.baselines_cells import ARENAS, CONTESTANTS, Cell
+from rolecast.platform.benchmarks.baselines_arenas import ARENAS
+from rolecast.platform.benchmarks.baselines_cells import CONTESTANTS, Cell
 from rolecast.platform.benchmarks.baselines_kept import Kept, unfinished
 from rolecast.platform.benchmarks.resumable import Row, place
 from rolecast.platform.search.files import write_json

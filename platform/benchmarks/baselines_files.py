@@ -10,7 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from rolecast.platform.benchmarks.baselines_cells import ARENAS, CONTESTANTS, QUICK, Arena, Cell
+from rolecast.platform.benchmarks.baselines_arenas import ARENAS, QUICK
+from rolecast.platform.benchmarks.baselines_cells import CONTESTANTS, Arena, Cell
 from rolecast.platform.benchmarks.regions import fill_region
 from rolecast.platform.benchmarks.resumable import UNFINISHED, Row
 from rolecast.platform.benchmarks.table_files import seeds_of

@@ -191,7 +191,7 @@ def baselines_ledger(
     end of each call.
     """
     from rolecast.platform.benchmarks.baselines import chosen, run_missing
-    from rolecast.platform.benchmarks.baselines_cells import all_cells, quick_cells
+    from rolecast.platform.benchmarks.baselines_arenas import all_cells, quick_cells
     from rolecast.platform.benchmarks.resumable import finished, read_rows
 
     folder = folder_of(out, quick=quick)

@@ -13,14 +13,12 @@ from rolecast.envs.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask, Float, TaskSpec
 from rolecast.platform.benchmarks.baselines import chosen, train_cell
+from rolecast.platform.benchmarks.baselines_arenas import ARENAS, GAME_TUNING, all_cells
 from rolecast.platform.benchmarks.baselines_cells import (
-    ARENAS,
     CONTESTANTS,
-    GAME_TUNING,
     Arena,
     Cell,
     Contestant,
-    all_cells,
 )
 from rolecast.platform.benchmarks.baselines_files import (
     BEGIN,
@@ -231,7 +229,7 @@ def test_the_region_of_the_page_is_filled_and_the_rest_is_left(tmp_path: Path) -
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
     assert "(results/baselines_hopper_authors_nets.png)" in text
-    assert "Not run yet: ppo, ddpg, ddpg tianshou." in text
+    assert "Not run yet: ppo, ddpg, ddpg tianshou, intrinsic_ppo." in text
     assert "old" not in text
 
 

@@ -12,7 +12,8 @@ from rolecast.envs.errors import RunError
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import Float
 from rolecast.platform.benchmarks.baselines import run_missing, train_cell
-from rolecast.platform.benchmarks.baselines_cells import ARENAS, CONTESTANTS, Cell
+from rolecast.platform.benchmarks.baselines_arenas import ARENAS
+from rolecast.platform.benchmarks.baselines_cells import CONTESTANTS, Cell
 from rolecast.platform.benchmarks.baselines_files import HEAD, ledger_row
 from rolecast.platform.benchmarks.baselines_kept import ROW, Kept, unfinished
 from rolecast.platform.benchmarks.resumable import finished, read_rows
