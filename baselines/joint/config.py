@@ -1,14 +1,8 @@
 """Settings of off-policy algorithms, in RLlib's own form of a config."""
 
-from collections.abc import Mapping
-from inspect import signature
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Self
 
-from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-
-from rolecast.baselines.joint.module import JointModule
 from rolecast.baselines.joint.networks import SIZES
 from rolecast.baselines.joint.runner import JointEnvRunner
 from rolecast.baselines.rules import (
@@ -21,42 +15,16 @@ from rolecast.baselines.rules import (
     UNIT,
     WIDTHS,
     Rules,
-    check,
     one_of,
 )
-from rolecast.envs.errors import ConfigError, unknown_name
-
-RLLIB_RULES: Rules = MappingProxyType(
-    {
-        "gamma": UNIT,
-        "train_batch_size_per_learner": COUNT,
-        "num_envs_per_env_runner": COUNT,
-        "rollout_fragment_length": COUNT,
-    }
-)
-"""RLlib's own settings that matter here, and that are checked as ours are."""
-
-TRAINING: Final = ("gamma", "grad_clip", "lr", "train_batch_size_per_learner")
-"""Those of RLlib's own `training` that mean something to these learners."""
+from rolecast.baselines.settings import NamedSettings
 
 
-class OffPolicyConfig(AlgorithmConfig):
+class OffPolicyConfig(NamedSettings):
     """What all off-policy algorithms here can be told; a method adds its own to `RULES`.
 
     Set by `training(...)`, as RLlib's are; checked when the algorithm is built.
     """
-
-    NAME: ClassVar[str]
-    """Name in `rolecast.baselines.registry`."""
-
-    TEAMS: ClassVar[bool] = False
-    """Whether the method takes tasks of several agents."""
-
-    MODULE: ClassVar[type[JointModule]]
-    """The networks."""
-
-    LEARNER: ClassVar[type]
-    """The losses."""
 
     RULES: ClassVar[Rules] = MappingProxyType(
         {
@@ -76,16 +44,15 @@ class OffPolicyConfig(AlgorithmConfig):
             "replay_in_checkpoints": FLAG,
         }
     )
-    """Every setting that is ours, and the values it may have."""
-
-    size: str
-    """Of the policy's network, one of `SIZES`: "small", "paper", "xl"."""
-
-    hidden: tuple[int, ...] | None
-    """Widths of the policy's hidden layers, instead of those of `size`; None for these."""
-
-    paper_hidden: tuple[int, ...]
-    """Widths of the policy of the algorithm's authors."""
+    RLLIB_RULES: ClassVar[Rules] = MappingProxyType(
+        {
+            "gamma": UNIT,
+            "train_batch_size_per_learner": COUNT,
+            "num_envs_per_env_runner": COUNT,
+            "rollout_fragment_length": COUNT,
+        }
+    )
+    TUNED = ("gamma", "grad_clip", "lr", "train_batch_size_per_learner")
 
     critic_hidden: tuple[int, ...]
     """Widths of the critics' hidden layers; None for the default of the method."""
@@ -165,61 +132,8 @@ class OffPolicyConfig(AlgorithmConfig):
         Raises:
             RequestError: there is no such setting; names the nearest.
         """
-        known = {*self.RULES, *signature(AlgorithmConfig.training).parameters} - {"self"}
-        for name in settings:
-            if name not in known:
-                raise unknown_name(f"setting of {self.NAME}", name, known)
-        super().training(**{name: settings[name] for name in settings if name not in self.RULES})
+        super().training(**settings)
         if "lr" in settings:
-            self.actor_lr = self.critic_lr = settings["lr"]
-        for name in self.RULES:
-            if name in settings:
-                setattr(self, name, settings[name])
+            self.actor_lr = settings.get("actor_lr", settings["lr"])
+            self.critic_lr = settings.get("critic_lr", settings["lr"])
         return self
-
-    def tuned(self, settings: Mapping[str, Any]) -> Self:
-        """Set by name what a comparison may change: `training`'s, and how episodes are sampled.
-
-        Raises:
-            RequestError: there is no such setting, or its value cannot be.
-        """
-        sampling = ("num_envs_per_env_runner", "rollout_fragment_length")
-        known = {*self.RULES, *TRAINING, *sampling}
-        for name in settings:
-            if name not in known:
-                raise unknown_name(f"setting of {self.NAME}", name, known)
-        self.env_runners(**{name: settings[name] for name in sampling if name in settings})
-        self.training(**{name: settings[name] for name in settings if name not in sampling})
-        self.check_settings()
-        return self
-
-    def check_settings(self) -> None:
-        """Refuse values that cannot be.
-
-        Raises:
-            ConfigError: names the setting, its value and what was expected.
-        """
-        own = {name: getattr(self, name) for name in (*self.RULES, *RLLIB_RULES)}
-        check(type(self).__name__, own, {**RLLIB_RULES, **self.RULES})
-
-    def validate(self) -> None:
-        """Refuse settings that cannot be, ours and RLlib's.
-
-        Raises:
-            ConfigError: a setting of ours, or more than one learner.
-            ValueError: a setting of RLlib's, in its own words.
-        """
-        self.check_settings()
-        super().validate()
-        if self.num_learners > 1:
-            field = f"{type(self).__name__}.num_learners"
-            raise ConfigError(field, self.num_learners, "0 or 1: batches are not divided")
-
-    def get_default_rl_module_spec(self) -> RLModuleSpec:
-        """Return the networks, with all of our settings as their `model_config`."""
-        given = {name: getattr(self, name) for name in (*self.RULES, "paper_hidden")}
-        return RLModuleSpec(module_class=self.MODULE, model_config=given)
-
-    def get_default_learner_class(self) -> type:
-        """Return the losses."""
-        return self.LEARNER
