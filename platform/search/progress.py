@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Final, Protocol
 
-from rich.console import Console
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+
+from rolecast.platform.search.terminal import LiveTable, clock_time, write_line
 
 LINE_INTERVAL_S: Final = 1.0
 """Least time between two plain lines."""
@@ -105,7 +105,7 @@ class PlainLines:
 
     def start(self, title: str) -> None:
         """Write the title."""
-        self._write(title)
+        write_line(self.stream, title)
 
     def update(self, figures: Figures) -> None:
         """Write a line, unless the last was less than a second ago."""
@@ -114,52 +114,29 @@ class PlainLines:
             self._held = figures
             return
         self._next, self._held = now + LINE_INTERVAL_S, None
-        self._write(line(figures))
+        write_line(self.stream, line(figures))
 
     def note(self, text: str) -> None:
         """Write a sentence."""
-        self._write(text)
+        write_line(self.stream, text)
 
     def finish(self, text: str) -> None:
         """Write the last figures, where they were held back, and a sentence."""
         if self._held is not None:
-            self._write(line(self._held))
+            write_line(self.stream, line(self._held))
             self._held = None
-        self._write(text)
-
-    def _write(self, text: str) -> None:
-        self.stream.write(text + "\n")
-        self.stream.flush()
+        write_line(self.stream, text)
 
 
-class LiveView:
+class LiveView(LiveTable):
     """A table that follows the search, on a terminal."""
 
     def __init__(self, stream: IO[str]) -> None:
-        self._console = Console(file=stream)
-        self._live: Live | None = None
-
-    def start(self, title: str) -> None:
-        """Write the title and open the view."""
-        self._console.print(title, highlight=False)
-        self._live = Live(console=self._console, refresh_per_second=8)
-        self._live.start()
+        super().__init__(stream, per_second=8)
 
     def update(self, figures: Figures) -> None:
         """Show the figures."""
-        if self._live is not None:
-            self._live.update(_table(figures))
-
-    def note(self, text: str) -> None:
-        """Write a sentence above the view."""
-        self._console.print(text, highlight=False)
-
-    def finish(self, text: str) -> None:
-        """Close the view, leaving its last state, and write a sentence."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-        self._console.print(text, highlight=False)
+        self.show(_table(figures))
 
 
 def progress_for(stream: IO[str]) -> Progress:
@@ -175,7 +152,7 @@ def line(figures: Figures) -> str:
         f"incumbent {_value(figures.incumbent_return, figures.incumbent_stderr)}  "
         f"{_count(figures.env_steps_per_s)} env-steps/s  "
         f"ask {figures.ask_s:.2f} s  tell {figures.tell_s:.2f} s  "
-        f"left {_time(figures.time_left_s)}"
+        f"left {clock_time(figures.time_left_s)}"
     )
 
 
@@ -186,7 +163,7 @@ def _table(figures: Figures) -> Table:
         ("incumbent", _value(figures.incumbent_return, figures.incumbent_stderr)),
         ("env-steps/s", _count(figures.env_steps_per_s)),
         ("ask, tell", f"{figures.ask_s:.2f} s, {figures.tell_s:.2f} s a batch"),
-        ("time", f"{_time(figures.wall_time_s)}, {_time(figures.time_left_s)} left"),
+        ("time", f"{clock_time(figures.wall_time_s)}, {clock_time(figures.time_left_s)} left"),
     )
     table = Table.grid(padding=(0, 2))
     table.add_row("spent", ProgressBar(total=1.0, completed=figures.spent, width=40))
@@ -206,11 +183,3 @@ def _count(value: float) -> str:
         if value >= size:
             return f"{value / size:.1f}{letter}"
     return f"{value:.0f}"
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Final, Protocol
 
-from rich.console import Console
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
+from rolecast.platform.search.terminal import LiveTable, clock_time, write_line
 from rolecast.platform.tuning.standing import Standing
 
 LINE_INTERVAL_S: Final = 5.0
@@ -58,7 +57,7 @@ class PlainLines:
 
     def start(self, title: str) -> None:
         """Write the title."""
-        self._write(title)
+        write_line(self.stream, title)
 
     def update(self, standing: Standing, seconds_left: float | None) -> None:
         """Write what has ended since, and now and then where it all stands."""
@@ -66,46 +65,27 @@ class PlainLines:
         for trial in standing.trials:
             name, status = trial.plan.trial, trial.status
             if status in {"ok", "failed"} and self._told.get(name) != status and not first:
-                self._write(_ended(name, trial.failure, trial.record.rows))
+                write_line(self.stream, _ended(name, trial.failure, trial.record.rows))
             self._told[name] = status
         now, text = self.clock(), line(standing, seconds_left)
         if text != self._last and (now >= self._next or standing.finished):
             self._next, self._last = now + LINE_INTERVAL_S, text
-            self._write(text)
+            write_line(self.stream, text)
 
     def finish(self, text: str) -> None:
         """Write a sentence."""
-        self._write(text)
-
-    def _write(self, text: str) -> None:
-        self.stream.write(text + "\n")
-        self.stream.flush()
+        write_line(self.stream, text)
 
 
-class LiveView:
+class LiveView(LiveTable):
     """A table that follows the comparison, on a terminal."""
 
     def __init__(self, stream: IO[str]) -> None:
-        self._console = Console(file=stream)
-        self._live: Live | None = None
-
-    def start(self, title: str) -> None:
-        """Write the title and open the view."""
-        self._console.print(title, highlight=False)
-        self._live = Live(console=self._console, refresh_per_second=4)
-        self._live.start()
+        super().__init__(stream, per_second=4)
 
     def update(self, standing: Standing, seconds_left: float | None) -> None:
         """Show where it stands."""
-        if self._live is not None:
-            self._live.update(_table(standing, seconds_left))
-
-    def finish(self, text: str) -> None:
-        """Close the view, leaving its last state, and write a sentence."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-        self._console.print(text, highlight=False, markup=False)
+        self.show(_table(standing, seconds_left))
 
 
 def progress_for(stream: IO[str]) -> ComparisonProgress:
@@ -119,7 +99,7 @@ def line(standing: Standing, seconds_left: float | None) -> str:
         f"{task} {reward}: {method} {value:.1f}"
         for (task, reward), (method, value) in standing.ahead().items()
     )
-    return f"{_counts(standing)}  ahead {ahead or '-'}  left {_time(seconds_left)}"
+    return f"{_counts(standing)}  ahead {ahead or '-'}  left {clock_time(seconds_left)}"
 
 
 def _counts(standing: Standing) -> str:
@@ -148,13 +128,5 @@ def _table(standing: Standing, seconds_left: float | None) -> Table:
             table.add_row(trial.plan.trial, f"{trial.point / standing.experiment.points:.0%}")
     for name, why in standing.failures().items():
         table.add_row(name, f"failed: {why}")
-    table.add_row("left", _time(seconds_left))
+    table.add_row("left", clock_time(seconds_left))
     return table
-
-
-def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
