@@ -14,7 +14,11 @@ from botorch.acquisition.acquisition import AcquisitionFunction
 from gpytorch.kernels import Kernel, ScaleKernel
 from torch import Tensor
 
-from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, maximise, noisy_improvement
+from rolecast.baselines.hdbo.acquisition import (
+    AcquisitionConfig,
+    expected_improvement,
+    maximise,
+)
 from rolecast.baselines.hdbo.mahalanobis import MahalanobisKernel, integrated, random_start
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.baselines.rules import COUNT, check
@@ -121,9 +125,9 @@ class Alebo(Plain):
         return self.points(self._uniform(q, rng))
 
     def propose(self, beliefs: Beliefs, q: int, rng: np.random.Generator) -> Float:
-        """Return q points [q, D] of greatest noisy improvement in the polytope."""
+        """Return q points [q, D] of greatest improvement in the polytope."""
         model = integrated(beliefs.model, self._config.matrices, rng)
-        improvement = noisy_improvement(beliefs, self._config.draws, rng, model=model)
+        improvement = expected_improvement(beliefs, self._config, rng, model=model)
         acquisition = InPolytope(improvement, torch.as_tensor(self.inverse))
         best = self.feasible(beliefs.best[None])
         uniform = self._uniform(self._config.raw_samples * (1 if self._config.greedy else q), rng)

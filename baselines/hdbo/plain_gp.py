@@ -10,7 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from botorch.models.model import Model
 
-from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, maximise, noisy_improvement
+from rolecast.baselines.hdbo.acquisition import (
+    AcquisitionConfig,
+    expected_improvement,
+    maximise,
+)
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.envs.spec import Float
 
@@ -39,6 +43,6 @@ class LogEi(Plain):
     def propose(self, beliefs: Beliefs, q: int, rng: np.random.Generator) -> Float:
         """Return q points [q, D], chosen greedily."""
         model = self.model(beliefs, rng)
-        acquisition = noisy_improvement(beliefs, self._config.draws, rng, model=model)
+        acquisition = expected_improvement(beliefs, self._config, rng, model=model)
         corners = np.zeros(self.dimension), np.ones(self.dimension)
         return maximise(acquisition, q, rng, config=self._config, bounds=corners)

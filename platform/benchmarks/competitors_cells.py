@@ -93,9 +93,10 @@ LARGEST: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
 EXACT: Final[Mapping[str, Mapping[str, Any]]] = {
     "turbo": {"centre": "observed"},
     "gibo": {"step": 0.25, "width": 0.2},
+    **{name: {"improvement": "mean"} for name in ("logei", "alebo", "saasbo")},
 }
-"""Settings that its authors use for functions: TuRBO's suit exact evaluations alone, GIBO's are
-those of its synthetic experiments, its defaults those for policies."""
+"""Settings that its authors use for functions: GIBO's are those of its synthetic experiments, its
+defaults those for policies; the others suit exact evaluations alone."""
 
 
 def contestants() -> tuple[Contestant, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 
-from rolecast.platform.benchmarks.competitors_cells import PROBLEMS
+from rolecast.platform.benchmarks.competitors_cells import EXACT, PROBLEMS
 from rolecast.platform.reports.style import (
     INK,
     legend_lines,
@@ -44,7 +44,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "so far, as papers print it, and of `best()`, which a search would hand over. Median over "
         "seeds, least and greatest in brackets. Evaluations are exact. Settings are the defaults "
         "of `rolecast optimizers NAME`, but for those that its authors have for functions alone "
-        "(`turbo`: `centre=observed`; `gibo`: `step=0.25`, `width=0.2`). Time "
+        f"({_exact()}). Time "
         "is of one core, all proposals and incumbents of a run. Published: what others printed "
         "for this function, number of dimensions and of evaluations (sources below); batches "
         "differ. Written by `rolecast bench competitors`.",
@@ -83,6 +83,14 @@ def markdown(rows: Sequence[Row]) -> str:
         for line in published()
     ]
     return "\n".join(text) + "\n"
+
+
+def _exact() -> str:
+    """Return which optimiser has which settings that are not its defaults."""
+    return "; ".join(
+        f"`{name}`: " + ", ".join(f"`{key}={value}`" for key, value in settings.items())
+        for name, settings in EXACT.items()
+    )
 
 
 def _spread(values: Sequence[float]) -> str:

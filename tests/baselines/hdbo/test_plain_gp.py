@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from rolecast.baselines.hdbo.acquisition import IMPROVEMENTS
 from rolecast.baselines.hdbo.plain_gp import LogEiConfig
 from rolecast.envs.errors import RequestError
 from rolecast.envs.spec import Float
@@ -19,9 +20,11 @@ def improvement(means: Float, deviations: Float, best: float) -> Float:
     return np.asarray(deviations * (gap * norm.cdf(gap) + norm.pdf(gap)))
 
 
-def test_a_point_is_where_the_expected_improvement_is_greatest() -> None:
+@pytest.mark.parametrize("over", IMPROVEMENTS)
+def test_a_point_is_where_the_expected_improvement_is_greatest(over: str) -> None:
     """Kernel and noise are read from the process, the rest is by hand on a grid."""
-    optimizer = LogEiConfig(initial=2, draws=512).build(dimension=1, seed=0)
+    config = LogEiConfig(initial=2, draws=512, improvement=over)
+    optimizer = config.build(dimension=1, seed=0)
     optimizer.tell(POINTS, RETURNS, np.zeros(5))
     asked = optimizer.ask(1)
     values = optimizer.state_dict()["surrogate"]["values"]
@@ -43,8 +46,10 @@ def test_a_point_is_where_the_expected_improvement_is_greatest() -> None:
     assert by_hand[0] > 0.95 * by_hand.max()
 
 
-def test_points_of_a_batch_are_chosen_in_view_of_each_other() -> None:
-    optimizer = LogEiConfig(initial=2, fit_steps=5, ascent_steps=10).build(dimension=1, seed=0)
+@pytest.mark.parametrize("over", IMPROVEMENTS)
+def test_points_of_a_batch_are_chosen_in_view_of_each_other(over: str) -> None:
+    config = LogEiConfig(initial=2, fit_steps=5, ascent_steps=10, improvement=over)
+    optimizer = config.build(dimension=1, seed=0)
     optimizer.tell(POINTS, RETURNS, np.full(5, 0.01))
     asked = np.sort(np.concatenate([optimizer.ask(2), optimizer.ask(1)])[:, 0])
     assert np.diff(asked).min() > 1e-3
