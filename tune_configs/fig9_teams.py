@@ -27,7 +27,7 @@ QUICK: Final = ("dss_gp_ucb", "local_gp", "cmaes", "random", "snes")
 EVOLUTION: Final = ("pgpe", "openai_es", "ars")
 """As quick, but not on the largest team."""
 
-CHEAP: Final = ("dss_gp_ucb", "local_gp", "cmaes", "snes")
+CHEAP: Final = ("dss_gp_ucb", "local_gp", "cmaes", "snes", "pgpe", "ars")
 """Those that have the episodes of the others in four times the evaluations too."""
 
 SLOW: Final = ("baxus", "linebo")
