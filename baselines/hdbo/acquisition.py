@@ -44,8 +44,8 @@ class AcquisitionConfig(SurrogateConfig):
 
     improvement: str = "noisy"
     """Over what a point improves: "noisy", over the known points as each draw of the process has
-    them; "mean", over the highest posterior mean at them, which for exact returns is the same and
-    many times quicker where many are nearly the best."""
+    them; "mean", over the highest posterior mean at them, which for exact returns says the same
+    and is quicker where many are nearly the best."""
 
     greedy: bool = True
     """Choose the points of a batch one after the other, each in view of those before; or, quicker

@@ -14,11 +14,7 @@ from botorch.acquisition.acquisition import AcquisitionFunction
 from gpytorch.kernels import Kernel, ScaleKernel
 from torch import Tensor
 
-from rolecast.baselines.hdbo.acquisition import (
-    AcquisitionConfig,
-    expected_improvement,
-    maximise,
-)
+from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, expected_improvement, maximise
 from rolecast.baselines.hdbo.mahalanobis import MahalanobisKernel, integrated, random_start
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.baselines.rules import COUNT, check

@@ -10,11 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from botorch.models.model import Model
 
-from rolecast.baselines.hdbo.acquisition import (
-    AcquisitionConfig,
-    expected_improvement,
-    maximise,
-)
+from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, expected_improvement, maximise
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.envs.spec import Float
 

@@ -29,18 +29,14 @@ GAME_SETTINGS: Final[Mapping[str, Any]] = {
 
 GAME_TUNING: Final = "nets, rates and pace for both games, the same for all; a handful of runs"
 
-VENTURE_LINES: Final[Mapping[str, float]] = {"best": 1.0, "without trust": 0.0}
-RIDGE_LINES: Final[Mapping[str, float]] = {"best": 1.0}
+GAME_LINES: Final[Mapping[str, Mapping[str, float]]] = {
+    "venture": {"best": 1.0, "without trust": 0.0},
+    "ridge": {"best": 1.0},
+}
+"""Returns to compare with, by game."""
 
 
-def _game(
-    game: str,
-    *,
-    env_steps: int,
-    goal: str,
-    lines: Mapping[str, float],
-    updates_per_step: float | None = None,
-) -> Arena:
+def _game(game: str, *, env_steps: int, goal: str, updates_per_step: float | None = None) -> Arena:
     """Return a game of one step, at a pace of its own, or None for the defaults."""
     paced = updates_per_step is not None
     return Arena(
@@ -50,7 +46,7 @@ def _game(
         env_steps=env_steps,
         contestants=GAME_CONTESTANTS,
         goal=goal,
-        lines=lines,
+        lines=GAME_LINES[game],
         test_episodes=1,
         final_test_episodes=1,
         settings={**GAME_SETTINGS, "updates_per_step": updates_per_step} if paced else {},
@@ -102,14 +98,12 @@ ARENAS: Final = (
         "venture",
         env_steps=6_000,
         goal="centralised learners near the best return 1, independent ones near 0",
-        lines=VENTURE_LINES,
         updates_per_step=0.25,
     ),
     _game(
         "venture",
         env_steps=20_000,
         goal="the same with the defaults for predator-prey, three times as long",
-        lines=VENTURE_LINES,
     ),
     _game(
         "ridge",
@@ -118,14 +112,12 @@ ARENAS: Final = (
             "near the best return 1 where the policies climb one joint value together "
             "(facmac nonmonotonic), and a standstill where each climbs alone"
         ),
-        lines=RIDGE_LINES,
         updates_per_step=1.0,
     ),
     _game(
         "ridge",
         env_steps=20_000,
         goal="the same with the defaults for predator-prey: 2,400 updates in place of 3,200",
-        lines=RIDGE_LINES,
     ),
     Arena(
         name="pred_prey_3",
