@@ -11,7 +11,15 @@ from rolecast.platform.benchmarks.baselines_cells import CONTESTANTS, Arena, Cel
 
 GAME_CONTESTANTS: Final = ("independent ddpg", "maddpg", "facmac", "facmac nonmonotonic")
 TEAM_CONTESTANTS: Final = ("maddpg", "facmac", "comix", "covdn", "ppo", "mappo")
-HOPPER_CONTESTANTS: Final = ("ppo", "sac", "td3", "ddpg", "ddpg tianshou", "intrinsic_ppo")
+HOPPER_CONTESTANTS: Final = (
+    "ppo",
+    "sac",
+    "td3",
+    "td3 2018",
+    "ddpg",
+    "ddpg tianshou",
+    "intrinsic_ppo",
+)
 GAME: Final = "python:rolecast.baselines.games"
 GAME_SETTINGS: Final[Mapping[str, Any]] = {
     "hidden": (32, 32),

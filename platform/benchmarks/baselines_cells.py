@@ -136,6 +136,19 @@ CONTESTANTS: Final[Mapping[str, Contestant]] = {
             tuning="none: those of Tianshou's benchmark",
         ),
         Contestant(
+            label="td3 2018",
+            algorithm="td3",
+            settings={
+                "actor_lr": 1e-3,
+                "critic_lr": 1e-3,
+                "train_batch_size_per_learner": 100,
+                "critic_hidden": (400, 300),
+                "random_steps": 1_000,
+                "num_steps_sampled_before_learning_starts": 1_000,
+            },
+            tuning="none: those of its authors' paper, not of their later code",
+        ),
+        Contestant(
             label="independent ddpg",
             algorithm="maddpg",
             settings={"critic_sees": "own"},

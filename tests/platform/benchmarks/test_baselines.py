@@ -229,7 +229,7 @@ def test_the_region_of_the_page_is_filled_and_the_rest_is_left(tmp_path: Path) -
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
     assert "(results/baselines_hopper_authors_nets.png)" in text
-    assert "Not run yet: ppo, ddpg, ddpg tianshou, intrinsic_ppo." in text
+    assert "Not run yet: ppo, td3 2018, ddpg, ddpg tianshou, intrinsic_ppo." in text
     assert "old" not in text
 
 
