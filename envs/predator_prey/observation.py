@@ -16,7 +16,7 @@ from rolecast.envs.spec import Float
 VARIANTS: Final = ("nearest16", "full")
 """The default first."""
 
-_NEAREST: Final = {"landmarks": 2, "predators": 2, "prey": 1}
+NEAREST: Final = {"landmarks": 2, "predators": 2, "prey": 1}
 """How many of each kind `nearest16` shows."""
 
 
@@ -68,7 +68,7 @@ def observe(
     batch = len(positions)
     chosen = {name: np.broadcast_to(of, (batch, *of.shape)) for name, of in kinds.items()}
     if variant == "nearest16":
-        chosen = {name: _nearest(distance, of, _NEAREST[name]) for name, of in chosen.items()}
+        chosen = {name: _nearest(distance, of, NEAREST[name]) for name, of in chosen.items()}
     relative = [np.take_along_axis(offset, of[..., None], axis=2) for of in chosen.values()]
     prey_index = chosen["prey"][..., None] - n
     relative.append(np.take_along_axis(prey_velocity, prey_index, axis=2))

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from rolecast.envs.predator_prey.observation import _NEAREST
+from rolecast.envs.predator_prey.observation import NEAREST
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 
 
@@ -37,8 +37,8 @@ def observe(
     rows = [velocities[:, :n, None], positions[:, :n, None]]
     for name, of in kinds.items():
         shown = of[..., None].expand(-1, -1, batch)
-        if variant == "nearest16" and _NEAREST[name] < of.shape[1]:
-            shown = _nearest(distance, shown, _NEAREST[name])
+        if variant == "nearest16" and NEAREST[name] < of.shape[1]:
+            shown = _nearest(distance, shown, NEAREST[name])
         rows.append(_pick(offset, shown))
     rows.append(_pick(velocity, shown - n))
     flat = [part.permute(1, 2, 0, 3).reshape(n, -1, batch) for part in rows]
