@@ -15,9 +15,9 @@ from rolecast.platform.benchmarks.baselines_cells import CONTESTANTS, Arena, Cel
 from rolecast.platform.benchmarks.regions import fill_region
 from rolecast.platform.benchmarks.resumable import UNFINISHED, Row
 from rolecast.platform.benchmarks.table_files import seeds_of
-from rolecast.platform.reports.comparison_curves import method_styles
 from rolecast.platform.reports.comparison_table import number
 from rolecast.platform.reports.curves import thousands
+from rolecast.platform.reports.method_styles import method_styles
 from rolecast.platform.reports.style import GREY, INK, figure, png
 from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
 from rolecast.platform.search.files import write_bytes
@@ -177,9 +177,7 @@ def curves(
         whole = [each for each in seeds if len(each[0]) == max(len(steps) for steps, _ in seeds)]
         steps, returns = np.mean(whole, axis=0)
         count = f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}"
-        axes.plot(
-            steps, returns, color=style.colour, ls=style.dash, lw=2, label=f"{label}, {count}"
-        )
+        axes.plot(steps, returns, lw=2, label=f"{label}, {count}", **style.line(len(steps)))
     for yardstick in yardsticks:
         axes.axhline(yardstick.mean, color=GREY, lw=0.8, ls=(0, (4, 3)))
         axes.annotate(

@@ -1,11 +1,7 @@
-"""Pictures of a comparison: held-out return against what was spent on it, and who beats whom.
-
-A method has one colour in all of them, and in other reports too.
-"""
+"""Pictures of a comparison: held-out return against what was spent on it, and who beats whom."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -19,18 +15,8 @@ from matplotlib.ticker import FuncFormatter
 from rolecast.platform.reports.comparison_groups import Cell, Groups
 from rolecast.platform.reports.comparison_improvement import Improvement
 from rolecast.platform.reports.curves import thousands
-from rolecast.platform.reports.style import (
-    BLUE,
-    CYCLE,
-    DPI,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-)
+from rolecast.platform.reports.method_styles import MethodStyle, method_styles
+from rolecast.platform.reports.style import BLUE, DPI, GREY, INK
 from rolecast.platform.reports.yardsticks import Yardstick
 
 Axis = Literal["env_steps", "policy_evaluations", "wall_time_s"]
@@ -55,55 +41,6 @@ REMARKS: Final = 4
 
 WIDE_RANGE: Final = 20.0
 """Ratio of the longest to the shortest wall time from which their axis is logarithmic."""
-
-COLOURS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "dss_gp_ucb": BLUE,
-        "local_gp": SKY,
-        "gp_ucb": PURPLE,
-        "cmaes": INK,
-        "random": GREY,
-        "maddpg": VERMILION,
-        "facmac": GREEN,
-        "comix": PURPLE,
-        "covdn": SKY,
-        "ppo": ORANGE,
-        "mappo": ORANGE,
-        "ddpg": VERMILION,
-        "td3": GREEN,
-        "sac": PURPLE,
-        "intrinsic_ppo": SKY,
-    }
-)
-"""Of the methods that stand beside each other in the paper's tables no two are alike."""
-
-DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1, 1, 1)))
-"""Of methods that share a colour, in their order."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodStyle:
-    """How a method is drawn."""
-
-    colour: str
-    dash: Any
-    """As matplotlib's linestyle."""
-
-
-def method_styles(methods: Sequence[str]) -> dict[str, MethodStyle]:
-    """Give each method a colour, and dashes where a colour is taken.
-
-    A method is known by its name or by the longest known name that it begins with, as
-    `dss_gp_ucb hom`; the others take the colours that are left.
-    """
-    found: dict[str, MethodStyle] = {}
-    used: dict[str, int] = {}
-    for method in methods:
-        names = sorted((name for name in COLOURS if method.startswith(name)), key=len)
-        colour = COLOURS[names[-1]] if names else min(CYCLE, key=lambda each: used.get(each, 0))
-        found[method] = MethodStyle(colour=colour, dash=DASHES[used.get(colour, 0) % len(DASHES)])
-        used[colour] = used.get(colour, 0) + 1
-    return found
 
 
 def sample_efficiency(
@@ -209,12 +146,12 @@ def _cell(panel: Axes, cell: Cell, style: MethodStyle, axis: Axis, statistic: st
         return
     places = getattr(trace, axis)
     whole = trace.seeds == len(cell.trials)
-    for mask, dash, width in ((whole, style.dash, 1.9), (_with_border(~whole), ":", 1.3)):
+    line = style.line(len(places))
+    for mask, own, width in ((whole, {}, 1.9), (_with_border(~whole), {"ls": ":"}, 1.3)):
         shown = np.where(mask, trace.value, np.nan)
-        marker = "o" if mask.sum() == 1 else ""
-        panel.plot(
-            places, shown, color=style.colour, lw=width, ls=dash, marker=marker, ms=3, zorder=4
-        )
+        # A single place is no line.
+        single = {"marker": "o", "markevery": 1, "ms": 3} if mask.sum() == 1 else {}
+        panel.plot(places, shown, lw=width, zorder=4, **line | own | single)
     panel.fill_between(places, trace.low, trace.high, color=style.colour, alpha=0.16, lw=0)
 
 
@@ -260,8 +197,7 @@ def _wide(whole: Groups, task: str) -> bool:
 
 def _legend(drawing: Figure, styles: Mapping[str, MethodStyle], statistic: str) -> None:
     handles = [
-        Line2D([], [], color=style.colour, ls=style.dash, lw=1.9, label=method)
-        for method, style in styles.items()
+        Line2D([], [], lw=1.9, label=method, **style.line(1)) for method, style in styles.items()
     ]
     parts = [f"{statistic} over seeds", "95 % bootstrap interval", "thin: each seed",
              "cross: failed"]  # fmt: skip

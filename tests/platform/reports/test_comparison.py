@@ -12,11 +12,7 @@ import pytest
 from rolecast.envs.errors import RequestError
 from rolecast.platform.cli.app import main
 from rolecast.platform.reports.comparison import write_comparison_report
-from rolecast.platform.reports.comparison_curves import (
-    improvement_picture,
-    method_styles,
-    sample_efficiency,
-)
+from rolecast.platform.reports.comparison_curves import improvement_picture, sample_efficiency
 from rolecast.platform.reports.comparison_groups import Groups, groups
 from rolecast.platform.reports.comparison_improvement import chosen_pairs, improvements
 from rolecast.platform.reports.comparison_table import (
@@ -27,6 +23,7 @@ from rolecast.platform.reports.comparison_table import (
     results_html,
     trials,
 )
+from rolecast.platform.reports.method_styles import method_styles
 from rolecast.platform.tuning.comparison_folder import read_comparison, write_comparison
 
 MakeComparison = Callable[..., Path]
@@ -271,9 +268,9 @@ def test_a_page_of_one_setting_says_who_beats_whom(make_comparison: MakeComparis
 
 def test_a_method_has_one_colour_and_no_two_look_alike() -> None:
     names = ["dss_gp_ucb", "dss_gp_ucb hom", "td3", "facmac", "theirs", "others", "ppo", "mappo"]
-    styles = method_styles(names)
-    looks = [(style.colour, style.dash) for style in styles.values()]
-    assert len(set(looks)) == len(looks)
+    styles = method_styles(names + [f"dss_gp_ucb {k}" for k in range(12)])
+    assert len(set(styles.values())) == 20
+    assert not any(styles[name].marker for name in names)
     assert styles["dss_gp_ucb"].colour == styles["dss_gp_ucb hom"].colour
     assert method_styles(["ppo", "td3"])["td3"] == styles["td3"]
 
