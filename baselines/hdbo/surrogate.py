@@ -69,7 +69,8 @@ class SurrogateConfig:
     """Most evaluations in one process: half the best, half the latest."""
 
     refit: float = 1.1
-    """Hyperparameters are fitted anew when there are this many times the points of the last fit."""
+    """Hyperparameters are fitted anew, from the prior's start, when there are this many times the
+    points of the last fit."""
 
     fit_steps: int = 50
     """Most iterations of one fit."""
@@ -185,11 +186,13 @@ class Surrogate:
             targets, slopes = level(returns[rows], self._config.levelling)
             variances = np.square(np.nan_to_num(stderrs[rows]) * slopes)
             model = process(inputs[rows], targets, variances, self._kernel(), self._noise())
-            if self._values:
-                set_hyperparameters(model, self._values)
             due = count >= self._config.refit * self._fitted
             if due:
+                # From the prior's start: a fit that goes on from the last stays at its optimum,
+                # where the first few points led it.
                 fit(model, self._config.fit_steps)
+            else:
+                set_hyperparameters(model, self._values)
             self._cached = (count, count if due else self._fitted, model.eval())
         return self._cached[2], np.arange(count)[rows]
 
@@ -204,7 +207,7 @@ class Surrogate:
         self._cached = None
 
     def forget(self) -> None:
-        """Begin anew, with a first fit from the prior's start."""
+        """Begin anew, with a first fit."""
         self._values, self._fitted, self._cached = {}, 0, None
 
     def state_dict(self) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from gpytorch.kernels import Kernel, MaternKernel, ScaleKernel
 from rolecast.baselines.hdbo.surrogate import (
     Surrogate,
     SurrogateConfig,
+    default_noise,
     hyperparameters,
     kept,
     posterior_draws,
     posterior_mean,
+    process,
 )
 from rolecast.envs.errors import RequestError
 from rolecast.envs.spec import Float
@@ -39,8 +41,10 @@ def matern(one: Float, other: Float) -> Float:
 
 def unfitted() -> tuple[Any, Float, Float]:
     """Return a process as it is built, with NumPy's posterior mean and covariance at `QUERIES`."""
+    begun = process(POINTS, RETURNS, np.zeros(9), known_kernel(), default_noise())
     surrogate = Surrogate(SurrogateConfig(fit_steps=1), known_kernel)
-    surrogate._fitted = 100  # so that no fit is due
+    # So that no fit is due.
+    surrogate.load_state_dict({"values": hyperparameters(begun), "fitted": 100})
     model, rows = surrogate.model(POINTS, RETURNS, STDERRS)
     np.testing.assert_array_equal(rows, np.arange(9))
     targets = (RETURNS - RETURNS.mean()) / RETURNS.std()
@@ -78,6 +82,18 @@ def test_a_fit_raises_what_it_maximises_and_waits_for_more_points() -> None:
         surrogate.state_dict()["values"]["covar_module.base_kernel.raw_lengthscale"],
         hyperparameters(unfitted()[0])["covar_module.base_kernel.raw_lengthscale"],
     )
+
+
+def test_a_fit_does_not_know_the_ones_before_it() -> None:
+    grown, fresh = (Surrogate(SurrogateConfig(refit=1.5), known_kernel) for _ in range(2))
+    for surrogate, counts in ((grown, (4, 9)), (fresh, (9,))):
+        for count in counts:
+            surrogate.model(POINTS[:count], RETURNS[:count], STDERRS[:count])
+            surrogate.commit()
+    ours, theirs = grown.state_dict(), fresh.state_dict()
+    assert ours["fitted"] == theirs["fitted"] == 9
+    for name, value in theirs["values"].items():
+        np.testing.assert_array_equal(ours["values"][name], value)
 
 
 def test_a_model_that_is_only_looked_at_changes_no_state() -> None:
