@@ -15,5 +15,6 @@ EXPERIMENTS: Final = (
     "fig5_scaling",
     "fig9_hdbo",
     "fig9_teams",
+    "fig9_ant",
 )
 """Names of the experiments that come with this project."""
