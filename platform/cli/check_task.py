@@ -1,22 +1,16 @@
 """`rolecast check-task`: whether an environment can be searched, in seconds."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from rolecast.platform.cli.output import Json, print_json, say
-from rolecast.platform.cli.reward_options import (
-    Delay,
-    Drop,
-    Flip,
-    FlushOnEnd,
-    Noise,
-    Sparse,
-    with_reward_options,
-)
+from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 
 
+@takes_rewards
 def check_task(
     task: Annotated[str, typer.Argument(metavar="ID", help="Task id, as in gym:Pendulum-v1.")],
     *,
@@ -24,12 +18,7 @@ def check_task(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the task; repeatable."),
     ] = None,
-    sparse: Sparse = None,
-    delay: Delay = None,
-    noise: Noise = None,
-    flip: Flip = None,
-    drop: Drop = None,
-    flush_on_end: FlushOnEnd = False,
+    rewards: Mapping[str, Any],
     json: Json = False,
 ) -> None:
     """Check spaces, seeding, rewards, batching and speed of a task; exit 1 if one is wrong.
@@ -43,15 +32,7 @@ def check_task(
     from rolecast.envs.check import check_task as check
 
     given = parse_settings([f"task.{word}" for word in settings or []])["task"]
-    options = with_reward_options(
-        given,
-        sparse=sparse,
-        delay=delay,
-        noise=noise,
-        flip=flip,
-        drop=drop,
-        flush_on_end=flush_on_end,
-    )
+    options = with_rewards(given, rewards)
     report = check(task, **options)
     if json:
         print_json({**asdict(report), "ok": report.ok})

@@ -1,27 +1,21 @@
 """`rolecast evaluate`: what a policy earns on episodes that no search has seen."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rolecast.envs.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say
-from rolecast.platform.cli.reward_options import (
-    Delay,
-    Drop,
-    Flip,
-    FlushOnEnd,
-    Noise,
-    Sparse,
-    with_reward_options,
-)
+from rolecast.platform.cli.reward_options import takes_rewards
 from rolecast.platform.rollout.held_out import HeldOut
 
 _TEXTS = field_texts(HeldOut)
 
 
+@takes_rewards
 def evaluate(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="Folder of a run, or its policy/.")
@@ -35,12 +29,7 @@ def evaluate(
     ] = None,
     episodes: Annotated[int, typer.Option(help=_TEXTS["episodes"])] = HeldOut.episodes,
     seed: Annotated[int, typer.Option(help=_TEXTS["seed"])] = HeldOut.seed,
-    sparse: Sparse = None,
-    delay: Delay = None,
-    noise: Noise = None,
-    flip: Flip = None,
-    drop: Drop = None,
-    flush_on_end: FlushOnEnd = False,
+    rewards: Mapping[str, Any],
     json: Json = False,
 ) -> None:
     """Evaluate a trained or a scripted policy on held-out episodes.
@@ -49,15 +38,6 @@ def evaluate(
     """
     if (folder is None) == (policy is None):
         raise RequestError("expected either the folder of a run or --policy NAME, and not both")
-    task_options = with_reward_options(
-        {},
-        sparse=sparse,
-        delay=delay,
-        noise=noise,
-        flip=flip,
-        drop=drop,
-        flush_on_end=flush_on_end,
-    )
     from dataclasses import asdict
 
     from rolecast.platform.rollout.evaluate import evaluate as evaluate_policy
@@ -65,7 +45,7 @@ def evaluate(
     result = evaluate_policy(
         policy or folder or "",
         task=task,
-        task_options=task_options,
+        task_options=rewards,
         episodes=episodes,
         seed=seed,
     )

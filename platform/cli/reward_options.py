@@ -1,7 +1,11 @@
 """The reward settings on the command line, made from `RewardSettings`: options of the task."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import wraps
+from inspect import Parameter
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -9,50 +13,57 @@ from rolecast.envs.errors import RequestError
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.platform.cli.documented import field_texts
 
+REWARDS: Final = "rewards"
+"""Parameter of a command that stands for all of them."""
+
 _TEXTS = field_texts(RewardSettings)
 _PANEL = "Reward as the learner is paid it (scores are of the reward as earned)"
+_LETTERS = {"sparse": "S", "delay": "D", "noise": "SD", "flip": "P", "drop": "P"}
 
 
-def _option(name: str, metavar: str | None = None) -> Any:
+def takes_rewards(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command of Typer's an option for each reward setting.
+
+    They take the place of its keyword parameter `rewards`, which gets those that were given, by
+    name.
+    """
+    options = [_option(each.name, each.type) for each in fields(RewardSettings)]
+    names = [option.name for option in options]
+    signature = inspect.signature(command)
+    parameters: list[Parameter] = []
+    for each in signature.parameters.values():
+        parameters += options if each.name == REWARDS else [each]
+
+    @wraps(command)
+    def run(**words: Any) -> None:
+        values = {name: words.pop(name) for name in names}
+        given = {name: value for name, value in values.items() if value is not None}
+        command(**words, **{REWARDS: given})
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _option(name: str, kind: Any) -> Parameter:
+    """Return the option of one setting: None, or no flag, where it is not given."""
     flag = f"--{name.replace('_', '-')}"
-    return typer.Option(flag, metavar=metavar, help=_TEXTS[name], rich_help_panel=_PANEL)
+    option = typer.Option(
+        flag, metavar=_LETTERS.get(name), help=_TEXTS[name], rich_help_panel=_PANEL
+    )
+    annotation = Annotated[kind | None, option]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-Sparse = Annotated[int | None, _option("sparse", "S")]
-Delay = Annotated[int | None, _option("delay", "D")]
-Noise = Annotated[float | None, _option("noise", "SD")]
-Flip = Annotated[float | None, _option("flip", "P")]
-Drop = Annotated[float | None, _option("drop", "P")]
-FlushOnEnd = Annotated[bool, _option("flush_on_end")]
-
-
-def with_reward_options(
-    options: Mapping[str, Any],
-    *,
-    sparse: int | None,
-    delay: int | None,
-    noise: float | None,
-    flip: float | None,
-    drop: float | None,
-    flush_on_end: bool,
-) -> dict[str, Any]:
-    """Return options of a task, those of the reward among them that were given.
+def with_rewards(options: Mapping[str, Any], rewards: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of a task and reward settings together.
 
     Raises:
         RequestError: one is given as a task option too.
     """
-    rewards = {
-        "sparse": sparse,
-        "delay": delay,
-        "noise": noise,
-        "flip": flip,
-        "drop": drop,
-        "flush_on_end": flush_on_end or None,
-    }
-    given = {name: value for name, value in rewards.items() if value is not None}
-    for name in given:
+    for name in rewards:
         if name in options:
             raise RequestError(
                 f"{name} is given as --{name.replace('_', '-')} and by --set; expected one of them"
             )
-    return {**options, **given}
+    return {**options, **rewards}

@@ -9,15 +9,7 @@ import typer
 
 from rolecast.platform.cli.documented import settings_of
 from rolecast.platform.cli.output import Json, print_json, say
-from rolecast.platform.cli.reward_options import (
-    Delay,
-    Drop,
-    Flip,
-    FlushOnEnd,
-    Noise,
-    Sparse,
-    with_reward_options,
-)
+from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.search.config import SearchConfig
 
@@ -31,6 +23,7 @@ def _option(name: str, *, metavar: str | None = None) -> Any:
     return typer.Option(help=setting.text + default, metavar=metavar)
 
 
+@takes_rewards
 def search(
     task: Annotated[str, typer.Argument(metavar="TASK", help=_SETTINGS["task"].text)],
     *,
@@ -56,12 +49,7 @@ def search(
     address: Annotated[str | None, _option("address")] = None,
     test_episodes: Annotated[int | None, _option("test_episodes")] = None,
     confirm_share: Annotated[float | None, _option("confirm_share")] = None,
-    sparse: Sparse = None,
-    delay: Delay = None,
-    noise: Noise = None,
-    flip: Flip = None,
-    drop: Drop = None,
-    flush_on_end: FlushOnEnd = False,
+    rewards: Mapping[str, Any],
     json: Json = False,
 ) -> None:
     """Search the weights of a policy for a task; the result is a folder.
@@ -69,15 +57,7 @@ def search(
     Example: rolecast search pred_prey_3 --env-steps 400000 --seed 0 --workers 2 --out runs/hunt
     """
     parts = parse_settings(settings or [])
-    task_options = with_reward_options(
-        parts["task"],
-        sparse=sparse,
-        delay=delay,
-        noise=noise,
-        flip=flip,
-        drop=drop,
-        flush_on_end=flush_on_end,
-    )
+    task_options = with_rewards(parts["task"], rewards)
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import search as run_search
 
