@@ -54,9 +54,12 @@ class Contestant:
     largest: int = 1000
     """Most dimensions that it is asked to search."""
 
+    smallest: int = 1
+    """Fewest."""
+
     def takes(self, problem: Problem) -> bool:
         """Return whether it is asked about a problem."""
-        return problem.dimension <= self.largest
+        return self.smallest <= problem.dimension <= self.largest
 
 
 PROBLEMS: Final = (
@@ -98,10 +101,18 @@ EXACT: Final[Mapping[str, Mapping[str, Any]]] = {
 """Settings that its authors use for functions: GIBO's are those of its synthetic experiments, its
 defaults those for policies; the others suit exact evaluations alone."""
 
+FEW_FIRST: Final = Contestant(
+    name="turbo 20 first",
+    optimizer="turbo",
+    settings={**EXACT["turbo"], "initial": 20},
+    smallest=30,
+)
+"""TuRBO's first design is 2 D points: with many dimensions most of these budgets, or all."""
+
 
 def contestants() -> tuple[Contestant, ...]:
-    """Return the project's own, then every competitor of the registry, as for exact values."""
-    return OWN + tuple(
+    """Return the project's own, then the competitors of the registry, as for exact values."""
+    competitors = tuple(
         Contestant(
             name=name,
             optimizer=name,
@@ -110,6 +121,7 @@ def contestants() -> tuple[Contestant, ...]:
         )
         for name in BASELINES
     )
+    return (*OWN, FEW_FIRST, *competitors)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 
-from rolecast.platform.benchmarks.competitors_cells import EXACT, PROBLEMS
+from rolecast.platform.benchmarks.competitors_cells import EXACT, FEW_FIRST, PROBLEMS
 from rolecast.platform.reports.style import (
     INK,
     legend_lines,
@@ -43,8 +43,8 @@ def markdown(rows: Sequence[Row]) -> str:
         "Simple regret, in the function's own unit, after the last evaluation: of the best point "
         "so far, as papers print it, and of `best()`, which a search would hand over. Median over "
         "seeds, least and greatest in brackets. Evaluations are exact. Settings are the defaults "
-        "of `rolecast optimizers NAME`, but for those that its authors have for functions alone "
-        f"({_exact()}). Time "
+        "of `rolecast optimizers NAME`, but for those that authors have for functions alone, and a first "
+        f"design of 20 points where 2 D would be most of the budget ({_exact()}). Time "
         "is of one core, all proposals and incumbents of a run. Published: what others printed "
         "for this function, number of dimensions and of evaluations (sources below); batches "
         "differ. Written by `rolecast bench competitors`.",
@@ -89,7 +89,7 @@ def _exact() -> str:
     """Return which optimiser has which settings that are not its defaults."""
     return "; ".join(
         f"`{name}`: " + ", ".join(f"`{key}={value}`" for key, value in settings.items())
-        for name, settings in EXACT.items()
+        for name, settings in {**EXACT, FEW_FIRST.name: FEW_FIRST.settings}.items()
     )
 
 
