@@ -43,8 +43,8 @@ def markdown(rows: Sequence[Row]) -> str:
         "Simple regret, in the function's own unit, after the last evaluation: of the best point "
         "so far, as papers print it, and of `best()`, which a search would hand over. Median over "
         "seeds, least and greatest in brackets. Evaluations are exact. Settings are the defaults "
-        "of `rolecast optimizers NAME`, but for those that authors have for functions alone, and a first "
-        f"design of 20 points where 2 D would be most of the budget ({_exact()}). Time "
+        "of `rolecast optimizers NAME`, but for those that authors have for functions alone, and a "
+        f"first design of 20 points where 2 D would be most of the budget ({_exact()}). Time "
         "is of one core, all proposals and incumbents of a run. Published: what others printed "
         "for this function, number of dimensions and of evaluations (sources below); batches "
         "differ. Written by `rolecast bench competitors`.",
