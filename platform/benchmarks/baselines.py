@@ -161,7 +161,7 @@ def _row(
     older = before or {"curve": [], "train_seconds": 0.0, "score_seconds": 0.0, "commit": None}
     seconds = round(older["train_seconds"] + train_seconds, 1)
     curve = [*older["curve"], {"seconds": seconds, **point}]
-    commits = dict.fromkeys(each for each in (older["commit"], _commit()) if each)
+    commits = dict.fromkeys([*(older["commit"] or "").split(), *filter(None, [_commit()])])
     return {
         "key": cell.key,
         "arena": cell.arena.name,

@@ -96,7 +96,7 @@ def ledger_row(arena: Arena, label: str, rows: Sequence[Row]) -> tuple[str, ...]
     error = (
         f" ± {number(statistics.stdev(returns) / len(returns) ** 0.5)}" if len(returns) > 1 else ""
     )
-    commits = sorted({row["commit"] for row in rows if row["commit"]})
+    commits = sorted({each for row in rows for each in (row["commit"] or "").split()})
     cell = Cell(arena=arena, contestant=CONTESTANTS[label], seed=0)
     return (
         label,
