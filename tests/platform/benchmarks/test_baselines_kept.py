@@ -81,6 +81,17 @@ def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) ->
     assert without_times(row) == without_times(whole)
 
 
+def test_each_commit_that_trained_is_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = "rolecast.platform.benchmarks.baselines._commit"
+    monkeypatch.setattr(now, lambda: "old")
+    stopped(tmp_path)
+    monkeypatch.setattr(now, lambda: "new")
+    row = train_cell(CELL, {"walk": Counting()}, Kept(tmp_path, CELL.key))
+    assert row["commit"] == "old new"
+
+
 def test_a_point_that_was_cut_off_counts_as_none(tmp_path: Path) -> None:
     stopped(tmp_path)
     kept = Kept(tmp_path, CELL.key)
