@@ -90,7 +90,8 @@ class Baxus:
         """Return q points [q, D]: of the design of an embedding, or the best of draws."""
         count, rng = require_batch(q), self._record.generator()
         bins, dimension = self._bins.count, self._record.dimension
-        self._region.judge(self._initial, tolerance(bins, dimension, self._config.evaluations))
+        failures = tolerance(bins, dimension, self._config.evaluations)
+        self._region.judge(self._initial, failures, singly=True)
         if self._region.box.spent:
             self._widen(rng)
         tags = np.concatenate([self._record.tags, self._record.pending_tags])

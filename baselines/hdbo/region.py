@@ -73,12 +73,14 @@ class Region:
         best = int(np.argmax(values))
         return int(rows[best]), float(values[best])
 
-    def judge(self, initial: int, tolerance: int) -> None:
-        """Count all that was told since the last time as one batch, but for the first design.
+    def judge(self, initial: int, tolerance: int, *, singly: bool = False) -> None:
+        """Count what was told since the last time, but for the first design.
 
         Args:
             initial: points of the first design.
             tolerance: evaluations without gain after which the box is halved.
+            singly: each evaluation is judged by those before it, so that a batch may halve the box
+                more than once; else all of them are one batch.
         """
         count, known = len(self.rows()), self.judged
         if count == known:
@@ -88,8 +90,15 @@ class Region:
             return
         rows, values = self.values()
         fresh = rows >= self.rows()[known]
-        gained = gains(float(values[fresh].max()), float(values[~fresh].max()))
-        self.box.judge(gained, count - known, tolerance)
+        best = float(values[~fresh].max())
+        if not singly:
+            self.box.judge(gains(float(values[fresh].max()), best), count - known, tolerance)
+            return
+        for value in map(float, values[fresh]):
+            self.box.judge(gains(value, best), 1, tolerance)
+            best = max(best, value)
+            if self.box.spent:
+                return
 
     def draws(
         self, q: int, size: int, rng: np.random.Generator, *, low: float = 0.0, high: float = 1.0

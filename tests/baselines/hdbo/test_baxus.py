@@ -65,14 +65,14 @@ def test_the_tolerance_shares_the_evaluations_out_by_the_number_of_bins() -> Non
 
 
 def test_bins_are_split_when_the_region_has_shrunk_and_begin_anew_at_the_last() -> None:
-    """Of 7 dimensions from 2 bins; a batch of 8 without gain halves the side, seven do it."""
+    """Of 7 dimensions from 2 bins; seven halvings, of 2 evaluations without gain each, then 7."""
     optimizer = BaxusConfig(**QUICK, initial=4).build(dimension=7, seed=0)
     counts = []
-    for batch in range(17):
+    for batch in range(12):
         points = optimizer.ask(8)
         counts.append(int(optimizer.explain()["bins"]))
         optimizer.tell(points, -100.0 * batch - np.arange(8.0), np.full(8, 1e-3))
-    assert counts == [2] * 8 + [7] * 7 + [2] * 2
+    assert counts == [2] * 3 + [7] * 7 + [2] * 2
 
 
 def test_points_asked_for_follow_the_bins() -> None:
@@ -95,3 +95,16 @@ BAD = [
 def test_a_wrong_setting_is_one_sentence(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         BaxusConfig(**wrong)
+
+
+def test_a_batch_without_gain_halves_the_box_once_for_each_run_of_failures() -> None:
+    search = BaxusConfig(**QUICK).build(dimension=30, seed=0)
+    first = search.ask(10)
+    search.tell(first, np.linspace(0.0, 1.0, 10))
+    bins = int(search.explain()["bins"])
+    failures = 2 * bins + 1
+    worse = search.ask(failures)
+    length = search.explain()["trust_region_length"]
+    search.tell(worse, np.full(failures, -5.0))
+    search.ask(1)
+    assert search.explain() == {"bins": bins, "trust_region_length": length / 4.0}
