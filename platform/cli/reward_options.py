@@ -5,16 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import wraps
 from inspect import Parameter
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from rolecast.envs.errors import RequestError
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.platform.cli.documented import field_texts
-
-REWARDS: Final = "rewards"
-"""Parameter of a command that stands for all of them."""
 
 _TEXTS = field_texts(RewardSettings)
 _PANEL = "Reward as the learner is paid it (scores are of the reward as earned)"
@@ -32,13 +29,13 @@ def takes_rewards(command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(command)
     parameters: list[Parameter] = []
     for each in signature.parameters.values():
-        parameters += options if each.name == REWARDS else [each]
+        parameters += options if each.name == "rewards" else [each]
 
     @wraps(command)
     def run(**words: Any) -> None:
         values = {name: words.pop(name) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
-        command(**words, **{REWARDS: given})
+        command(**words, rewards=given)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}

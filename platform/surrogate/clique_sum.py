@@ -9,16 +9,19 @@ the same with some hundred times the arithmetic.
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rolecast.envs.spec import Float, Float32
-from rolecast.platform.surrogate.clique_sum_kernels import LN_2, covariances, mirror, slopes
-
-Index = NDArray[np.int64]
-Real = TypeVar("Real", Float, Float32)
+from rolecast.envs.spec import Float
+from rolecast.platform.surrogate.clique_sum_kernels import (
+    LN_2,
+    Index,
+    Real,
+    covariances,
+    mirror,
+    slopes,
+)
 
 BLOCK_BYTES: Final = 128
 """Of one dimension in a block of columns: two vectors, so that one is computed as another waits."""
