@@ -24,7 +24,6 @@ EXPERIMENT: Final = Experiment(
             evaluations=EVALUATIONS,
             episodes=2,
             batch_size=15,
-            label=name,
         )
         for name, settings in (*((name, {}) for name in (*QUICK, *EVOLUTION)), ("turbo", FEW_FIRST))
     ),
