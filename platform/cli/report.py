@@ -26,8 +26,8 @@ def report(
     """Write report.html into the folder of a run or of a comparison, finished or not.
 
     That of a run holds the learning curve, the structure found, an episode and all settings; that
-    of a comparison all methods side by side, and its figures lie beside it as report/*.csv. It
-    needs no other file and no network.
+    of a comparison all methods side by side, and its figures and pictures lie beside it as
+    report/*.csv and report/*.png. It needs no other file and no network.
     """
     from rolecast.platform.reports.comparison import write_comparison_report
     from rolecast.platform.reports.report import write_report

@@ -3,6 +3,7 @@
 import html
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,12 +11,6 @@ import pandas as pd
 
 from rolecast.envs.errors import RequestError
 from rolecast.envs.registry import make_task
-from rolecast.platform.reports.comparison_curves import (
-    Axis,
-    improvement_picture,
-    methods_drawn,
-    sample_efficiency,
-)
 from rolecast.platform.reports.comparison_groups import WAITING, Groups, groups
 from rolecast.platform.reports.comparison_improvement import (
     Improvement,
@@ -23,6 +18,13 @@ from rolecast.platform.reports.comparison_improvement import (
     improvements,
 )
 from rolecast.platform.reports.comparison_paper import MISTAKES
+from rolecast.platform.reports.comparison_pictures import (
+    LEAST_FOR_IQM,
+    Pictures,
+    curve_pictures,
+    improvement_pictures,
+    statistics,
+)
 from rolecast.platform.reports.comparison_statistics import RESAMPLES
 from rolecast.platform.reports.comparison_table import (
     curves,
@@ -33,16 +35,12 @@ from rolecast.platform.reports.comparison_table import (
     trials,
 )
 from rolecast.platform.reports.page import page, paragraph, section, table
-from rolecast.platform.reports.style import inline_image, png
 from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
 from rolecast.platform.search.files import write_bytes
 from rolecast.platform.tuning.comparison_folder import Comparison, read_comparison
 
-TABLES: Final = "report"
-"""Folder, in that of the comparison, of the CSV files."""
-
-LEAST_FOR_IQM: Final = 4
-"""Seeds from which an IQM differs from the mean."""
+FIGURES: Final = "report"
+"""Folder, in that of the comparison, of the CSV files and the pictures."""
 
 _STYLE: Final = """<style>
 body { max-width: 76rem; } .wide { overflow-x: auto; } small { color: #666; }
@@ -52,7 +50,7 @@ details { margin: .5rem 0; } summary { cursor: pointer; color: #0072B2; }
 
 
 def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Path:
-    """Write report.html, and report/*.csv beside it, for a comparison finished or not.
+    """Write report.html, and report/*.csv and *.png beside it, for a comparison finished or not.
 
     Args:
         out: folder of the comparison.
@@ -76,14 +74,21 @@ def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Pa
         "improvement": improvement_rows(found),
         "trials": trials(whole),
     }
+    yardsticks = {task: _yardsticks(task) for task in whole.tasks}
+    drawn = {
+        (task, statistic): curve_pictures(whole, task, statistic, yardsticks[task][0])
+        for task in whole.tasks
+        for statistic in statistics(whole)
+    }
+    summed = improvement_pictures(whole, found)
     text = page(
         f"{comparison.experiment['experiment']['name']}: methods side by side",
         _lead(comparison, whole),
         [
             _STYLE,
             _results(comparison, whole, figures),
-            _curves(whole),
-            _improvement(whole, found),
+            _curves(whole, drawn, {task: why for task, (_, why) in yardsticks.items()}),
+            _improvement(whole, found, summed),
             _trials(frames["trials"]),
             _settings(comparison),
         ],
@@ -91,7 +96,9 @@ def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Pa
     target = out / "report.html"
     try:
         for name, frame in frames.items():
-            write_bytes(out / TABLES / f"{name}.csv", frame.to_csv(index=False).encode())
+            write_bytes(out / FIGURES / f"{name}.csv", frame.to_csv(index=False).encode())
+        for picture in chain(*drawn.values(), summed):
+            write_bytes(out / FIGURES / f"{picture.name}.png", picture.png)
         write_bytes(target, text.encode())
     except OSError as error:
         raise RequestError(f"{target} cannot be written: {error.strerror}") from error
@@ -159,7 +166,9 @@ def _paper_note(figures: pd.DataFrame) -> str:
     return note + " ".join(f"[?] {MISTAKES[mark]}." for mark in marks)
 
 
-def _curves(whole: Groups) -> str:
+def _curves(
+    whole: Groups, drawn: Mapping[tuple[str, str], Pictures], why: Mapping[str, str]
+) -> str:
     parts = [
         paragraph(
             "Against env steps, against the candidates that searches evaluated, where there are "
@@ -168,39 +177,21 @@ def _curves(whole: Groups) -> str:
             "not come as far."
         )
     ]
-    several = any(len(cell.trials) >= LEAST_FOR_IQM for cell in whole.cells.values())
-    main = "IQM" if several else "mean"
+    main, *others = statistics(whole)
     for task in whole.tasks:
-        yardsticks, why = _yardsticks(task)
-        parts.append(_pictures(whole, task, main, yardsticks))
-        if several:
-            other = _pictures(whole, task, "mean", yardsticks)
-            parts.append(
-                f"<details><summary>{html.escape(task)}: the same with means</summary>{other}"
-                "</details>"
-            )
-        if why:
-            parts.append(paragraph(f"No scripted policy is shown: {why}."))
+        parts.append(_shown(drawn[task, main]))
+        parts += [
+            f"<details><summary>{html.escape(task)}: the same with {other}s</summary>"
+            f"{_shown(drawn[task, other])}</details>"
+            for other in others
+        ]
+        if why[task]:
+            parts.append(paragraph(f"No scripted policy is shown: {why[task]}."))
     return section("Sample efficiency", *parts)
 
 
-def _pictures(whole: Groups, task: str, statistic: str, yardsticks: Sequence[Yardstick]) -> str:
-    axes: dict[Axis, str] = {"env_steps": "env steps"}
-    if len(methods_drawn(whole, task, "policy_evaluations")) > 1:
-        axes["policy_evaluations"] = "evaluations"
-    axes["wall_time_s"] = "wall time"
-    return "".join(
-        inline_image(
-            png(
-                sample_efficiency(
-                    whole, task, axis=axis, statistic=statistic, yardsticks=yardsticks
-                )
-            ),
-            "png",
-            f"{html.escape(task)}: {statistic} of the held-out return against {words}",
-        )
-        for axis, words in axes.items()
-    )
+def _shown(pictures: Pictures) -> str:
+    return "".join(picture.image for picture in pictures)
 
 
 def _yardsticks(task: str) -> tuple[list[Yardstick], str]:
@@ -213,10 +204,9 @@ def _yardsticks(task: str) -> tuple[list[Yardstick], str]:
         return [], str(error)
 
 
-def _improvement(whole: Groups, found: Sequence[Improvement]) -> str:
+def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) -> str:
     if not found:
         return section("Who beats whom", paragraph("There is one method."))
-    overall = [each for each in found if not each.task or len(whole.settings) == 1]
     parts = [
         paragraph(
             "Probability that a seed of the first method ends with a higher held-out return than "
@@ -224,7 +214,7 @@ def _improvement(whole: Groups, found: Sequence[Improvement]) -> str:
             "in which both have finished trials, each of the same weight. [1.00, 1.00] says that "
             "every seed won, not that the next one will."
         ),
-        inline_image(png(improvement_picture(overall)), "png", "Probability of improvement"),
+        _shown(summed),
     ]
     if len(whole.settings) > 1:
         head = ("first", "second", "task", "learned on", "seeds", "probability")

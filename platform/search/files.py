@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -47,3 +48,8 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RequestError(f"{path} is damaged: expected a JSON object")
     return value
+
+
+def file_name(words: str) -> str:
+    """Return words as the name of a file or folder: what is special in a path or shell is `_`."""
+    return re.sub(r"[^A-Za-z0-9_.=+-]+", "_", words)

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any, Final, Self
 
 from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.platform.search.files import file_name
 from rolecast.platform.tuning.methods import (
     LearnerMethod,
     Method,
@@ -125,7 +126,7 @@ class Experiment:
         """Return all trials, a whole seed first, so that what is interrupted can be compared."""
         return tuple(
             TrialPlan(
-                trial=_trial_name(task, reward, method.label, seed),
+                trial=file_name(f"{task}-{reward}-{method.label}-seed{seed}"),
                 task=task,
                 reward=reward,
                 method=method.label,
@@ -213,8 +214,3 @@ def _words(kind: Any) -> str:
     if kind is str:
         return "names, at least one"
     return f"{SearchMethod.__name__} and {LearnerMethod.__name__} values, at least one"
-
-
-def _trial_name(task: str, reward: str, label: str, seed: int) -> str:
-    whole = f"{task}-{reward}-{label}-seed{seed}"
-    return re.sub(r"[^A-Za-z0-9_.=+-]+", "_", whole)

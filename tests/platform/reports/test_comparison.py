@@ -1,5 +1,6 @@
 """The report of a comparison shows every trial, chooses none, and needs no other file."""
 
+import base64
 import json
 import re
 from collections.abc import Callable
@@ -67,7 +68,12 @@ def test_the_page_needs_no_other_file_and_no_network(
     ):
         assert words in text
     names = {path.name for path in (folder / "report").iterdir()}
-    assert names == {"results.csv", "curves.csv", "improvement.csv", "trials.csv"}
+    tables = {"results.csv", "curves.csv", "improvement.csv", "trials.csv"}
+    pictures = {"hopper_env_steps.png", "hopper_wall_time.png", "improvement.png"}
+    assert names == tables | pictures
+    for name in pictures:
+        held = base64.b64encode((folder / "report" / name).read_bytes()).decode()
+        assert held in text
     improved = pd.read_csv(folder / "report" / "improvement.csv")
     assert set(improved["ours"]) == {"sac"}
 
