@@ -35,6 +35,22 @@ def or_none(rule: Rule) -> Rule:
     return Rule(lambda value: value is None or rule.allows(value), f"{rule.expected}, or none")
 
 
+def or_schedule(rule: Rule) -> Rule:
+    """Return the rule that a value keeps another rule, or is a schedule of such values."""
+
+    def allows(value: object) -> bool:
+        if not isinstance(value, list | tuple):
+            return rule.allows(value)
+        pairs = all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in value)
+        return (
+            len(value) > 1
+            and pairs
+            and all(COUNT_OR_ZERO.allows(step) and rule.allows(each) for step, each in value)
+        )
+
+    return Rule(allows, f"{rule.expected}, or a schedule of [env step, value] pairs")
+
+
 COUNT: Final = at_least(1)
 COUNT_OR_ZERO: Final = at_least(0)
 FLAG: Final = Rule(lambda value: isinstance(value, bool), "True or False")
@@ -45,14 +61,11 @@ FRACTION: Final = Rule(lambda value: _number(value) and 0 < value <= 1, "a numbe
 UNIT: Final = Rule(lambda value: _number(value) and 0 <= value <= 1, "a number in [0, 1]")
 WIDTHS: Final = Rule(
     lambda value: (
-        value is None
-        or (
-            isinstance(value, list | tuple)
-            and len(value) > 0
-            and all(type(width) is int and width > 0 for width in value)
-        )
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(type(width) is int and width > 0 for width in value)
     ),
-    "None, or one or more integers >= 1",
+    "one or more integers >= 1",
 )
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from rolecast.baselines.intrinsic_ppo.learner import IntrinsicPPOLearner
 from rolecast.baselines.intrinsic_ppo.module import IntrinsicPPOModule
 from rolecast.baselines.ppo.config import PPOConfig
-from rolecast.baselines.rules import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules
+from rolecast.baselines.rules import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules, or_none
 
 
 class IntrinsicPPOConfig(PPOConfig):
@@ -24,7 +24,7 @@ class IntrinsicPPOConfig(PPOConfig):
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             **PPOConfig.RULES,
-            "reward_hidden": WIDTHS,
+            "reward_hidden": or_none(WIDTHS),
             "intrinsic_lr": POSITIVE,
             "intrinsic_coeff": NOT_NEGATIVE,
             "extrinsic_coeff": NOT_NEGATIVE,

@@ -16,6 +16,7 @@ from rolecast.baselines.rules import (
     WIDTHS,
     Rules,
     one_of,
+    or_none,
 )
 from rolecast.baselines.settings import NamedSettings
 
@@ -29,7 +30,7 @@ class OffPolicyConfig(NamedSettings):
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             "size": one_of(*SIZES),
-            "hidden": WIDTHS,
+            "hidden": or_none(WIDTHS),
             "critic_hidden": WIDTHS,
             "actor_lr": POSITIVE,
             "critic_lr": POSITIVE,
@@ -49,13 +50,14 @@ class OffPolicyConfig(NamedSettings):
             "gamma": UNIT,
             "train_batch_size_per_learner": COUNT,
             "num_envs_per_env_runner": COUNT,
+            "grad_clip": or_none(POSITIVE),
             "rollout_fragment_length": COUNT,
         }
     )
     TUNED = ("gamma", "grad_clip", "lr", "train_batch_size_per_learner")
 
     critic_hidden: tuple[int, ...]
-    """Widths of the critics' hidden layers; None for the default of the method."""
+    """Widths of the critics' hidden layers."""
 
     actor_lr: float
     """Learning rate of the policy."""

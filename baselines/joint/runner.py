@@ -1,5 +1,6 @@
 """RLlib's env runner for joint transitions: arrays in, arrays out, no episode objects between."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -95,7 +96,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
     def sample(
         self,
         *,
-        num_timesteps: int | None = None,
+        num_timesteps: float | None = None,
         num_episodes: int | None = None,
         explore: bool | None = None,
         force_reset: bool = False,
@@ -115,7 +116,8 @@ class JointEnvRunner(EnvRunner, Checkpointable):
             return []
         if force_reset:
             self.sampler.forget()
-        steps = num_timesteps or self.config.get_rollout_fragment_length() * batch
+        # RLlib divides what an evaluation of "auto" length still lacks: it may be no whole number.
+        steps = math.ceil(num_timesteps or self.config.get_rollout_fragment_length() * batch)
         fragment = self.sampler.collect(act, -(-steps // batch))
         self.num_env_steps_sampled_lifetime += len(fragment.transitions)
         self._log(fragment.ended, len(fragment.transitions))

@@ -30,7 +30,7 @@ class Sampler:
             task: belongs to this sampler from now on.
             batch: B, episodes side by side.
             stream: integers >= 0 that tell this sampler's seeds from those of others: root seed,
-                runner.
+                runner, its life, and what else.
         """
         self.spec = task.spec
         self._episodes: Episodes = episodes_of(task)
@@ -150,7 +150,7 @@ class Sampler:
 
     def begin_life(self, life: int) -> None:
         """Use other seeds from here on, as those of before may have been played already."""
-        self._stream = (*self._stream[:2], life)
+        self._stream = (*self._stream[:2], life, *self._stream[3:])
         self._begun = 0
         self.forget()
 

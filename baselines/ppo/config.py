@@ -1,5 +1,6 @@
 """Settings of PPO for one agent or a team: RLlib's own, and those of networks and normalisation."""
 
+import math
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -17,8 +18,11 @@ from rolecast.baselines.rules import (
     POSITIVE,
     UNIT,
     WIDTHS,
+    Rule,
     Rules,
     one_of,
+    or_none,
+    or_schedule,
 )
 from rolecast.baselines.settings import NamedSettings
 from rolecast.envs.errors import ConfigError
@@ -43,8 +47,8 @@ class PPOConfig(NamedSettings, RLlibPPOConfig):
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             "size": one_of(*SIZES),
-            "hidden": WIDTHS,
-            "critic_hidden": WIDTHS,
+            "hidden": or_none(WIDTHS),
+            "critic_hidden": or_none(WIDTHS),
             "centralised_critic": FLAG,
             "initial_log_std": NUMBER,
             "normalise_observations": FLAG,
@@ -56,7 +60,13 @@ class PPOConfig(NamedSettings, RLlibPPOConfig):
         {
             "gamma": UNIT,
             "lambda_": UNIT,
+            "lr": or_schedule(POSITIVE),
             "clip_param": POSITIVE,
+            "vf_clip_param": Rule(
+                lambda value: value == math.inf or POSITIVE.allows(value), "a number > 0, or inf"
+            ),
+            "entropy_coeff": or_schedule(NOT_NEGATIVE),
+            "grad_clip": or_none(POSITIVE),
             "num_epochs": COUNT,
             "minibatch_size": COUNT,
             "train_batch_size_per_learner": COUNT,

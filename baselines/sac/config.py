@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.baselines.rules import FLAG, NUMBER, POSITIVE, Rule, Rules
+from rolecast.baselines.rules import FLAG, NUMBER, POSITIVE, Rules, or_none
 from rolecast.baselines.sac.learner import SACLearner
 from rolecast.baselines.sac.module import SACModule
 
@@ -27,9 +27,7 @@ class SACConfig(OffPolicyConfig):
             "alpha_lr": POSITIVE,
             "initial_alpha": POSITIVE,
             "learn_alpha": FLAG,
-            "target_entropy": Rule(
-                lambda value: value is None or NUMBER.allows(value), "None or a finite number"
-            ),
+            "target_entropy": or_none(NUMBER),
         }
     )
 

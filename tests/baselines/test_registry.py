@@ -36,6 +36,12 @@ def test_every_setting_has_a_default_that_its_rule_allows(name: str) -> None:
         ("td3", "hopper", {"size": "big"}, "TD3Config.size is 'big'; expected 'small' or"),
         ("td3", "hopper", {"gamma": 1.5}, r"TD3Config.gamma is 1.5; expected a number in \[0, 1\]"),
         ("td3", "hopper", {"hidden": []}, "TD3Config.hidden is"),
+        ("td3", "hopper", {"critic_hidden": None}, "critic_hidden is None; expected one or more"),
+        ("sac", "hopper", {"grad_clip": "abc"}, "SACConfig.grad_clip is 'abc'; expected a number"),
+        ("ppo", "hopper", {"lr": -1}, "PPOConfig.lr is -1; expected a number > 0, or a schedule"),
+        ("ppo", "hopper", {"lr": [[0, 1e-3]]}, "PPOConfig.lr is .*; expected a number > 0, or a"),
+        ("ppo", "hopper", {"entropy_coeff": "x"}, "PPOConfig.entropy_coeff is 'x'; expected a num"),
+        ("ppo", "hopper", {"vf_clip_param": 0}, "PPOConfig.vf_clip_param is 0; expected a number"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_in_one_sentence(

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from rolecast.baselines.registry import algorithm_config
 from rolecast.envs.errors import RequestError, RunError
 from tests.envs.adapters.test_task import Faulty
 
+SPREAD = "pettingzoo:mpe2.simple_spread_v3?N=2&continuous_actions=true"
+
 pytestmark = [
     pytest.mark.usefixtures("ray_cluster"),
     # RLlib, about its own code and about the machine.
@@ -20,7 +23,7 @@ pytestmark = [
 ]
 
 
-def build(
+def build_tiny(
     name: str = "td3", environment: Any = "gym:Pendulum-v1", runners: int = 0, **options: Any
 ) -> Any:
     """An algorithm of tiny networks that learns from its 40th env step on, 10 steps a round."""
@@ -61,7 +64,7 @@ def train(algorithm: Any, iterations: int) -> list[dict[str, Any]]:
 
 
 def test_updates_follow_env_steps_and_returns_are_told() -> None:
-    algorithm = build()
+    algorithm = build_tiny()
     result = algorithm.train()
     assert result["env_runners"]["num_env_steps_sampled_lifetime"] == 60
     # 40 steps are sampled first; a quarter of an update is owed for each from the round that
@@ -77,14 +80,27 @@ def test_updates_follow_env_steps_and_returns_are_told() -> None:
     algorithm.stop()
 
 
-@pytest.mark.parametrize("name", ["td3", "sac"])
-def test_a_restored_algorithm_goes_on_as_the_original_would_have(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "environment"),
+    [
+        ("td3", "gym:Pendulum-v1"),
+        ("sac", "gym:Pendulum-v1"),
+        ("maddpg", SPREAD),
+        ("facmac", SPREAD),
+        ("comix", SPREAD),
+        ("covdn", SPREAD),
+    ],
+)
+def test_a_restored_algorithm_goes_on_as_the_original_would_have(
+    name: str, environment: str, tmp_path: Path
+) -> None:
     """In the middle of episodes, of a ring that has come round, and of Adam's moments."""
-    original = build(name)
+    build = partial(build_tiny, name, environment)
+    original = build()
     train(original, 3)
     original.save_to_path(str(tmp_path / "saved"))
     wanted = train(original, 3)
-    restored = build(name)
+    restored = build()
     train(restored, 1)
     restored.restore_from_path(str(tmp_path / "saved"))
     assert train(restored, 3) == wanted
@@ -93,6 +109,7 @@ def test_a_restored_algorithm_goes_on_as_the_original_would_have(name: str, tmp_
     # And one that is further on can be taken back.
     original.restore_from_path(str(tmp_path / "saved"))
     assert train(original, 1) == wanted[:1]
+    assert len({str(each) for each in wanted}) == 3  # there was something to learn
     for algorithm in (original, restored, loaded):
         algorithm.stop()
 
@@ -110,12 +127,12 @@ def check_that_it_ends_where_no_runner_answers(algorithm: Any) -> None:
 def test_runs_repeat_with_any_number_of_runners_and_outlive_one_that_is_killed(
     tmp_path: Path,
 ) -> None:
-    here, one = build(runners=0), build(runners=1)
+    here, one = build_tiny(runners=0), build_tiny(runners=1)
     assert train(here, 2) == train(one, 2)
     check_that_it_ends_where_no_runner_answers(one)
     for algorithm in (here, one):
         algorithm.stop()
-    two = build(runners=2)
+    two = build_tiny(runners=2)
     two.save_to_path(str(tmp_path / "start"))
     first = train(two, 3)
     two.restore_from_path(str(tmp_path / "start"))
@@ -134,7 +151,7 @@ def test_runs_repeat_with_any_number_of_runners_and_outlive_one_that_is_killed(
 
 
 def test_evaluation_plays_greedy_episodes_beside_training() -> None:
-    config = build().config.copy(copy_frozen=False)
+    config = build_tiny().config.copy(copy_frozen=False)
     config.evaluation(
         evaluation_interval=1,
         evaluation_duration=3,
@@ -150,7 +167,7 @@ def test_evaluation_plays_greedy_episodes_beside_training() -> None:
 
 
 def test_a_task_that_fails_ends_the_training_in_its_own_words() -> None:
-    algorithm = build(environment=faulty, fault="nan", horizon=5)
+    algorithm = build_tiny(environment=faulty, fault="nan", horizon=5)
     with pytest.raises(RunError, match="showed NaN or infinity in step 3 of the episode of seed"):
         algorithm.train()
     algorithm.stop()
@@ -158,6 +175,25 @@ def test_a_task_that_fails_ends_the_training_in_its_own_words() -> None:
 
 def test_a_task_that_does_not_fit_is_refused_before_anything_runs() -> None:
     with pytest.raises(RequestError, match="td3 acts with real numbers"):
-        build(environment="gym:CartPole-v1")
+        build_tiny(environment="gym:CartPole-v1")
     with pytest.raises(RequestError, match=r"TD3Config\.tau is 2\.0; expected a number in"):
         algorithm_config("td3")().environment("hopper").training(tau=2.0).build_algo()
+
+
+@pytest.mark.parametrize("duration", [30, "auto"])
+def test_evaluation_may_have_runners_of_its_own(duration: int | str) -> None:
+    """As long as training takes ("auto"), or some env steps; they play no seeds of training."""
+    config = build_tiny(runners=1).config.copy(copy_frozen=False)
+    config.evaluation(
+        evaluation_interval=1,
+        evaluation_num_env_runners=1,
+        evaluation_duration=duration,
+        evaluation_duration_unit="timesteps",
+        evaluation_parallel_to_training=duration == "auto",
+        evaluation_config={"explore": False},
+    )
+    algorithm = config.build_algo()
+    evaluated = algorithm.train()["evaluation"]["env_runners"]
+    assert evaluated["num_env_steps_sampled"] >= (30 if duration == 30 else 1)
+    assert algorithm.env_steps == 60
+    algorithm.stop()
