@@ -15,6 +15,12 @@ from rolecast.platform.optimizers.registry import BASELINES, make_optimizer
 MARKS: Final = 10
 """Places along the budget at which regret is recorded."""
 
+BAXUS_FIRST: Final = 10
+"""Evaluations of its first design, which its authors take off the budget by which it halves."""
+
+ALEBO_BRANIN: Final = 4
+"""Dimensions of its authors' embedding for Branin; of 6 inputs they have its default, 12."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
@@ -51,6 +57,9 @@ class Contestant:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What differs from its defaults."""
 
+    sigma: float | None = None
+    """Deviation of a coordinate at first, of an optimiser that takes a `radius`; None: its own."""
+
     largest: int = 1000
     """Most dimensions that it is asked to search."""
 
@@ -60,6 +69,17 @@ class Contestant:
     def takes(self, problem: Problem) -> bool:
         """Return whether it is asked about a problem."""
         return self.smallest <= problem.dimension <= self.largest
+
+    def settings_for(self, problem: Problem) -> dict[str, Any]:
+        """Return all that differs from its defaults on a problem."""
+        chosen = dict(self.settings)
+        if self.sigma is not None:
+            chosen["radius"] = self.sigma * problem.dimension**0.5
+        if self.optimizer == "baxus":
+            chosen["evaluations"] = problem.evaluations - BAXUS_FIRST
+        if self.optimizer == "alebo" and problem.kind == "branin":
+            chosen["embedding"] = ALEBO_BRANIN
+        return chosen
 
 
 PROBLEMS: Final = (
@@ -109,6 +129,34 @@ FEW_FIRST: Final = Contestant(
 )
 """TuRBO's first design is 2 D points: with many dimensions most of these budgets, or all."""
 
+VARIANTS: Final = (
+    Contestant(name="cmaes sigma 0.25", optimizer="cmaes", sigma=0.25),
+    Contestant(name="snes sigma 0.25", optimizer="snes", sigma=0.25),
+    Contestant(
+        name="turbo 5 regions",
+        optimizer="turbo",
+        settings={**EXACT["turbo"], "trust_regions": 5, "initial": 10},
+        smallest=6,
+        largest=100,
+    ),
+    Contestant(
+        name="linebo coordinate",
+        optimizer="linebo",
+        settings={"direction": "coordinate"},
+        smallest=6,
+        largest=100,
+    ),
+    Contestant(
+        name="linebo random",
+        optimizer="linebo",
+        settings={"direction": "random"},
+        smallest=6,
+        largest=100,
+    ),
+)
+"""Settings of the same that others have printed figures of, or that authors have beside theirs.
+Default clouds are made for weights of policies; 0.25 is CMA-ES's where its users say nothing."""
+
 
 def contestants() -> tuple[Contestant, ...]:
     """Return the project's own, then the competitors of the registry, as for exact values."""
@@ -121,7 +169,7 @@ def contestants() -> tuple[Contestant, ...]:
         )
         for name in BASELINES
     )
-    return (*OWN, FEW_FIRST, *competitors)
+    return (*OWN, FEW_FIRST, *competitors, *VARIANTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +218,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     """
     problem, contestant = cell.problem, cell.contestant
     function = embedded(problem.kind, problem.dimension, cell.seed)
-    settings = dict(contestant.settings)
+    settings = contestant.settings_for(problem)
     optimizer = make_optimizer(
         contestant.optimizer, dimension=problem.dimension, seed=cell.seed, **settings
     )

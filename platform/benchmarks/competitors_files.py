@@ -9,7 +9,13 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 
-from rolecast.platform.benchmarks.competitors_cells import EXACT, FEW_FIRST, PROBLEMS
+from rolecast.platform.benchmarks.competitors_cells import (
+    ALEBO_BRANIN,
+    EXACT,
+    FEW_FIRST,
+    PROBLEMS,
+    Problem,
+)
 from rolecast.platform.reports.style import (
     INK,
     legend_lines,
@@ -61,7 +67,7 @@ def markdown(rows: Sequence[Row]) -> str:
             "| optimiser | best so far | `best()` | published | seeds | s a run |",
             "|---|---|---|---|---|---|",
         ]
-        printed = {line["method"]: line for line in published() if line["problem"] == problem.name}
+        printed = _at_the_end(problem)
         for name in dict.fromkeys(row["contestant"] for row in cells):
             runs = [row for row in cells if row["contestant"] == name]
             seconds = float(np.median([run["seconds"][-1] for run in runs]))
@@ -75,14 +81,47 @@ def markdown(rows: Sequence[Row]) -> str:
             ]
             text.append(f"| {' | '.join(entries)} |")
         text += [f"| {name} | | | {_printed(line)} | | |" for name, line in printed.items()]
-    text += ["", "## Published", "", "| problem | method | regret | runs | batch | source |"]
-    text.append("|---|---|---|---|---|---|")
+    text += [
+        "",
+        "## Published",
+        "",
+        "Beside them what came out here after as many evaluations, of the contestant named: the "
+        "median over seeds, and their range. In square brackets of others: from the tenth to the "
+        "ninetieth percent of runs.",
+        "",
+        "| problem, evaluations | method | regret | ours | runs | batch | source |",
+        "|---|---|---|---|---|---|---|",
+    ]
     text += [
         f"| {line['problem']}, {line['evaluations']} | {line['method']} | {_printed(line)} | "
-        f"{line['runs']} | {line['batch']} | {line['source']} |"
+        f"{_ours(rows, line)} | {line['runs']} | {line['batch']} | {line['source']} |"
         for line in published()
     ]
     return "\n".join(text) + "\n"
+
+
+def _at_the_end(problem: Problem) -> dict[str, Mapping[str, str]]:
+    """Return the printed figures after as many evaluations as the table has, by contestant.
+
+    Of several the first; of no contestant by the method's own name.
+    """
+    found: dict[str, Mapping[str, str]] = {}
+    for line in published():
+        if (line["problem"], int(line["evaluations"])) == (problem.name, problem.evaluations):
+            found.setdefault(line["contestant"] or line["method"], line)
+    return found
+
+
+def _ours(rows: Sequence[Row], line: Mapping[str, str]) -> str:
+    """Return the regret here after as many evaluations as in a printed line, and of which."""
+    at = int(line["evaluations"])
+    values = [
+        row["observed"][row["evaluations"].index(at)]
+        for row in rows
+        if (row["problem"], row["contestant"]) == (line["problem"], line["contestant"])
+        and at in row["evaluations"]
+    ]
+    return f"`{line['contestant']}` {_spread(values)}" if values else ""
 
 
 def _exact() -> str:
@@ -90,6 +129,9 @@ def _exact() -> str:
     return "; ".join(
         f"`{name}`: " + ", ".join(f"`{key}={value}`" for key, value in settings.items())
         for name, settings in {**EXACT, FEW_FIRST.name: FEW_FIRST.settings}.items()
+    ) + (
+        "; `baxus`: `evaluations` is what the budget leaves after its first design; `alebo` on "
+        f"Branin: `embedding={ALEBO_BRANIN}`"
     )
 
 
@@ -101,7 +143,8 @@ def _spread(values: Sequence[float]) -> str:
 def _printed(line: Mapping[str, str] | None) -> str:
     if line is None:
         return ""
-    return line["regret"] + (f" ± {line['spread']}" if line["spread"] else "")
+    sign = "" if line["spread"].startswith("[") else "± "
+    return line["regret"] + (f" {sign}{line['spread']}" if line["spread"] else "")
 
 
 def picture(rows: Sequence[Row]) -> Figure:

@@ -63,8 +63,8 @@ def rover(z: Float) -> Float:
     their distances along the axes.
 
     Source: Wang et al. (2018), Batched large-scale Bayesian optimization in high-dimensional
-    spaces. Differs: the obstacles are drawn by a seed of ours, as the paper does not list its own,
-    so that printed results do not compare.
+    spaces. Differs: the obstacles are drawn by a seed of ours, and the spline goes by its points,
+    which the authors' code smooths, so that printed results do not compare.
     """
     points = (1.2 * z - 0.1).reshape(len(z), -1, 2)
     count, degree = points.shape[1], 3

@@ -20,6 +20,7 @@ from rolecast.envs.errors import RequestError
 from rolecast.envs.spec import Float
 from rolecast.platform.benchmarks.competitors import chosen, run_missing
 from rolecast.platform.benchmarks.competitors_cells import (
+    MARKS,
     PROBLEMS,
     Cell,
     Problem,
@@ -176,7 +177,8 @@ def test_the_page_sets_printed_figures_beside_ours(tmp_path: Path) -> None:
     rows = [row("turbo", seed, regret) for seed, regret in enumerate([0.5, 0.01, 0.02])]
     text = markdown(rows)
     assert "## branin 2, 200 evaluations, batches of 10" in text
-    assert "| turbo | **0.02** [0.01, 0.5] | **0.02** [0.01, 0.5] | 0.000 ± 0.000 | 3 | 1 |" in text
+    assert "| turbo | **0.02** [0.01, 0.5] | **0.02** [0.01, 0.5] | 0.001 ± 0.001 | 3 | 1 |" in text
+    assert "| branin 2, 200 | turbo | 0.000 ± 0.000 | `turbo` **0.02** [0.01, 0.5] | 10 |" in text
     assert "| xnes (full covariance) | | | 0.047 ± 0.083 | | |" in text
     written = write_files(rows, tmp_path)
     assert {path.name for path in written} == {"competitors.md", "competitors.png"}
@@ -184,8 +186,23 @@ def test_the_page_sets_printed_figures_beside_ours(tmp_path: Path) -> None:
 
 
 def test_every_printed_figure_names_its_source_and_a_problem_of_the_table() -> None:
-    budgets = {problem.name: problem.evaluations for problem in PROBLEMS}
+    budgets = {problem.name: problem for problem in PROBLEMS}
+    names = {contestant.name for contestant in contestants()}
     for line in published():
+        problem = budgets[line["problem"]]
         assert line["source"]
         assert float(line["regret"]) >= 0.0
-        assert budgets[line["problem"]] == int(line["evaluations"])
+        assert int(line["evaluations"]) in range(
+            problem.evaluations // MARKS, problem.evaluations + 1, problem.evaluations // MARKS
+        )
+        assert not line["contestant"] or line["contestant"] in names
+
+
+def test_some_settings_follow_from_the_problem() -> None:
+    by_name = {contestant.name: contestant for contestant in contestants()}
+    problem = Problem(kind="branin", dimension=100, evaluations=50)
+    assert by_name["cmaes sigma 0.25"].settings_for(problem) == {"radius": 2.5}
+    assert by_name["baxus"].settings_for(problem) == {"evaluations": 40}
+    assert by_name["alebo"].settings_for(problem)["embedding"] == 4
+    other = Problem(kind="hartmann6", dimension=100, evaluations=50)
+    assert "embedding" not in by_name["alebo"].settings_for(other)
