@@ -8,7 +8,8 @@ from typing import Final
 
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.fig9_teams import EVOLUTION, FEW_FIRST, QUICK
+from rolecast.tune_configs.fig9_hdbo import FEW_FIRST
+from rolecast.tune_configs.fig9_teams import EVOLUTION, QUICK
 
 EVALUATIONS: Final = 1000
 """Of each, in batches of the paper's 15."""

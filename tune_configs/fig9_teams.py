@@ -11,6 +11,7 @@ from typing import Any, Final
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.policies.parameterisation import CENTRED_RANGES
+from rolecast.tune_configs.fig9_hdbo import FEW_FIRST
 
 FIRST: Final = ("pred_prey_3",)
 """Where all are asked."""
@@ -52,10 +53,6 @@ NEAR: Final[Mapping[str, Any]] = {
     }
 }
 """The role policy of that cube; the factor on messages is on these ranges already."""
-
-FEW_FIRST: Final[Mapping[str, Any]] = {"initial": 200}
-"""First design of TuRBO as its authors set it for some tasks; by its default, 2 D points, most of
-this budget is spent before the model is asked."""
 
 NARROW: Final[Mapping[str, Any]] = {"width": 0.02}
 """GIBO as near its centre as the local searches are: the authors' 0.1 is for tens of weights, of

@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 
-from rolecast.baselines.evolution.utilities import recombination_weights
 from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
+from rolecast.platform.optimizers.recombination import recombination_weights
 
 RADIUS: Final = 0.376
 """Root mean square distance of the first candidates from the middle, that of `cmaes`."""

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from rolecast.envs.spec import Float
+from rolecast.platform.optimizers.recombination import recombination_weights
 
 
 def centered_ranks(returns: Float) -> Float:
@@ -14,20 +15,6 @@ def centered_ranks(returns: Float) -> Float:
     """
     ranks = np.asarray(rankdata(returns, method="average"), dtype=np.float64)
     return (ranks - 1.0) / (len(returns) - 1.0) - 0.5
-
-
-def recombination_weights(returns: Float) -> Float:
-    """Return weights [n] of sum 1 for returns [n], 0 for the worse half, logarithmic in the rank.
-
-    Source: Wierstra et al. (2014), equation for u_k less its 1/n. Differs: equal returns share the
-    mean of their weights.
-    """
-    count = len(returns)
-    by_rank = np.maximum(np.log(count / 2.0 + 1.0) - np.log(np.arange(1, count + 1)), 0.0)
-    _, group = np.unique(-returns, return_inverse=True)
-    shares = np.bincount(group, by_rank[np.argsort(np.argsort(group, kind="stable"))])
-    weights = (shares / np.bincount(group))[group]
-    return np.asarray(weights / weights.sum())
 
 
 def nes_utilities(returns: Float) -> Float:

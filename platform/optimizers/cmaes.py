@@ -17,6 +17,7 @@ from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
+from rolecast.platform.optimizers.recombination import recombination_weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +63,13 @@ class Cmaes:
         self._config, self._seed = config, seed
         self._data = Observations(dimension)
         self._used, self._asks = 0, 0
+        self._mean = np.full(dimension, 0.5)
         self._strategy: CMA | SepCMA | None = None
-        if config.population is not None:
-            self._strategy = self._start(config.population)
 
     def _start(self, population: int) -> CMA | SepCMA:
         dimension = self._data.dimension
         settings: dict[str, Any] = {
-            "mean": np.full(dimension, 0.5),
+            "mean": self._mean,
             "sigma": self._config.radius / np.sqrt(dimension),
             "bounds": np.tile([0.0, 1.0], (dimension, 1)),
             "population_size": max(population, 4),
@@ -82,7 +82,7 @@ class Cmaes:
         """Return q draws [q, D] from the search distribution."""
         count = require_batch(q)
         if self._strategy is None:
-            self._strategy = self._start(count)
+            self._strategy = self._start(self._config.population or count)
         # The library's generator is no part of its state, so each batch has a seed of its own.
         entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
         self._strategy.reseed_rng(int(entropy[0]))
@@ -90,10 +90,15 @@ class Cmaes:
         return np.stack([self._strategy.ask() for _ in range(count)])
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations; each full population of them makes a generation."""
+        """Take in evaluations; each full population of them makes a generation.
+
+        Points told before the first ask set the first mean, their average weighted by rank.
+        """
         self._data.add(candidates, returns, stderrs)
         if self._strategy is None:
-            self._strategy = self._start(len(candidates))
+            self._mean = recombination_weights(self._data.returns) @ self._data.candidates
+            self._used = len(self._data)
+            return
         size = self._strategy.population_size
         while len(self._data) - self._used >= size:
             rows = slice(self._used, self._used + size)
@@ -103,9 +108,10 @@ class Cmaes:
 
     def best(self) -> Float:
         """Return the mean of the search distribution, which no single lucky draw decides."""
-        if self._strategy is None or not len(self._data):
+        if not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
-        return np.asarray(np.clip(self._strategy.mean, 0.0, 1.0))
+        mean = self._mean if self._strategy is None else self._strategy.mean
+        return np.asarray(np.clip(mean, 0.0, 1.0))
 
     def state_dict(self) -> dict[str, Any]:
         """Return data, seed, counts and the library's state, which is numbers and arrays."""
@@ -118,6 +124,7 @@ class Cmaes:
             "data": self._data.state_dict(),
             "counts": [self._used, self._asks],
             "seed": self._seed,
+            "mean": self._mean.copy(),
             "strategy": strategy,
         }
 
@@ -126,6 +133,7 @@ class Cmaes:
         self._data.load_state_dict(state["data"])
         self._used, self._asks = map(int, state["counts"])
         self._seed = int(state["seed"])
+        self._mean = np.array(state["mean"], dtype=np.float64)
         self._strategy = None
         if state["strategy"] is not None:
             self._strategy = self._start(4)

@@ -6,7 +6,9 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.envs.errors import unknown_name
+import numpy as np
+
+from rolecast.envs.errors import ConfigError, unknown_name
 from rolecast.platform.optimizers.cmaes import CmaesConfig
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
 from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
@@ -103,4 +105,6 @@ def make_optimizer(name: str, *, dimension: int, seed: int = 0, **settings: Any)
         >>> optimizer.ask(2).shape
         (2, 3)
     """
-    return optimizer_config(name, **settings).build(dimension=dimension, seed=seed)
+    if not isinstance(dimension, int | np.integer) or isinstance(dimension, bool) or dimension < 1:
+        raise ConfigError("dimension", dimension, "an integer >= 1")
+    return optimizer_config(name, **settings).build(dimension=int(dimension), seed=seed)

@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rolecast.baselines.evolution.utilities import (
-    centered_ranks,
-    nes_utilities,
-    recombination_weights,
-)
+from rolecast.baselines.evolution.utilities import centered_ranks, nes_utilities
 from rolecast.envs.spec import Float
 
 RETURNS = st.lists(st.integers(-5, 5), min_size=2, max_size=30).map(
@@ -28,20 +24,6 @@ def test_equal_returns_share_the_mean_of_their_ranks() -> None:
     np.testing.assert_allclose(
         centered_ranks(np.array([0.0, 0.0, 0.0, 7.0, 0.0])), [-0.125, -0.125, -0.125, 0.5, -0.125]
     )
-
-
-def test_recombination_weights_are_those_of_the_formula() -> None:
-    """Of four: ln 3 - ln 1, ln 3 - ln 2, and nothing for the rest."""
-    parts = np.array([np.log(1.5), np.log(3.0), 0.0, 0.0])
-    found = recombination_weights(np.array([2.0, 9.0, -4.0, 1.0]))
-    np.testing.assert_allclose(found, parts / parts.sum())
-
-
-def test_equal_returns_share_the_mean_of_their_weights() -> None:
-    shared = (np.log(1.5) + 0.0 + 0.0) / 3.0
-    parts = np.array([shared, np.log(3.0), shared, shared])
-    found = recombination_weights(np.array([1.0, 9.0, 1.0, 1.0]))
-    np.testing.assert_allclose(found, parts / parts.sum())
 
 
 @pytest.mark.parametrize("shaping", [centered_ranks, nes_utilities])

@@ -70,7 +70,11 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {**SURROGATE, "candidates": 32, "trust_regions": 3, "centre": "observed"},
     ],
     "logei": [ACQUISITION],
-    "linebo": [{**SURROGATE, "queries": 5, "probes": 4}],
+    "linebo": [
+        {**SURROGATE, "queries": 5, "probes": 4},
+        {**SURROGATE, "queries": 5, "direction": "coordinate"},
+        {**SURROGATE, "queries": 5, "direction": "random"},
+    ],
     "saasbo": [ACQUISITION],
     "baxus": [{**SURROGATE, "candidates": 64, "evaluations": 60}],
     "alebo": [{**ACQUISITION, "embedding": 6, "matrices": 2}],

@@ -19,6 +19,7 @@ def test_generations_do_not_depend_on_how_evaluations_come_in(separable: bool) -
     incumbents = []
     for sizes in ([24], [8, 8, 8], [1] * 24, [5, 11, 8]):
         optimizer = search(separable=separable, population=8)
+        optimizer.ask(8)
         for part in np.split(np.arange(24), np.cumsum(sizes)[:-1]):
             optimizer.tell(points[part], returns[part])
         incumbents.append(optimizer.best())
@@ -50,6 +51,18 @@ def test_the_first_cloud_has_the_radius_that_is_set() -> None:
     asked = search(80, radius=0.2).ask(100)
     share = np.square(asked - 0.5).sum(1).mean() / 0.04
     assert abs(share - 1.0) < 4.89 * np.sqrt(2.0 / 8000)
+
+
+def test_points_told_first_set_the_mean_and_neither_population_nor_deviation() -> None:
+    points = np.random.default_rng(0).uniform(0.2, 0.4, (200, 4))
+    optimizer, plain = search(radius=0.02), search(radius=0.02)
+    for part in np.split(np.arange(200), [150]):
+        optimizer.tell(points[part], -points[part, 0])
+    assert 0.2 < optimizer.best()[0] < 0.27  # uniform over 0.2 to 0.4, the lower half counts
+    assert optimizer.best()[1:].max() < 0.4
+    asked = optimizer.ask(12)
+    assert optimizer.state_dict()["strategy"]["_popsize"] == 12
+    np.testing.assert_allclose(asked - optimizer.best(), plain.ask(12) - 0.5, atol=1e-12)
 
 
 def test_the_first_batch_sets_the_population_unless_it_is_set() -> None:

@@ -45,14 +45,15 @@ def test_it_finds_more_than_random_search_of_the_same_budget(
 ) -> None:
     """Paired by seed, t > 2 over 8 seeds: a search no better than random passes 1 time in 23.
 
-    False alarm: 2.1 % for PGPE, 0.8 % with Adam, 1.3 % for full CMA-ES, below 0.3 % for the others,
-    by resampling 60 to 100 seeds.
+    False alarm: 2.1 % for PGPE, 0.8 % with Adam, 1.3 % for full CMA-ES, some 2 % for LineBO in
+    random directions (16 seeds), below 0.3 % for the others, by resampling 60 to 100 seeds.
     """
     name, settings = case
     searches = [make_optimizer(name, dimension=DIMENSION, seed=seed, **settings) for seed in SEEDS]
     # A competitor's process costs the more time, the more often it is asked; one splits its bins
-    # only after batches without gain.
-    q = 5 if name == "baxus" else 30 if "fit_steps" in settings else 10
+    # only after batches without gain, and lines in random directions need many anchors.
+    few = {"baxus": 5}.get(name, 10 if settings.get("direction") == "random" else 30)
+    q = few if "fit_steps" in settings else 10
     gained = heights_of_best(searches, q) - of_random
     assert gained.mean() > 2.0 * gained.std(ddof=1) / np.sqrt(len(SEEDS))
 

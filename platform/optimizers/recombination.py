@@ -1,0 +1,19 @@
+"""How much each of some points counts in their recombined mean."""
+
+import numpy as np
+
+from rolecast.envs.spec import Float
+
+
+def recombination_weights(returns: Float) -> Float:
+    """Return weights [n] of sum 1 for returns [n], 0 for the worse half, logarithmic in the rank.
+
+    Source: Wierstra et al. (2014), equation for u_k less its 1/n. Differs: equal returns share the
+    mean of their weights.
+    """
+    count = len(returns)
+    by_rank = np.maximum(np.log(count / 2.0 + 1.0) - np.log(np.arange(1, count + 1)), 0.0)
+    _, group = np.unique(-returns, return_inverse=True)
+    shares = np.bincount(group, by_rank[np.argsort(np.argsort(group, kind="stable"))])
+    weights = (shares / np.bincount(group))[group]
+    return np.asarray(weights / weights.sum())
