@@ -117,9 +117,12 @@ def _lead(comparison: Comparison, whole: Groups) -> str:
     for status in ("failed", "running", WAITING):
         count = sum(trial.status == status for trial in whole.trials)
         state += [f"{count} {status}"] if count else []
+    paper = settings["paper"]
+    layout = f" Rows and columns are those of the paper's {paper}." if paper else ""
     return (
-        f"{settings.get('summary') or 'A comparison'}. {settings['env_steps']:,} env steps a trial "
-        f"(or the evaluations of its method), {settings['seeds']} seeds; {', '.join(state)}."
+        f"{settings.get('summary') or 'A comparison'}.{layout} {settings['env_steps']:,} env "
+        f"steps a trial (or the evaluations of its method), {settings['seeds']} seeds; "
+        f"{', '.join(state)}."
     )
 
 
@@ -161,7 +164,8 @@ def _paper_note(figures: pd.DataFrame) -> str:
         "Bayesian Optimization for Decision Making Models' (mean of 5 runs, standard error), on "
         "Gym's tasks of version 3; its methods had 200,000 env steps (one agent) or 2,000,000 "
         "(several), its search one figure for every reward. 'best so far' is the paper's tables 7 "
-        "and 8, of the best policy on the way; ours is always the last. "
+        "and 8, of the best policy on the way; ours beside it is chosen by its held-out return, "
+        "and so too high by luck; all else is of the last policy. "
     )
     return note + " ".join(f"[?] {MISTAKES[mark]}." for mark in marks)
 

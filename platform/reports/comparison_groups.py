@@ -103,6 +103,12 @@ class Cell:
         ended = [trial.last for trial in self.trials if trial.finished]
         return np.array([last["test_return"] for last in ended if last is not None], dtype=float)
 
+    @cached_property
+    def highest(self) -> Float:
+        """[N], highest held-out return of any report of each finished trial: chosen by it."""
+        ended = [trial.reports["test_return"] for trial in self.trials if trial.finished]
+        return np.array([scores.max() for scores in ended], dtype=float)
+
     def count(self, status: str) -> int:
         """Return how many trials have a status."""
         return sum(trial.status == status for trial in self.trials)

@@ -21,16 +21,18 @@ ALL: Final = "all rewards"
 
 RESULT_COLUMNS: Final = (
     "task", "reward", "method", "policy", "seeds", "failed", "unfinished", "mean", "stderr",
-    "mean_low", "mean_high", "IQM", "IQM_low", "IQM_high", "best", "paper_mean", "paper_stderr",
-    "paper_best_so_far", "paper_table", "paper_mistake",
+    "mean_low", "mean_high", "IQM", "IQM_low", "IQM_high", "best", "best_so_far", "paper_mean",
+    "paper_stderr", "paper_best_so_far", "paper_table", "paper_mistake",
 )  # fmt: skip
 
 
 def results(whole: Groups) -> pd.DataFrame:
     """Return one row a task, reward and method: the held-out return at the end, over seeds.
 
-    A row's `best` says whether its mean is the highest of its setting; nothing else is chosen by
-    it. The rows of `ALL` are over the rewards of a task, of methods that finished in each of them.
+    A row's `best` says whether its mean is the highest of its setting. `best_so_far` is as in the
+    paper's tables 7 and 8: the highest return on the way, which it is chosen by; mean over seeds.
+    Nothing else is chosen. The rows of `ALL` are over the rewards of a task, of methods that
+    finished in each of them.
     """
     rows = []
     for task in whole.tasks:
@@ -57,6 +59,7 @@ def _result(whole: Groups, task: str, reward: str, method: str) -> dict[str, Any
         "reward": reward,
         **_counts([cell]),
         **_figures([cell.finals] if len(cell.finals) else []),
+        **({"best_so_far": float(cell.highest.mean())} if len(cell.highest) else {}),
         **_printed(*printed),
     }
 
@@ -178,6 +181,8 @@ def _paper_text(row: "pd.Series[Any]") -> str:
     error = "" if np.isnan(row["paper_stderr"]) else f" ({number(row['paper_stderr'])})"
     best = row["paper_best_so_far"]
     so_far = "" if best == row["paper_mean"] else f"; best so far {number(best)}"
+    if so_far and not np.isnan(row["best_so_far"]):
+        so_far += f", ours {number(row['best_so_far'])}"
     return f"{number(row['paper_mean'])}{error}{' [?]' if row['paper_mistake'] else ''}{so_far}"
 
 

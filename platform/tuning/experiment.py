@@ -18,6 +18,9 @@ from rolecast.platform.tuning.methods import (
 )
 from rolecast.platform.tuning.rewards import reward_name
 
+PAPER_TABLES: Final = ("table1", "table4", "table5", "table7", "table8")
+"""Those of returns."""
+
 LEAST_EPISODES: Final = 10
 """Held-out episodes that a small share of an experiment keeps at least."""
 
@@ -86,7 +89,7 @@ class Experiment:
     """Times that a trial that crashed is taken up again before it counts as failed."""
 
     paper: str = ""
-    """Table of the paper that has the same layout, as in "table4"; empty if there is none."""
+    """Table of the paper whose rows and columns these are, one of `PAPER_TABLES`; empty if none."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not re.fullmatch(r"[A-Za-z0-9_.-]+", self.name):
@@ -96,6 +99,8 @@ class Experiment:
             right = isinstance(value, tuple) and value
             if not (right and all(isinstance(each, kind) for each in value)):
                 raise ConfigError(f"Experiment.{name}", value, f"a tuple of {_words(kind)}")
+        if self.paper and self.paper not in PAPER_TABLES:
+            raise unknown_name("table of the paper", str(self.paper), PAPER_TABLES)
         object.__setattr__(self, "rewards", tuple(reward_name(each) for each in self.rewards))
         for name, least in _LEAST.items():
             value = getattr(self, name)

@@ -59,7 +59,7 @@ def test_the_page_needs_no_other_file_and_no_network(
         "9 of 10 trials finished, 1 failed",
         "failed: OSError: the lever broke",
         "<th>sparse=5</th>",
-        "paper 2,776 (390.6); best so far 3,461",
+        "paper 2,776 (390.6); best so far 3,461, ours 45.0<",
         "paper 1,009 (17.9)<",
         "range of the seeds",
         "rolecast=0.1.0, ray=2.60.0",
@@ -121,6 +121,12 @@ def test_end_figures_are_those_of_finished_seeds_and_the_best_is_marked(
     assert (searched["best"], learned["best"]) == (False, True)
     assert learned["paper_mean"] == 2775.66
     assert learned["paper_best_so_far"] == 3461.47
+
+
+def test_the_best_on_the_way_stands_apart_from_the_end(make_comparison: MakeComparison) -> None:
+    """Of four points that lead evenly from 0: a seed that falls was best at the first."""
+    row = row_of(results(read(make_comparison({("sac", "dense"): [-8.0, 12.0]}))), "dense", "sac")
+    assert (row["mean"], row["best_so_far"]) == (2.0, (-2.0 + 12.0) / 2.0)
 
 
 def test_a_row_over_all_rewards_pools_the_seeds_of_each(make_comparison: MakeComparison) -> None:

@@ -63,6 +63,7 @@ def test_a_share_of_an_experiment_has_that_share_of_every_budget() -> None:
         ({"methods": ("ppo",)}, "expected a tuple of SearchMethod and LearnerMethod values"),
         ({"seeds": 0}, "Experiment.seeds is 0; expected an integer >= 1"),
         ({"env_steps": 1e5}, "Experiment.env_steps is 100000.0; expected an integer >= 1"),
+        ({"paper": "tabel4"}, "'tabel4' does not exist; did you mean 'table4'?"),
         ({"workers": -1}, "Experiment.workers is -1; expected an integer >= 0"),
     ],
 )
