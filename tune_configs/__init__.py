@@ -12,6 +12,7 @@ EXPERIMENTS: Final = (
     "table7",
     "table8",
     "fig3_ablation",
+    "fig4_drone",
     "fig5_scaling",
     "fig9_hdbo",
     "fig9_teams",

@@ -1,4 +1,4 @@
-"""Figure 3 of the paper: the policy with and without role assignment, interaction, and small.
+"""Figures 3 and 7 of the paper: the policy without role assignment, interaction, and small.
 
 `Differs:` its budget is not printed; here a search has 2,000,000 env steps, as learners elsewhere.
 """
@@ -19,7 +19,12 @@ def _label(size: str, *, assignment: bool, interaction: bool) -> str:
 EXPERIMENT: Final = Experiment(
     name="fig3_ablation",
     summary="What role assignment, role interaction and size do to the searched policy",
-    tasks=("manyagent_ant_6?obs=own", "pred_prey_3", "het_pred_prey_3"),
+    tasks=(
+        "manyagent_ant_6?obs=own",
+        "manyagent_swimmer_6?obs=own",
+        "pred_prey_3",
+        "het_pred_prey_3",
+    ),
     methods=tuple(
         SearchMethod(
             optimizer="dss_gp_ucb",

@@ -1,4 +1,4 @@
-"""Figure 5, with figure 8, of the paper: how methods bear a growing number of agents.
+"""Figure 5, with figures 8, 10 and 12, of the paper: how methods bear a growing number of agents.
 
 `Differs:` of the paper's competitors those that exist here; RODE, CDS, SOG and G2ANet do not. The
 searches have as many env steps as the learners, which the paper does not print.
@@ -7,8 +7,7 @@ searches have as many env steps as the learners, which the paper does not print.
 from typing import Final
 
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.parts import learners
+from rolecast.tune_configs.parts import TEAM_SEARCHES, learners
 
 EXPERIMENT: Final = Experiment(
     name="fig5_scaling",
@@ -19,11 +18,7 @@ EXPERIMENT: Final = Experiment(
         *(f"manyagent_ant_{n}?obs=own" for n in (8, 12, 16)),
         *(f"manyagent_swimmer_{n}?obs=own" for n in (4, 8, 12)),
     ),
-    methods=(
-        SearchMethod(optimizer="dss_gp_ucb", policy="hom", batch_size=15, label="dss_mm"),
-        SearchMethod(optimizer="dss_gp_ucb", policy="mlp", batch_size=15, label="dss_ctde"),
-        *learners(("maddpg", "facmac", "comix")),
-    ),
+    methods=(*TEAM_SEARCHES, *learners(("maddpg", "facmac", "comix"))),
     env_steps=2_000_000,
     final_test_episodes=100,
 )

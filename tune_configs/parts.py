@@ -17,6 +17,13 @@ ONE_NET: Final = SearchMethod(optimizer="dss_gp_ucb", policy="mlp")
 """The paper's search of one small net: its single agent, and its "CTDE" for a team."""
 
 
+TEAM_SEARCHES: Final = tuple(
+    SearchMethod(optimizer="dss_gp_ucb", policy=policy, batch_size=15, label=label)
+    for policy, label in (("hom", "dss_mm"), ("mlp", "dss_ctde"))
+)
+"""The paper's searches for teams, in batches of its 15: of the role policy and of one net."""
+
+
 def learners(names: tuple[str, ...]) -> tuple[LearnerMethod, ...]:
     """Return learners whose policy has exactly as many parameters as the searched one."""
     return tuple(LearnerMethod(algorithm=name, settings={"size": "small"}) for name in names)
