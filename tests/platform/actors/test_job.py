@@ -26,12 +26,15 @@ ROOT = Path(__file__).resolve().parents[3]
 
 EXPERIMENT = """
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 
 EXPERIMENT = Experiment(
     name="tiny",
     tasks=("pred_prey_3",),
-    methods=(SearchMethod(optimizer="random", policy="mlp", episodes=2, batch_size=5),),
+    methods=(
+        SearchMethod(optimizer="random", policy="mlp", episodes=2, batch_size=5),
+        LearnerMethod(algorithm="maddpg", settings={"size": "small"}),
+    ),
     seeds=1,
     env_steps=500,
     points=2,
@@ -176,6 +179,7 @@ def test_a_submitted_job_runs_a_comparison_whose_trials_have_names(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     rows = read_comparison(out).rows
-    assert list(rows["env_steps"]) == [250, 500]
+    assert list(rows["env_steps"]) == [250, 500, 256, 512]  # a learner ends a round of 8 episodes
+    assert list(rows["method"]) == ["random", "random", "maddpg", "maddpg"]
     (actors,) = (line for line in done.stdout.splitlines() if line.startswith("actors:"))
-    assert rows["trial"].iloc[0] in actors.split()
+    assert set(rows["trial"]) <= set(actors.split())

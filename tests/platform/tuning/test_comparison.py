@@ -103,6 +103,16 @@ def test_a_trial_of_a_search_is_that_search(finished: ComparisonResult, tmp_path
     assert last["policy_evaluations"] == alone.summary["policy_evaluations"]
 
 
+def test_a_trial_with_a_worker_of_its_own_reports_the_same(
+    finished: ComparisonResult, climbing: Request, tmp_path: Path
+) -> None:
+    """Of two CPUs the trial holds one and its rollout actor the other."""
+    searches = tuple(each for each in climbing.experiment.methods if each.label == "cmaes")
+    experiment = replace(climbing.experiment, methods=searches, workers=1)
+    rows = compare(experiment, out=tmp_path / "out", methods=climbing.methods).rows
+    pd.testing.assert_frame_equal(rows_of(rows, "cmaes"), rows_of(finished.rows, "cmaes"))
+
+
 def test_a_learner_is_scored_as_any_policy_is(
     finished: ComparisonResult, climbing: Request
 ) -> None:
