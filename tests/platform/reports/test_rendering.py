@@ -11,7 +11,8 @@ from PIL import Image
 
 import rolecast
 from rolecast.envs.errors import RequestError, RunError
-from rolecast.platform.reports.rendering import QUANTILE, render, render_scripted, typical
+from rolecast.platform.reports.played_episode import QUANTILE, typical
+from rolecast.platform.reports.rendering import render, render_scripted
 from rolecast.platform.reports.shot import Shot
 
 
