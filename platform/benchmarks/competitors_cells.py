@@ -38,10 +38,13 @@ class Problem:
     batch: int = 10
     """q."""
 
+    asked: tuple[str, ...] = ()
+    """Names of the contestants; none: all that take so many dimensions."""
+
     @property
     def name(self) -> str:
         """What the table calls it."""
-        return f"{self.kind} {self.dimension}"
+        return f"{self.kind} {self.dimension}" + (" one by one" if self.batch == 1 else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,8 @@ class Contestant:
 
     def takes(self, problem: Problem) -> bool:
         """Return whether it is asked about a problem."""
+        if problem.asked:
+            return self.name in problem.asked
         return self.smallest <= problem.dimension <= self.largest
 
     def settings_for(self, problem: Problem) -> dict[str, Any]:
@@ -96,8 +101,31 @@ PROBLEMS: Final = (
     Problem(kind="rover", dimension=60, evaluations=500, batch=20),
     Problem(kind="branin", dimension=1000, evaluations=100),
     Problem(kind="hartmann6", dimension=1000, evaluations=200),
+    Problem(
+        kind="branin",
+        dimension=100,
+        evaluations=50,
+        batch=1,
+        asked=("random", "turbo 20 first", "alebo", "cmaes sigma 0.25"),
+    ),
+    Problem(kind="branin", dimension=500, evaluations=100, batch=1, asked=("baxus",)),
+    Problem(
+        kind="hartmann6",
+        dimension=100,
+        evaluations=200,
+        batch=1,
+        asked=(
+            "random",
+            "turbo 20 first",
+            "linebo",
+            "alebo",
+            "cmaes sigma 0.25",
+            "linebo coordinate",
+            "linebo random",
+        ),
+    ),
 )
-"""Those with printed results first: they are run first."""
+"""Those with printed results first: they are run first. The last are as the printed ones were."""
 
 OWN: Final = (
     Contestant(name="dss_gp_ucb", optimizer="dss_gp_ucb"),

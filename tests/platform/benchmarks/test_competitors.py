@@ -129,6 +129,13 @@ def test_every_competitor_of_the_registry_is_asked_and_every_cell_differs() -> N
     asked = {cell.contestant.optimizer for cell in cells}
     assert asked >= set(BASELINES)
     assert [cell.seed for cell in cells] == sorted(cell.seed for cell in cells)
+    names = {contestant.name for contestant in contestants()}
+    assert all(names.issuperset(problem.asked) for problem in PROBLEMS)
+    one_by_one = [
+        cell.contestant.name for cell in cells if cell.problem.name.endswith("one by one")
+    ]
+    assert one_by_one.count("baxus") == 2
+    assert "gibo" not in one_by_one
 
 
 def test_a_cell_records_regrets_of_the_best_point_and_of_the_incumbent() -> None:
