@@ -46,7 +46,7 @@ def test_a_centralised_critic_sees_all_agents_and_values_each() -> None:
     ("settings", "sentence"),
     [
         ({"size": "huge"}, "PPOConfig.size is 'huge'; expected 'small' or 'paper' or 'xl'"),
-        ({"hidden": [64, 0]}, r"PPOConfig.hidden is \[64, 0\]; expected None, or one or more"),
+        ({"hidden": [64, 0]}, r"PPOConfig.hidden is \[64, 0\]; expected one or more"),
         ({"lambda_": 1.5}, r"PPOConfig.lambda_ is 1.5; expected a number in \[0, 1\]"),
         ({"num_epochs": 0}, "PPOConfig.num_epochs is 0; expected an integer >= 1"),
         ({"minibatch_size": 4096}, "PPOConfig.minibatch_size is 4096; expected at most"),
