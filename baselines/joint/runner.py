@@ -117,8 +117,8 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         if force_reset:
             self.sampler.forget()
         # RLlib divides what an evaluation of "auto" length still lacks: it may be no whole number.
-        steps = math.ceil(num_timesteps or self.config.get_rollout_fragment_length() * batch)
-        fragment = self.sampler.collect(act, -(-steps // batch))
+        steps = num_timesteps or self.config.get_rollout_fragment_length() * batch
+        fragment = self.sampler.collect(act, math.ceil(steps / batch))
         self.num_env_steps_sampled_lifetime += len(fragment.transitions)
         self._log(fragment.ended, len(fragment.transitions))
         return [fragment.transitions]

@@ -167,19 +167,15 @@ VARIANTS: Final = (
         smallest=6,
         largest=100,
     ),
-    Contestant(
-        name="linebo coordinate",
-        optimizer="linebo",
-        settings={"direction": "coordinate"},
-        smallest=6,
-        largest=100,
-    ),
-    Contestant(
-        name="linebo random",
-        optimizer="linebo",
-        settings={"direction": "random"},
-        smallest=6,
-        largest=100,
+    *(
+        Contestant(
+            name=f"linebo {direction}",
+            optimizer="linebo",
+            settings={"direction": direction},
+            smallest=6,
+            largest=100,
+        )
+        for direction in ("coordinate", "random")
     ),
 )
 """Settings of the same that others have printed figures of, or that authors have beside theirs.

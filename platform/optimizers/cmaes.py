@@ -63,13 +63,12 @@ class Cmaes:
         self._config, self._seed = config, seed
         self._data = Observations(dimension)
         self._used, self._asks = 0, 0
-        self._mean = np.full(dimension, 0.5)
         self._strategy: CMA | SepCMA | None = None
 
     def _start(self, population: int) -> CMA | SepCMA:
         dimension = self._data.dimension
         settings: dict[str, Any] = {
-            "mean": self._mean,
+            "mean": self._first_mean(),
             "sigma": self._config.radius / np.sqrt(dimension),
             "bounds": np.tile([0.0, 1.0], (dimension, 1)),
             "population_size": max(population, 4),
@@ -78,11 +77,18 @@ class Cmaes:
             return SepCMA(**settings)
         return CMA(**settings, lr_adapt=self._config.lr_adapt)
 
+    def _first_mean(self) -> Float:
+        """Return the recombined mean of what was told before the first ask, or the middle."""
+        if not len(self._data):
+            return np.full(self._data.dimension, 0.5)
+        return np.asarray(recombination_weights(self._data.returns) @ self._data.candidates)
+
     def ask(self, q: int) -> Float:
         """Return q draws [q, D] from the search distribution."""
         count = require_batch(q)
         if self._strategy is None:
             self._strategy = self._start(self._config.population or count)
+            self._used = len(self._data)
         # The library's generator is no part of its state, so each batch has a seed of its own.
         entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
         self._strategy.reseed_rng(int(entropy[0]))
@@ -96,8 +102,6 @@ class Cmaes:
         """
         self._data.add(candidates, returns, stderrs)
         if self._strategy is None:
-            self._mean = recombination_weights(self._data.returns) @ self._data.candidates
-            self._used = len(self._data)
             return
         size = self._strategy.population_size
         while len(self._data) - self._used >= size:
@@ -110,7 +114,7 @@ class Cmaes:
         """Return the mean of the search distribution, which no single lucky draw decides."""
         if not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
-        mean = self._mean if self._strategy is None else self._strategy.mean
+        mean = self._first_mean() if self._strategy is None else self._strategy.mean
         return np.asarray(np.clip(mean, 0.0, 1.0))
 
     def state_dict(self) -> dict[str, Any]:
@@ -124,7 +128,6 @@ class Cmaes:
             "data": self._data.state_dict(),
             "counts": [self._used, self._asks],
             "seed": self._seed,
-            "mean": self._mean.copy(),
             "strategy": strategy,
         }
 
@@ -133,7 +136,6 @@ class Cmaes:
         self._data.load_state_dict(state["data"])
         self._used, self._asks = map(int, state["counts"])
         self._seed = int(state["seed"])
-        self._mean = np.array(state["mean"], dtype=np.float64)
         self._strategy = None
         if state["strategy"] is not None:
             self._strategy = self._start(4)
