@@ -118,7 +118,12 @@ PROBLEMS: Final = (
     Problem(kind="levy", dimension=100, rotated=True),
 )
 
-NARROW: Final = {**asdict(POLICIES), "levelling": "signed_sqrt", "signal_to_noise": 0.0}
+NARROW: Final = {
+    **asdict(POLICIES),
+    "levelling": "signed_sqrt",
+    "signal_to_noise": 0.0,
+    "heed_start": False,
+}
 LITERAL: Final = {"configuration": "paper"}
 
 CONTESTANTS: Final = (

@@ -60,6 +60,10 @@ class LocalGpConfig:
     limits nothing, and fewer episodes are taken (`fewer_episodes`). 0: neither. None: 1 for a
     policy's weights, 0 for a black box."""
 
+    heed_start: bool | None = None
+    """Whether the middle of the cube is evaluated too, and the cloud halved, up to 4 times, until
+    some of it is as good. None: true for a policy's weights, false for a black box."""
+
     lengthscale: str | None = None
     """Of the process: the radius of the "cloud", or a multiple of it chosen by "evidence". None:
     "cloud" for a policy's weights, "evidence" for a black box."""

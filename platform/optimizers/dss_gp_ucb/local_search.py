@@ -20,6 +20,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.acquisition import (
     greatest_improvements,
     root_beta,
 )
+from rolecast.platform.optimizers.dss_gp_ucb.approach import Approach
 from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
 from rolecast.platform.optimizers.dss_gp_ucb.noise import NoiseRule
@@ -55,13 +56,16 @@ class LocalSearch:
         self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
         self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
         self._noise = NoiseRule(self._reach.signal_to_noise)
+        self._approach = Approach(self._centre, wanted=self._reach.heed_start)
+        self._forgotten = 0
         self._first_batch, self._tells = 0, 0
         self._incumbent: tuple[float, float] | None = None
 
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        return self._noise.width * self._cloud.radius(len(self._data))
+        factor = self._approach.width * self._noise.width
+        return factor * self._cloud.radius(self._forgotten + len(self._data))
 
     def episodes(self, planned: int) -> int:
         """Return how many of the episodes planned for a candidate it needs."""
@@ -79,8 +83,8 @@ class LocalSearch:
     def ask(self, q: int) -> Float:
         """Return q points of the cloud [q, D]."""
         self._first_batch = self._first_batch or require_batch(q)
-        if self._config.acquisition == "cloud":
-            return self._drawn(require_batch(q))
+        if self._config.acquisition == "cloud" or self._approach.is_open:
+            return self._approach.with_start(self._drawn(require_batch(q)))
         asked = self._chosen(require_batch(q))
         self._pending = np.concatenate([self._pending, asked])
         return asked
@@ -122,6 +126,8 @@ class LocalSearch:
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
         self._tells += 1
+        if self._approach.is_open and self._still_approaches(known, radius):
+            return
         if len(self._data) >= (2 * self._first_batch or UNASKED):
             self._learn()
         self._hear(known, centre, radius)
@@ -140,6 +146,7 @@ class LocalSearch:
     def explain(self) -> dict[str, float]:
         """Return what is believed: of the cloud, noise, structure, and what the centre earns."""
         found = {"cloud_radius": self.radius} | self._process.explain() | self._noise.explain()
+        found |= self._approach.explain()
         if self._incumbent is not None:
             found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
         return found
@@ -157,6 +164,7 @@ class LocalSearch:
             "counts": [self._first_batch, self._tells],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
             "noise": self._noise.state_dict(),
+            "approach": self._approach.state_dict() | {"forgotten": self._forgotten},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -169,14 +177,30 @@ class LocalSearch:
         self._process.load_state_dict(state["process"])
         self._first_batch, self._tells = map(int, state["counts"])
         self._noise.load_state_dict(state["noise"])
+        self._approach.load_state_dict(state["approach"])
+        self._forgotten = int(state["approach"]["forgotten"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
+
+    def _still_approaches(self, known: int, radius: float) -> bool:
+        """Learn how wide the cloud may be from evaluations of one of that radius; keep the centre.
+
+        Returns:
+            Whether that is still open. Of a cloud that was too wide the start alone is remembered.
+        """
+        data = self._data
+        if self._approach.heard(data.candidates[known:], data.returns[known:], radius):
+            kept = self._approach.is_start(data.candidates)
+            self._data = Observations(data.dimension)
+            self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
+            self._forgotten += len(data) - len(self._data)
+        return self._approach.is_open
 
     def _hear(self, known: int, centre: Float, radius: float) -> None:
         """Learn how noisy the latest evaluations were, of a cloud round that centre."""
         data = self._data
         distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
-        drawn = np.flatnonzero(distances <= OUTSKIRTS * radius) + known
+        drawn = np.flatnonzero((distances > 0.0) & (distances <= OUTSKIRTS * radius)) + known
         self._noise.heard(data.returns[drawn], data.stderrs[drawn])
 
     def _learn(self) -> None:

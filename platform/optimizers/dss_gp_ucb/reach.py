@@ -27,6 +27,7 @@ class Reach:
     lengthscale: str
     relevance_power: float
     signal_to_noise: float
+    heed_start: bool
 
 
 POLICIES: Final = Reach(
@@ -37,6 +38,7 @@ POLICIES: Final = Reach(
     lengthscale="cloud",
     relevance_power=0.5,
     signal_to_noise=1.0,
+    heed_start=True,
 )
 """Where the weights of a policy are searched (docs/optimizers.md tells what else was tried)."""
 
@@ -52,4 +54,5 @@ def black_boxes(dimension: int) -> Reach:
         lengthscale="evidence",
         relevance_power=0.0,
         signal_to_noise=0.0,
+        heed_start=False,
     )

@@ -60,9 +60,12 @@ def test_two_asks_in_a_row_share_no_candidate(make: Make) -> None:
 
 
 def test_the_same_seed_asks_the_same_and_another_seed_another(make: Make) -> None:
+    """But for the middle of the cube, which a local search may ask for with any seed."""
     one, same, other = (np.concatenate(run(make(seed), [7, 7, 7])) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
-    assert not (one[:, None] == other).all(-1).any()
+    drawn = one[(one != 0.5).any(-1)]
+    assert len(drawn) >= len(one) - 1
+    assert not (drawn[:, None] == other).all(-1).any()
 
 
 def test_tells_come_in_any_order_and_of_points_never_asked(make: Make) -> None:
