@@ -15,6 +15,7 @@ from rolecast.platform.benchmarks.baselines_cells import CONTESTANTS, Arena, Cel
 from rolecast.platform.benchmarks.regions import fill_region
 from rolecast.platform.benchmarks.resumable import UNFINISHED, Row
 from rolecast.platform.benchmarks.table_files import seeds_of
+from rolecast.platform.benchmarks.table_text import slug
 from rolecast.platform.reports.comparison_table import number
 from rolecast.platform.reports.curves import thousands
 from rolecast.platform.reports.method_styles import method_styles
@@ -55,7 +56,7 @@ def write_files(
         if not mine:
             continue
         yardsticks = arena_yardsticks(arena)
-        picture = folder / f"baselines_{_slug(arena.name)}.png"
+        picture = folder / f"baselines_{slug(arena.name)}.png"
         write_bytes(picture, png(curves(arena, mine, yardsticks)))
         written.append(picture)
         text = _section(arena, mine, yardsticks, searches)
@@ -200,8 +201,3 @@ def _curve(row: Mapping[str, Any]) -> tuple[list[float], list[float]]:
     """Return env steps and held-out returns of a row."""
     points = row["curve"]
     return [each["env_steps"] for each in points], [each["test_return"] for each in points]
-
-
-def _slug(name: str) -> str:
-    words = "".join(letter if letter.isalnum() else " " for letter in name.lower()).split()
-    return "_".join(words)

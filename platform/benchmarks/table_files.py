@@ -9,6 +9,7 @@ import pandas as pd
 
 from rolecast.platform.benchmarks.cells import ARENAS, CONTESTANTS
 from rolecast.platform.benchmarks.regions import fill_region
+from rolecast.platform.benchmarks.table_text import slug
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
 from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
@@ -81,7 +82,7 @@ def write_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> li
         if not seeds:
             continue
         yardsticks = scripted_yardsticks(arena.task) if arena.scripted else []
-        picture = folder / ("main.png" if arena is ARENAS[0] else f"main_{_slug(arena.name)}.png")
+        picture = folder / ("main.png" if arena is ARENAS[0] else f"main_{slug(arena.name)}.png")
         title = f"{arena.name}, {arena.policy}: held-out return of the policy found"
         write_bytes(picture, png(comparison(seeds, yardsticks=yardsticks, title=title)))
         written.append(picture)
@@ -114,7 +115,3 @@ def _readme_region(seeds: Seeds, yardsticks: Sequence[Yardstick]) -> str:
         f"{markdown(seeds, each_seed=False)}\n"
         "![Held-out return by budget](docs/results/main.png)\n"
     )
-
-
-def _slug(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in name.lower())

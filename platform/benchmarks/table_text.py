@@ -1,5 +1,6 @@
 """What tables have in common when they are written for readers."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,3 +25,8 @@ def machine_line(machine: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     cores, python = machine["cores"], machine["python"]
     return f"{machine['processor']}, {cores} cores; Python {python}, {versions}."
+
+
+def slug(name: str) -> str:
+    """Return a name as a part of a file's: letters and digits, in lower case, joined by "_"."""
+    return "_".join(re.findall(r"[^\W_]+", name.lower()))
