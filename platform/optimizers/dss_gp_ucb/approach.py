@@ -13,8 +13,8 @@ import numpy as np
 from rolecast.envs.spec import Float
 
 ENOUGH: Final = 12
-"""Evaluations of the cloud that decide. Where it is in truth as good as the start, that is ahead of
-all of them by chance once in `ENOUGH` + 1."""
+"""Evaluations of the cloud that make it too wide, if all are worse. Where it is in truth as good as
+the start, that is ahead of all of them by chance once in `ENOUGH` + 1."""
 
 HALF: Final = 0.5
 """Factor of the width where none of them is as good."""
@@ -75,10 +75,12 @@ class Approach:
         cloud = returns[near & ~start]
         self._heard += len(cloud)
         self._best = max([self._best, *(float(value) for value in cloud)])
-        if self._heard < ENOUGH or not self._earned:
+        if not self._earned:
             return False
-        if self._width <= NARROWEST or not max(self._best, 0.0) < np.mean(self._earned):
+        if self._width <= NARROWEST or max(self._best, 0.0) >= np.mean(self._earned):
             self._open = False
+            return False
+        if self._heard < ENOUGH:
             return False
         self._width *= HALF
         self._asked, self._heard, self._best = False, 0, -np.inf

@@ -60,6 +60,12 @@ def test_small_batches_say_as_much_as_one_of_all_their_points() -> None:
     assert found.width == 0.5
 
 
+def test_one_point_as_good_decides_at_once() -> None:
+    found = approach()
+    assert not hear(found, start=9.0, best=9.0, count=2)
+    assert not found.is_open
+
+
 def test_the_start_is_asked_once_a_width_and_never_when_all_is_decided() -> None:
     found, drawn = approach(), cloud(RADIUS)
     assert found.is_start(found.with_start(drawn.copy())).sum() == 1
