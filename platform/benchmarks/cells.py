@@ -84,12 +84,26 @@ ARENAS: Final = (
         test_episodes=20,
         scripted=False,
     ),
+    *(
+        Arena(
+            name=task,
+            task=task,
+            policy=policy,
+            budgets=MUJOCO_MARKS,
+            test_episodes=20,
+            scripted=False,
+        )
+        for task, policy in (("walker2d", "mlp"), ("ant", "mlp"), ("ma_ant_4x2", "hom"))
+    ),
 )
 """The first is the main one: README quotes it."""
 
 CONTESTANTS: Final = (
     Contestant(name="dss_gp_ucb", optimizer="dss_gp_ucb"),
     Contestant(name="local_gp", optimizer="local_gp"),
+    Contestant(
+        name="local_gp, start unheeded", optimizer="local_gp", settings={"heed_start": False}
+    ),
     Contestant(name="cmaes separable", optimizer="cmaes", settings={"separable": True}),
     Contestant(name="cmaes full", optimizer="cmaes", settings={"separable": False}),
     Contestant(
