@@ -1,15 +1,16 @@
-"""Figure 9 of the paper on its robot, an ant of six agents, cut to what one core does in an hour.
+"""Figure 9 of the paper on its robot, an ant of six agents, cut to what one core does in two hours.
 
 Policy, evaluations and batches are those of `fig9_hdbo`. MuJoCo makes a thousandth of the steps
-that tensors make: evaluations of 2 episodes, one seed, and only what thinks for milliseconds.
+that tensors make: evaluations of 2 episodes, one seed.
 """
 
 from typing import Final
 
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.fig9_hdbo import FEW_FIRST
-from rolecast.tune_configs.fig9_teams import QUICK
+from rolecast.tune_configs.fig9_teams import BAYESIAN, QUICK, SLOW, SLOWEST, searches
+
+ANT: Final = ("manyagent_ant_6?obs=own&horizon=500",)
 
 EVALUATIONS: Final = 1000
 """Of each, in batches of the paper's 15."""
@@ -17,16 +18,11 @@ EVALUATIONS: Final = 1000
 EXPERIMENT: Final = Experiment(
     name="fig9_ant",
     summary="Optimisers of many dimensions on the role policy of an ant of six agents",
-    tasks=("manyagent_ant_6?obs=own&horizon=500",),
-    methods=tuple(
-        SearchMethod(
-            optimizer=name,
-            optimizer_settings=settings,
-            evaluations=EVALUATIONS,
-            episodes=2,
-            batch_size=15,
-        )
-        for name, settings in (*((name, {}) for name in QUICK), ("turbo", FEW_FIRST))
+    tasks=ANT,
+    methods=(
+        *searches((*QUICK, *BAYESIAN, *SLOW), EVALUATIONS, ANT, episodes=2),
+        *searches(("turbo",), EVALUATIONS, ANT, settings=FEW_FIRST, episodes=2),
+        *searches(SLOWEST, 255, ANT, "_255", episodes=2),
     ),
     seeds=1,
     env_steps=1_000_000,

@@ -67,7 +67,7 @@ NARROW: Final[Mapping[str, Any]] = {"width": 0.02}
 which each moves the policy as much as many of these together."""
 
 
-def _searches(
+def searches(
     names: Iterable[str],
     evaluations: int,
     tasks: tuple[str, ...],
@@ -99,16 +99,16 @@ EXPERIMENT: Final = Experiment(
     summary="Optimisers of many dimensions on the role policy of teams",
     tasks=TEAMS,
     methods=(
-        *_searches(QUICK, 1000, TEAMS),
-        *_searches(CHEAP, 4000, (*FIRST, *OTHERS), "_8_episodes", episodes=8, batch_size=60),
-        *_searches(BAYESIAN, 1000, TEAMS),
-        *_searches(("turbo",), 1000, TEAMS, "_initial_200", settings=FEW_FIRST),
-        *_searches(SLOW, 1000, FIRST),
-        *_searches(("gibo",), 1000, FIRST, "_narrow", settings=NARROW),
-        *_searches(SLOWEST, 255, FIRST, "_255"),
-        *_searches(("random", *GLOBAL), 1000, FIRST, "_near", policy=NEAR),
-        *_searches(("turbo",), 1000, FIRST, "_near", settings=FEW_FIRST, policy=NEAR),
-        *_searches(("logei",), 255, FIRST, "_near_255", policy=NEAR),
+        *searches(QUICK, 1000, TEAMS),
+        *searches(CHEAP, 4000, (*FIRST, *OTHERS), "_8_episodes", episodes=8, batch_size=60),
+        *searches(BAYESIAN, 1000, TEAMS),
+        *searches(("turbo",), 1000, TEAMS, "_initial_200", settings=FEW_FIRST),
+        *searches(SLOW, 1000, FIRST),
+        *searches(("gibo",), 1000, FIRST, "_narrow", settings=NARROW),
+        *searches(SLOWEST, 255, FIRST, "_255"),
+        *searches(("random", *GLOBAL), 1000, FIRST, "_near", policy=NEAR),
+        *searches(("turbo",), 1000, FIRST, "_near", settings=FEW_FIRST, policy=NEAR),
+        *searches(("logei",), 255, FIRST, "_near_255", policy=NEAR),
     ),
     seeds=3,
     env_steps=800_000,
