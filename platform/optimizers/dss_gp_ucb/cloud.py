@@ -47,6 +47,10 @@ class Cloud:
         ratio = self._reach.final_radius / self._reach.radius
         return self._reach.radius * float(ratio ** min(passed, 1.0))
 
+    def spent(self, count: int) -> float:
+        """Return the share of the budget spent; of the schedule after so many, if none is known."""
+        return count / self._evaluations if self._spent is None else self._spent
+
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""
         self._spent = spent

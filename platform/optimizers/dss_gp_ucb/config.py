@@ -61,8 +61,9 @@ class LocalGpConfig:
     policy's weights, 0 for a black box."""
 
     heed_start: bool | None = None
-    """Whether the middle of the cube is evaluated too, and the cloud halved, up to 4 times, until
-    some of it is as good. None: true for a policy's weights, false for a black box."""
+    """Whether the middle of the cube is evaluated too, and a search that has nothing as good in its
+    cloud goes back there with one half as wide, up to 4 times. None: true for a policy's weights,
+    false for a black box."""
 
     lengthscale: str | None = None
     """Of the process: the radius of the "cloud", or a multiple of it chosen by "evidence". None:

@@ -20,11 +20,11 @@ from rolecast.platform.optimizers.dss_gp_ucb.acquisition import (
     greatest_improvements,
     root_beta,
 )
-from rolecast.platform.optimizers.dss_gp_ucb.approach import Approach
 from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud
 from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
 from rolecast.platform.optimizers.dss_gp_ucb.noise import NoiseRule
 from rolecast.platform.optimizers.dss_gp_ucb.process import LocalProcess
+from rolecast.platform.optimizers.dss_gp_ucb.start import StartRule
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
@@ -48,24 +48,33 @@ class LocalSearch:
     """Local Gaussian-process search of the unit cube; see the module."""
 
     def __init__(self, config: LocalGpConfig, *, dimension: int, seed: int) -> None:
-        self._config, self._data = config, Observations(dimension)
+        self._config, self._dimension = config, dimension
         self._reach = config.reach(dimension)
         self._rng = np.random.default_rng(seed)
-        self._process = LocalProcess(config, self._reach, dimension=dimension)
+        self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
+        self._start = StartRule(np.full(dimension, 0.5), heeded=self._reach.heed_start)
+        self._first_batch, self._tells, self._forgotten = 0, 0, 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin in the middle of the cube, knowing nothing."""
+        dimension = self._dimension
+        self._data = Observations(dimension)
+        self._process = LocalProcess(self._config, self._reach, dimension=dimension)
+        self._noise = NoiseRule(self._reach.signal_to_noise)
         self._centre = np.full(dimension, 0.5)
         self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
-        self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
-        self._noise = NoiseRule(self._reach.signal_to_noise)
-        self._approach = Approach(self._centre, wanted=self._reach.heed_start)
-        self._forgotten = 0
-        self._first_batch, self._tells = 0, 0
         self._incumbent: tuple[float, float] | None = None
 
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        factor = self._approach.width * self._noise.width
-        return factor * self._cloud.radius(self._forgotten + len(self._data))
+        return self._start.width * self._noise.width * self._cloud.radius(self._told)
+
+    @property
+    def _told(self) -> int:
+        """How many evaluations were told, those forgotten included."""
+        return self._forgotten + len(self._data)
 
     def episodes(self, planned: int) -> int:
         """Return how many of the episodes planned for a candidate it needs."""
@@ -83,15 +92,15 @@ class LocalSearch:
     def ask(self, q: int) -> Float:
         """Return q points of the cloud [q, D]."""
         self._first_batch = self._first_batch or require_batch(q)
-        if self._config.acquisition == "cloud" or self._approach.is_open:
-            return self._approach.with_start(self._drawn(require_batch(q)))
+        if self._config.acquisition == "cloud":
+            return self._start.with_start(self._drawn(require_batch(q)))
         asked = self._chosen(require_batch(q))
         self._pending = np.concatenate([self._pending, asked])
         return asked
 
     def _drawn(self, count: int) -> Float:
         """Return that many points drawn round the centre."""
-        dimension = self._data.dimension
+        dimension = self._dimension
         shape = self._process.metric.relevance ** (0.5 * self._config.relevance_cloud)
         shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
         noise = self._rng.standard_normal((count, dimension))
@@ -104,7 +113,7 @@ class LocalSearch:
         config = self._config
         posterior = self._process.current(self._data)
         if posterior is None:
-            return self._drawn(q)
+            return self._start.with_start(self._drawn(q))
         cloud = self._drawn(q * config.choices)
         stretch = self._process.metric.stretch
         if config.acquisition == "thompson":
@@ -126,11 +135,12 @@ class LocalSearch:
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
         self._tells += 1
-        if self._approach.is_open and self._still_approaches(known, radius):
-            return
         if len(self._data) >= (2 * self._first_batch or UNASKED):
             self._learn()
         self._hear(known, centre, radius)
+        fresh, returns = self._data.candidates[known:], self._data.returns[known:]
+        if self._start.heard(fresh, returns, self._cloud.spent(self._told)):
+            self._go_back()
 
     def best(self) -> Float:
         """Return the average of the latest centres: of highest posterior mean, less their walk.
@@ -146,7 +156,7 @@ class LocalSearch:
     def explain(self) -> dict[str, float]:
         """Return what is believed: of the cloud, noise, structure, and what the centre earns."""
         found = {"cloud_radius": self.radius} | self._process.explain() | self._noise.explain()
-        found |= self._approach.explain()
+        found |= self._start.explain()
         if self._incumbent is not None:
             found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
         return found
@@ -161,10 +171,10 @@ class LocalSearch:
             "pending": self._pending.copy(),
             "process": self._process.state_dict(),
             "cloud": self._cloud.state_dict(),
-            "counts": [self._first_batch, self._tells],
+            "counts": [self._first_batch, self._tells, self._forgotten],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
             "noise": self._noise.state_dict(),
-            "approach": self._approach.state_dict() | {"forgotten": self._forgotten},
+            "start": self._start.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -175,26 +185,19 @@ class LocalSearch:
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
         self._cloud.load_state_dict(state["cloud"])
         self._process.load_state_dict(state["process"])
-        self._first_batch, self._tells = map(int, state["counts"])
+        self._first_batch, self._tells, self._forgotten = map(int, state["counts"])
         self._noise.load_state_dict(state["noise"])
-        self._approach.load_state_dict(state["approach"])
-        self._forgotten = int(state["approach"]["forgotten"])
+        self._start.load_state_dict(state["start"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
-    def _still_approaches(self, known: int, radius: float) -> bool:
-        """Learn how wide the cloud may be from evaluations of one of that radius; keep the centre.
-
-        Returns:
-            Whether that is still open. Of a cloud that was too wide the start alone is remembered.
-        """
-        data = self._data
-        if self._approach.heard(data.candidates[known:], data.returns[known:], radius):
-            kept = self._approach.is_start(data.candidates)
-            self._data = Observations(data.dimension)
-            self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
-            self._forgotten += len(data) - len(self._data)
-        return self._approach.is_open
+    def _go_back(self) -> None:
+        """Begin anew, of all evaluations remembering those of the start."""
+        data, told = self._data, self._told
+        kept = self._start.among(data.candidates)
+        self._begin()
+        self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
+        self._forgotten = told - len(self._data)
 
     def _hear(self, known: int, centre: Float, radius: float) -> None:
         """Learn how noisy the latest evaluations were, of a cloud round that centre."""
