@@ -53,7 +53,7 @@ class LocalSearch:
         self._rng = np.random.default_rng(seed)
         self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
         self._start = StartRule(np.full(dimension, 0.5), heeded=self._reach.heed_start)
-        self._first_batch, self._tells, self._forgotten = 0, 0, 0
+        self._first_batch, self._tells, self._told = 0, 0, 0
         self._begin()
 
     def _begin(self) -> None:
@@ -70,11 +70,6 @@ class LocalSearch:
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
         return self._start.width * self._noise.width * self._cloud.radius(self._told)
-
-    @property
-    def _told(self) -> int:
-        """How many evaluations were told, those forgotten included."""
-        return self._forgotten + len(self._data)
 
     def episodes(self, planned: int) -> int:
         """Return how many of the episodes planned for a candidate it needs."""
@@ -94,7 +89,7 @@ class LocalSearch:
         self._first_batch = self._first_batch or require_batch(q)
         if self._config.acquisition == "cloud":
             return self._start.with_start(self._drawn(require_batch(q)))
-        asked = self._chosen(require_batch(q))
+        asked = self._start.with_start(self._chosen(require_batch(q)))
         self._pending = np.concatenate([self._pending, asked])
         return asked
 
@@ -113,7 +108,7 @@ class LocalSearch:
         config = self._config
         posterior = self._process.current(self._data)
         if posterior is None:
-            return self._start.with_start(self._drawn(q))
+            return self._drawn(q)
         cloud = self._drawn(q * config.choices)
         stretch = self._process.metric.stretch
         if config.acquisition == "thompson":
@@ -135,6 +130,7 @@ class LocalSearch:
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
         self._tells += 1
+        self._told += len(self._data) - known
         if len(self._data) >= (2 * self._first_batch or UNASKED):
             self._learn()
         self._hear(known, centre, radius)
@@ -171,7 +167,7 @@ class LocalSearch:
             "pending": self._pending.copy(),
             "process": self._process.state_dict(),
             "cloud": self._cloud.state_dict(),
-            "counts": [self._first_batch, self._tells, self._forgotten],
+            "counts": [self._first_batch, self._tells, self._told],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
             "noise": self._noise.state_dict(),
             "start": self._start.state_dict(),
@@ -185,7 +181,7 @@ class LocalSearch:
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
         self._cloud.load_state_dict(state["cloud"])
         self._process.load_state_dict(state["process"])
-        self._first_batch, self._tells, self._forgotten = map(int, state["counts"])
+        self._first_batch, self._tells, self._told = map(int, state["counts"])
         self._noise.load_state_dict(state["noise"])
         self._start.load_state_dict(state["start"])
         believed = state["incumbent"]
@@ -193,16 +189,15 @@ class LocalSearch:
 
     def _go_back(self) -> None:
         """Begin anew, of all evaluations remembering those of the start."""
-        data, told = self._data, self._told
-        kept = self._start.among(data.candidates)
+        data, kept = self._data, self._start.among(self._data.candidates)
         self._begin()
         self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
-        self._forgotten = told - len(self._data)
 
     def _hear(self, known: int, centre: Float, radius: float) -> None:
         """Learn how noisy the latest evaluations were, of a cloud round that centre."""
         data = self._data
         distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
+        # The centre itself, where it was asked for as the start, was not drawn.
         drawn = np.flatnonzero((distances > 0.0) & (distances <= OUTSKIRTS * radius)) + known
         self._noise.heard(data.returns[drawn], data.stderrs[drawn])
 

@@ -135,6 +135,15 @@ def test_a_search_whose_cloud_climbs_past_the_start_stays_wide(seed: int) -> Non
     assert stumbles(best[None], np.random.default_rng(0))[0] > 300.0
 
 
+@pytest.mark.parametrize("acquisition", ["cloud", "ucb", "log_ei", "thompson"])
+def test_the_start_is_asked_for_where_much_is_told_before(acquisition: str) -> None:
+    """A process chooses from the first ask on then, but it does not choose the start."""
+    optimizer, told = search(0, acquisition=acquisition), np.random.default_rng(0)
+    candidates = told.random((80, DIMENSION))
+    optimizer.tell(candidates, candidates.sum(1))
+    assert (optimizer.ask(15) == START).all(1).sum() == 1
+
+
 def test_going_back_forgets_all_but_the_start_and_how_much_is_spent() -> None:
     optimizer = search(0, radius=0.2, final_radius=0.02, evaluations=100)
     for batch in range(2):
