@@ -8,12 +8,13 @@ from typing import Final
 
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.tune_configs.fig9_hdbo import FEW_FIRST
-from rolecast.tune_configs.fig9_teams import BAYESIAN, QUICK, SLOW, SLOWEST, searches
+from rolecast.tune_configs.fig9_teams import BAYESIAN, QUICK, SLOW, SLOWEST
+from rolecast.tune_configs.parts import searches
 
 ANT: Final = ("manyagent_ant_6?obs=own&horizon=500",)
 
 EVALUATIONS: Final = 1000
-"""Of each, in batches of the paper's 15."""
+"""Of each but the slowest, in batches of the paper's 15."""
 
 EXPERIMENT: Final = Experiment(
     name="fig9_ant",

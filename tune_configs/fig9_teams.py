@@ -4,14 +4,13 @@ Policy, batches and episodes are those of `fig9_hdbo`. What thinks for seconds a
 evaluations, which its label says: against evaluations, its curve ends where they do.
 """
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any, Final
 
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.policies.parameterisation import CENTRED_RANGES
 from rolecast.tune_configs.fig9_hdbo import FEW_FIRST
+from rolecast.tune_configs.parts import searches
 
 FIRST: Final = ("pred_prey_3",)
 """Where all are asked."""
@@ -65,34 +64,6 @@ NEAR: Final[Mapping[str, Any]] = {
 NARROW: Final[Mapping[str, Any]] = {"width": 0.02}
 """GIBO as near its centre as the local searches are: the authors' 0.1 is for tens of weights, of
 which each moves the policy as much as many of these together."""
-
-
-def searches(
-    names: Iterable[str],
-    evaluations: int,
-    tasks: tuple[str, ...],
-    words: str = "",
-    *,
-    episodes: int = 32,
-    batch_size: int = 15,
-    settings: Mapping[str, Any] = MappingProxyType({}),
-    policy: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[SearchMethod, ...]:
-    """Return one search for each optimiser, called by its name and further words."""
-    return tuple(
-        SearchMethod(
-            optimizer=name,
-            optimizer_settings=settings,
-            policy_options=policy,
-            evaluations=evaluations,
-            episodes=episodes,
-            batch_size=batch_size,
-            label=f"{name}{words}",
-            tasks=tasks,
-        )
-        for name in names
-    )
-
 
 EXPERIMENT: Final = Experiment(
     name="fig9_teams",

@@ -1,6 +1,8 @@
-"""What several experiments have in common: the paper's reward settings and its competitors."""
+"""What several experiments have in common: reward settings, competitors, searches by name."""
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 
@@ -34,6 +36,33 @@ def xl_learners(names: tuple[str, ...]) -> tuple[LearnerMethod, ...]:
     return tuple(
         LearnerMethod(
             algorithm=name, settings={"size": "xl"}, label=f"{name}_xl", rewards=XL_REWARDS
+        )
+        for name in names
+    )
+
+
+def searches(
+    names: Iterable[str],
+    evaluations: int,
+    tasks: tuple[str, ...],
+    words: str = "",
+    *,
+    episodes: int = 32,
+    batch_size: int = 15,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    policy: Mapping[str, Any] = MappingProxyType({}),
+) -> tuple[SearchMethod, ...]:
+    """Return one search for each optimiser, called by its name and further words."""
+    return tuple(
+        SearchMethod(
+            optimizer=name,
+            optimizer_settings=settings,
+            policy_options=policy,
+            evaluations=evaluations,
+            episodes=episodes,
+            batch_size=batch_size,
+            label=f"{name}{words}",
+            tasks=tasks,
         )
         for name in names
     )

@@ -68,32 +68,22 @@ ARENAS: Final = (
     ),
     Arena(name="het_pred_prey_3", task="het_pred_prey_3", policy="hom"),
     Arena(name="pred_prey_6", task="pred_prey_6", policy="hom"),
-    Arena(
-        name="Swimmer-v5",
-        task="gym:Swimmer-v5",
-        policy="mlp",
-        budgets=MUJOCO_MARKS,
-        test_episodes=20,
-        scripted=False,
-    ),
-    Arena(
-        name="Hopper-v5",
-        task="gym:Hopper-v5",
-        policy="mlp",
-        budgets=MUJOCO_MARKS,
-        test_episodes=20,
-        scripted=False,
-    ),
     *(
         Arena(
-            name=task,
+            name=name,
             task=task,
             policy=policy,
             budgets=MUJOCO_MARKS,
             test_episodes=20,
             scripted=False,
         )
-        for task, policy in (("walker2d", "mlp"), ("ant", "mlp"), ("ma_ant_4x2", "hom"))
+        for name, task, policy in (
+            ("Swimmer-v5", "gym:Swimmer-v5", "mlp"),
+            ("Hopper-v5", "gym:Hopper-v5", "mlp"),
+            ("walker2d", "walker2d", "mlp"),
+            ("ant", "ant", "mlp"),
+            ("ma_ant_4x2", "ma_ant_4x2", "hom"),
+        )
     ),
 )
 """The first is the main one: README quotes it."""
