@@ -16,7 +16,7 @@ FIRST: Final = ("pred_prey_3",)
 """Where all are asked."""
 
 OTHERS: Final = ("het_pred_prey_3", "drone_delivery_3")
-"""Where all have it but what is slow."""
+"""Where all have it but the searches of a smaller cube."""
 
 LARGE: Final = ("het_pred_prey_6",)
 """Where what is asked elsewhere with four times the evaluations is not."""
@@ -42,7 +42,7 @@ BAYESIAN: Final = ("gp_ucb", "baxus", "linebo", "gibo")
 """Beside TuRBO: seconds a batch towards the end."""
 
 SLOW: Final = ("rducb",)
-"""Several seconds a batch: on the first task alone."""
+"""Several seconds a batch: on teams of three."""
 
 SLOWEST: Final = ("treebo", "logei", "alebo")
 """Half a minute a batch towards the end, or at once: likewise, and a quarter of the budget."""
@@ -74,9 +74,9 @@ EXPERIMENT: Final = Experiment(
         *searches(CHEAP, 4000, (*FIRST, *OTHERS), "_8_episodes", episodes=8, batch_size=60),
         *searches(BAYESIAN, 1000, TEAMS),
         *searches(("turbo",), 1000, TEAMS, "_initial_200", settings=FEW_FIRST),
-        *searches(SLOW, 1000, FIRST),
+        *searches(SLOW, 1000, (*FIRST, *OTHERS)),
         *searches(("gibo",), 1000, FIRST, "_narrow", settings=NARROW),
-        *searches(SLOWEST, 255, FIRST, "_255"),
+        *searches(SLOWEST, 255, (*FIRST, *OTHERS), "_255"),
         *searches(("random", *GLOBAL), 1000, FIRST, "_near", policy=NEAR),
         *searches(("turbo",), 1000, FIRST, "_near", settings=FEW_FIRST, policy=NEAR),
         *searches(("logei",), 255, FIRST, "_near_255", policy=NEAR),

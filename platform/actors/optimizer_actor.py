@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import ray
 
+from rolecast.envs.errors import ConfigError
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted
 
@@ -35,10 +36,20 @@ class OptimizerActor:
 
 
 class RemoteHost:
-    """The driver's side of an optimiser actor."""
+    """The driver's side of an optimiser actor, which has a GPU where its settings name one."""
 
     def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
-        self._actor = cast("Any", OptimizerActor).remote(config, dimension, seed)
+        """Start the actor.
+
+        Raises:
+            ConfigError: the settings name a GPU, and the cluster has none.
+        """
+        device = str(getattr(config, "device", "cpu"))
+        gpus = int(device.startswith("cuda"))
+        if gpus and not cast("Any", ray).cluster_resources().get("GPU"):
+            raise ConfigError("device", device, "cpu, for the cluster has no GPU")
+        actor = cast("Any", OptimizerActor).options(num_gpus=gpus)
+        self._actor = actor.remote(config, dimension, seed)
 
     def pid(self) -> int:
         """Return the process id of the actor."""

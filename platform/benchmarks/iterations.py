@@ -7,6 +7,7 @@ dimensions with its default priors and the upper confidence bound of a batch, no
 import math
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -103,12 +104,7 @@ def measure_iteration(case: Iteration) -> dict[str, float]:
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
     cliques = random_cliques(case.dimensions, case.cliques, rng)
-    pairs = np.array([clique[:2] for clique in cliques])
-
-    def noisy(points: Float) -> Float:
-        terms = np.cos(5.0 * (points[:, pairs[:, 0]] + points[:, pairs[:, 1]])).sum(1)
-        return np.asarray(terms + NOISE * rng.standard_normal(len(points)))
-
+    noisy = noisy_sum(cliques, rng)
     cloud = 0.5 + SPREAD * rng.standard_normal((case.points, case.dimensions))
     make = _Ours if case.optimizer == OURS else _BoTorch
     before = peak_mib()
@@ -128,6 +124,17 @@ def measure_iteration(case: Iteration) -> dict[str, float]:
         "greatest_s": round(max(seconds), 3),
         "peak_mib": round(peak, 1),
     }
+
+
+def noisy_sum(cliques: list[tuple[int, ...]], rng: np.random.Generator) -> Callable[[Float], Float]:
+    """Return a function of points [N, D]: one term of two dimensions for each clique, and noise."""
+    pairs = np.array([clique[:2] for clique in cliques])
+
+    def noisy(points: Float) -> Float:
+        terms = np.cos(5.0 * (points[:, pairs[:, 0]] + points[:, pairs[:, 1]])).sum(1)
+        return np.asarray(terms + NOISE * rng.standard_normal(len(points)))
+
+    return noisy
 
 
 class _Search(Protocol):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,15 @@ import torch
 
 from rolecast.envs.errors import unknown_name
 from rolecast.platform.benchmarks.cores import cores_cases, measure_cores
+from rolecast.platform.benchmarks.cuda import (
+    CUDA,
+    kernel_cases,
+    machine,
+    measure_kernel,
+    measure_search,
+    require_cuda,
+    search_cases,
+)
 from rolecast.platform.benchmarks.iterations import all_iterations, faster, measure_iteration
 from rolecast.platform.benchmarks.kernel_case import (
     FUSED,
@@ -72,8 +82,30 @@ def _iterations(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
     return {"iterations": rows, "iteration_ratio_to_botorch": faster(rows)}
 
 
+def _cuda_kernels(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+    def told(row: dict[str, Any]) -> str:
+        sizes = f"N = {row['points']}, M = {row['cliques']}"
+        return f"{row['kernel']}, {row['precision']}, {sizes}: {row['value_s']:.4f} s on CUDA"
+
+    require_cuda()
+    measured = partial(measure_kernel, device=CUDA)
+    rows = _rows(measured, kernel_cases(quick=quick), told, note)
+    return {"cuda_kernels": {"machine": machine(), "cases": rows}}
+
+
+def _cuda_search(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+    def told(row: dict[str, Any]) -> str:
+        sizes = f"N = {row['points']}, M = {row['cliques']}"
+        return f"{row['device']}, {sizes}: fit {row['fit_s']:.2f} s, batch {row['batch_s']:.2f} s"
+
+    require_cuda()
+    rows = _rows(measure_search, search_cases(quick=quick, device=CUDA), told, note)
+    return {"cuda_search": {"machine": machine(), "cases": rows}}
+
+
+CUDA_PARTS: Final = {"cuda_kernels": _cuda_kernels, "cuda_search": _cuda_search}
 PARTS: Final = {"kernels": _kernels, "cores": _cores, "iterations": _iterations}
-"""What can be measured alone."""
+"""What is measured where nothing is asked for; CUDA's by name alone."""
 
 
 def measure_all(
@@ -84,7 +116,7 @@ def measure_all(
     Args:
         quick: small ones only.
         note: told of each case.
-        parts: some of PARTS.
+        parts: some of PARTS and CUDA_PARTS.
 
     Returns:
         JSON values. Of the kernels, for each case the least of REPEATS seconds for the covariance
@@ -94,15 +126,16 @@ def measure_all(
         BoTorch's they are.
 
     Raises:
-        RequestError: a part is not known.
+        RequestError: a part is not known, or is of CUDA and torch sees none.
     """
+    known = PARTS | CUDA_PARTS
     for part in parts:
-        if part not in PARTS:
-            raise unknown_name("--part", part, PARTS)
+        if part not in known:
+            raise unknown_name("--part", part, known)
     found: dict[str, Any] = {
         "unit": "seconds of processor time, one core; ns a clique and pair, of N (N + 1) / 2 pairs"
     }
-    for name, measured in PARTS.items():
+    for name, measured in known.items():
         if name in parts:
             found |= measured(quick=quick, note=note)
     return found

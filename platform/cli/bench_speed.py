@@ -39,7 +39,9 @@ def surrogate_speed(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PART", help="kernels, cores or iterations; many. What else is there stays."
+            metavar="PART",
+            help="kernels, cores, iterations; cuda_kernels, cuda_search where there is a GPU; "
+            "many. What else is there stays.",
         ),
     ] = None,
     quick: Quick = False,
@@ -50,7 +52,7 @@ def surrogate_speed(
     from rolecast.platform.benchmarks.surrogate import PARTS, measure_all
 
     folder = folder_of(out, quick=quick)
-    before = kept_results(folder, "surrogate", part)
+    before = kept_results(folder, "surrogate", part or list(PARTS))
     results = before | measure_all(quick=quick, note=warn, parts=part or PARTS)
     written = write_results(folder, "surrogate", results, None)
     if json:

@@ -1,20 +1,22 @@
 """The fused sum over cliques as one operation of torch, with its gradient.
 
-Forward and backward are the compiled kernels on the CPU and chunks of plain torch on other devices;
-derivatives of a derivative (`create_graph`) are always those of plain torch.
+Forward and backward are kernels compiled for the CPU, and by Triton for CUDA, and chunks of plain
+torch on other devices. Derivatives of a derivative (`create_graph`) are those of plain torch.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rolecast.platform.surrogate.additive_kernel_torch import (
-    torch_clique_sum,
-    torch_clique_sum_gradient,
-)
+from rolecast.platform.surrogate.additive_kernel_torch import torch_clique_sum
 from rolecast.platform.surrogate.clique_sum import CliqueLayout, clique_sum, clique_sum_gradient
+from rolecast.platform.surrogate.clique_sum_device import (
+    device_clique_sum,
+    device_clique_sum_gradient,
+)
 
 
 def covariances(
@@ -35,7 +37,7 @@ def covariances(
 
 
 class _Covariances(torch.autograd.Function):
-    """One batch after the other, each by the compiled kernels or by chunks."""
+    """One batch after the other, each by what is compiled for its device."""
 
     @staticmethod
     def forward(
@@ -43,19 +45,7 @@ class _Covariances(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(u1, u2, weights)
         ctx.layout, ctx.smooth = layout, smooth
-        if not _is_compiled(u1):
-            return torch_clique_sum(u1, u1 if u2 is None else u2, weights, layout, smooth=smooth)
-        ones = np.ones(weights.shape[-1])
-        parts = [
-            torch.from_numpy(
-                clique_sum(
-                    *(ours, theirs, layout, ones, shares),
-                    smooth=smooth,
-                    threads=torch.get_num_threads(),
-                )
-            )
-            for ours, theirs, shares in zip(*_batches(u1, u2, weights), strict=True)
-        ]
+        parts = [_value(*batch, layout, smooth) for batch in _batches(u1, u2, weights)]
         return _joined(parts, u1, (u1.shape[-2], (u1 if u2 is None else u2).shape[-2]))
 
     @staticmethod
@@ -64,46 +54,78 @@ class _Covariances(torch.autograd.Function):
         layout, smooth = ctx.layout, ctx.smooth
         if torch.is_grad_enabled():
             return *_differentiable(ctx, u1, u2, weights, gradients[0]), None, None
-        if not _is_compiled(u1):
-            in_u1, in_u2, in_weights = torch_clique_sum_gradient(
-                *(u1, u1 if u2 is None else u2, weights, gradients[0], layout), smooth=smooth
-            )
-            if u2 is None:
-                return in_u1 + in_u2, None, in_weights, None, None
-            return in_u1, in_u2, in_weights, None, None
-        ones = np.ones(weights.shape[-1])
-        coefficients = gradients[0].to(u1.dtype).reshape(-1, *gradients[0].shape[-2:]).numpy()
+        coefficients = gradients[0].to(u1.dtype).reshape(-1, *gradients[0].shape[-2:])
         parts = [
-            clique_sum_gradient(
-                *(ours, theirs, given, layout, ones, shares),
-                smooth=smooth,
-                threads=torch.get_num_threads(),
-            )
-            for (ours, theirs, shares), given in zip(
-                zip(*_batches(u1, u2, weights), strict=True), coefficients, strict=True
-            )
+            _gradients(*batch, given, layout, smooth)
+            for batch, given in zip(_batches(u1, u2, weights), coefficients, strict=True)
         ]
-        in_u1 = _joined([torch.from_numpy(part[0]) for part in parts], u1, u1.shape[-2:])
-        in_weights = _joined(
-            [torch.from_numpy(part[2]) for part in parts], weights, weights.shape[-1:]
-        )
+        in_u1 = _joined([part[0] for part in parts], u1, u1.shape[-2:])
+        in_weights = _joined([part[2] for part in parts], weights, weights.shape[-1:])
         if u2 is None:
             return in_u1, None, in_weights, None, None
-        in_u2 = _joined([torch.from_numpy(part[1]) for part in parts], u2, u2.shape[-2:])
+        in_u2 = _joined([part[1] for part in parts], u2, u2.shape[-2:])
         return in_u1, in_u2, in_weights, None, None
 
 
-def _is_compiled(points: Tensor) -> bool:
+def _value(
+    u1: Tensor, u2: Tensor | None, weights: Tensor, layout: CliqueLayout, smooth: bool
+) -> Tensor:
+    """Return [N, M] of one batch."""
+    if not _is_in_memory(u1):
+        return device_clique_sum(u1, u2, weights, layout, smooth=smooth)
+    found = clique_sum(
+        *(u1.numpy(), None if u2 is None else u2.numpy(), layout),
+        *(np.ones(len(weights)), weights.numpy()),
+        smooth=smooth,
+        threads=torch.get_num_threads(),
+    )
+    return torch.from_numpy(found)
+
+
+def _gradients(
+    u1: Tensor,
+    u2: Tensor | None,
+    weights: Tensor,
+    coefficients: Tensor,
+    layout: CliqueLayout,
+    smooth: bool,
+) -> tuple[Tensor, Any, Tensor]:
+    """Return the gradients in u1, u2 and weights of one batch; the second is None where u2 is."""
+    if _is_in_memory(u1):
+        in_u1, in_u2, in_weights = clique_sum_gradient(
+            *(u1.numpy(), None if u2 is None else u2.numpy(), coefficients.numpy(), layout),
+            *(np.ones(len(weights)), weights.numpy()),
+            smooth=smooth,
+            threads=torch.get_num_threads(),
+        )
+        other = None if in_u2 is None else torch.from_numpy(in_u2)
+        return torch.from_numpy(in_u1), other, torch.from_numpy(in_weights)
+
+    def gradient(ours: Tensor, theirs: Tensor, given: Tensor) -> tuple[Tensor, Tensor]:
+        return device_clique_sum_gradient(ours, theirs, weights, given, layout, smooth=smooth)
+
+    if u2 is None:
+        # Both sides are one: each entry counts for its row and for its column.
+        whole, shares = gradient(u1, u1, coefficients + coefficients.T)
+        return whole, None, 0.5 * shares
+    first, shares = gradient(u1, u2, coefficients)
+    return first, gradient(u2, u1, coefficients.T)[0], shares
+
+
+def _is_in_memory(points: Tensor) -> bool:
     return points.device.type == "cpu"
 
 
-def _batches(u1: Tensor, u2: Tensor | None, weights: Tensor) -> tuple[list[Any], ...]:
-    """Return the arrays of each batch, of leading sizes that are one."""
-    rows = list(u1.detach().reshape(-1, *u1.shape[-2:]).numpy())
-    shares = list(weights.detach().reshape(-1, weights.shape[-1]).numpy())
-    if u2 is None:
-        return rows, [None] * len(rows), shares
-    return rows, list(u2.detach().reshape(-1, *u2.shape[-2:]).numpy()), shares
+def _batches(
+    u1: Tensor, u2: Tensor | None, weights: Tensor
+) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
+    """Yield each batch, of leading sizes that are one."""
+    rows = u1.detach().reshape(-1, *u1.shape[-2:])
+    shares = weights.detach().reshape(-1, weights.shape[-1])
+    others: Any = [None] * len(rows)
+    if u2 is not None:
+        others = u2.detach().reshape(-1, *u2.shape[-2:])
+    yield from zip(rows, others, shares, strict=True)
 
 
 def _joined(parts: list[Tensor], like: Tensor, shape: Any) -> Tensor:

@@ -1,7 +1,7 @@
 """The sum over cliques in plain torch: on any device, and with derivatives of any order.
 
-Cliques are taken in chunks of bounded memory, so on CUDA it is the whole kernel; on the CPU it
-stands in where a derivative of a derivative is wanted.
+Cliques are taken in chunks of bounded memory. It stands in where a derivative of a derivative is
+wanted, and on devices for which there is no compiled kernel.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,15 @@ NEAR: Final = 1e-30
 
 
 def torch_clique_sum(
-    u1: Tensor, u2: Tensor, weights: Tensor, layout: CliqueLayout, *, smooth: bool
+    u1: Tensor,
+    u2: Tensor,
+    weights: Tensor,
+    layout: CliqueLayout,
+    *,
+    smooth: bool,
+    inverse: Tensor | None = None,
 ) -> Tensor:
-    """Return [..., N, M], the sum over c of w_c k(|u1_c - u2_c|^2).
+    """Return [..., N, M], the sum over c of w_c k(|u1_c - u2_c|^2 inverse_c).
 
     Args:
         u1: [..., N, D], divided by lengthscales.
@@ -30,10 +36,11 @@ def torch_clique_sum(
         weights: [..., C], likewise.
         layout: of C cliques.
         smooth: k(s) is exp(-s / 2), not Matérn-5/2.
+        inverse: [C], reciprocals of squared lengthscales; None: ones.
     """
     result = u1.new_zeros(*u1.shape[:-1], u2.shape[-2])
     for chunk in _chunks(u1, u2, layout):
-        result = result + _chunk_sum(u1, u2, weights, chunk, smooth)
+        result = result + _chunk_sum(u1, u2, weights, chunk, smooth, inverse)
     return result
 
 
@@ -45,6 +52,7 @@ def torch_clique_sum_gradient(
     layout: CliqueLayout,
     *,
     smooth: bool,
+    inverse: Tensor | None = None,
 ) -> list[Tensor]:
     """Return the gradients of the sum of c k in u1, u2 and weights, a chunk in memory at a time.
 
@@ -54,7 +62,7 @@ def torch_clique_sum_gradient(
     gradients = [torch.zeros_like(each) for each in inputs]
     with torch.enable_grad():
         for chunk in _chunks(u1, u2, layout):
-            value = _chunk_sum(inputs[0], inputs[1], inputs[2], chunk, smooth)
+            value = _chunk_sum(inputs[0], inputs[1], inputs[2], chunk, smooth, inverse)
             for gradient, part in zip(
                 gradients, torch.autograd.grad(value, inputs, coefficients), strict=True
             ):
@@ -85,12 +93,16 @@ def _chunks(u1: Tensor, u2: Tensor, layout: CliqueLayout) -> Iterator[Chunk]:
         first = last
 
 
-def _chunk_sum(u1: Tensor, u2: Tensor, weights: Tensor, chunk: Chunk, smooth: bool) -> Tensor:
+def _chunk_sum(
+    u1: Tensor, u2: Tensor, weights: Tensor, chunk: Chunk, smooth: bool, inverse: Tensor | None
+) -> Tensor:
     """Return [..., N, M], the sum over the cliques of a chunk."""
     cliques, members, there = chunk
     ours, theirs = u1[..., members] * there, u2[..., members] * there
     matern52: Any = _Matern52.apply
     squared = (ours.unsqueeze(-3) - theirs.unsqueeze(-4)).square().sum(-1)
+    if inverse is not None:
+        squared = squared * inverse[cliques]
     values = torch.exp(-0.5 * squared) if smooth else matern52(squared)
     return torch.einsum("...nmc,...c->...nm", values, weights[..., cliques])
 

@@ -1,15 +1,16 @@
 """Gaussian-process regression with a known shape of noise: posterior, gradient and evidence.
 
 Equation 1 of the DSS-GP-UCB paper, with noise variance r w_i for observation i and an output scale
-that is integrated out by maximum likelihood.
+that is integrated out by maximum likelihood. Matrices are where the kernel makes them.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from rolecast.envs.spec import Float
+from rolecast.platform.surrogate import dense
+from rolecast.platform.surrogate.dense import Matrix
 from rolecast.platform.surrogate.kernels import Kernel
 
 
@@ -17,8 +18,8 @@ from rolecast.platform.surrogate.kernels import Kernel
 class Fit:
     """A Cholesky factor of K + r diag(w), what it says of the targets, and their evidence."""
 
-    factor: Float
-    """[N, N], lower triangle."""
+    factor: Matrix
+    """[N, N], lower triangle, where the covariance was."""
 
     weights: Float
     """[N], (K + r diag(w))^-1 z."""
@@ -30,7 +31,7 @@ class Fit:
     """Log marginal likelihood at that scale, up to a constant."""
 
 
-def fit(covariance: Float, targets: Float, noise: Float) -> Fit:
+def fit(covariance: Matrix, targets: Float, noise: Float) -> Fit:
     """Condition on targets.
 
     Args:
@@ -38,14 +39,10 @@ def fit(covariance: Float, targets: Float, noise: Float) -> Fit:
         targets: [N], levelled returns of mean 0.
         noise: [N], noise variance of each as a share of the output variance, above 0.
     """
-    # Transposed: LAPACK reads columns first, and makes no copy of its own.
-    noisy = covariance.T.copy(order="K")
-    noisy[np.diag_indices_from(noisy)] += noise
-    factor, _ = cho_factor(noisy, lower=True, check_finite=False, overwrite_a=True)
-    return _conditioned(factor, targets)
+    return _conditioned(dense.factor(covariance, noise), targets)
 
 
-def extend(known: Fit, cross: Float, own: Float, targets: Float, noise: Float) -> Fit:
+def extend(known: Fit, cross: Matrix, own: Matrix, targets: Float, noise: Float) -> Fit:
     """Condition on K more points, of the same kernel: the same as `fit` of all, in O(N^2 K).
 
     Args:
@@ -55,23 +52,17 @@ def extend(known: Fit, cross: Float, own: Float, targets: Float, noise: Float) -
         targets: [N + K], of all points; those of the old ones may have changed.
         noise: [K], of the new points; that of the old ones stays.
     """
-    count = len(cross)
-    factor = np.zeros((len(targets), len(targets)), order="F")
-    factor[:count, :count] = known.factor
-    rows = solve_triangular(known.factor, cross, lower=True, check_finite=False).T
-    factor[count:, :count] = rows
-    rest = own - rows @ rows.T
-    rest[np.diag_indices_from(rest)] += noise
-    factor[count:, count:], _ = cho_factor(rest, lower=True, check_finite=False, overwrite_a=True)
-    return _conditioned(factor, targets)
+    rows = dense.solve_lower(known.factor, cross).T
+    corner = dense.factor(own - rows @ rows.T, noise)
+    return _conditioned(dense.bordered(known.factor, rows, corner), targets)
 
 
-def _conditioned(factor: Float, targets: Float) -> Fit:
+def _conditioned(factor: Matrix, targets: Float) -> Fit:
     """Return the fit of a factor [N, N]."""
-    weights = cho_solve((factor, True), targets, check_finite=False)
+    weights = dense.solve(factor, targets)
     count = len(targets)
     scale = max(float(targets @ weights) / count, 1e-12)
-    log_evidence = -0.5 * count * np.log(scale) - np.log(np.diag(factor)).sum()
+    log_evidence = -0.5 * count * np.log(scale) - dense.log_root_determinant(factor)
     return Fit(factor, weights, scale, float(log_evidence))
 
 
@@ -85,14 +76,14 @@ class Posterior:
 
     def mean(self, queries: Float) -> Float:
         """Return posterior means [Q] at queries [Q, D]."""
-        return self.kernel.matrix(queries, self.points) @ self.fit.weights
+        return dense.product(self.kernel.matrix(queries, self.points), self.fit.weights)
 
     def mean_and_deviation(self, queries: Float) -> tuple[Float, Float]:
         """Return posterior means and standard deviations [Q], without observation noise."""
         cross = self.kernel.matrix(queries, self.points)
-        half = solve_triangular(self.fit.factor, cross.T, lower=True, check_finite=False)
-        variance = self.fit.scale * np.maximum(1.0 - np.square(half).sum(0), 1e-12)
-        return cross @ self.fit.weights, np.sqrt(variance)
+        half = dense.solve_lower(self.fit.factor, cross.T)
+        variance = self.fit.scale * np.maximum(1.0 - dense.column_squares(half), 1e-12)
+        return dense.product(cross, self.fit.weights), np.sqrt(variance)
 
     def mean_gradient(self, point: Float) -> Float:
         """Return the gradient [D] of the posterior mean at a point [D]."""

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import erfcx, log_ndtr
 
 from rolecast.envs.spec import Float
+from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior
 
 ACQUISITIONS: Final = ("ucb", "thompson", "log_ei")
@@ -41,10 +41,9 @@ class _Told:
     def __init__(self, posterior: Posterior, pool: Float, noise: float) -> None:
         self._posterior, self._pool, self._noise = posterior, pool, noise
         cross = posterior.kernel.matrix(pool, posterior.points)
-        self.means = cross @ posterior.fit.weights
-        factor = posterior.fit.factor
-        self._half = solve_triangular(factor, cross.T, lower=True, check_finite=False)
-        self.variances = np.maximum(1.0 - np.square(self._half).sum(0), LEAST)
+        self.means = dense.product(cross, posterior.fit.weights)
+        self._half = dense.solve_lower(posterior.fit.factor, cross.T)
+        self.variances = np.maximum(1.0 - dense.column_squares(self._half), LEAST)
         self._updates = np.zeros((0, len(pool)))
 
     @property
@@ -55,7 +54,8 @@ class _Told:
     def tell(self, pick: int) -> None:
         """Take in one point's mean."""
         row = self._posterior.kernel.matrix(self._pool[pick : pick + 1], self._pool)[0]
-        row = row - self._half[:, pick] @ self._half - self._updates[:, pick] @ self._updates
+        row = dense.to_host(row - self._half[:, pick] @ self._half)
+        row = row - self._updates[:, pick] @ self._updates
         update = row / np.sqrt(self.variances[pick] + self._noise)
         self._updates = np.concatenate([self._updates, update[None]])
         self.variances = np.maximum(self.variances - np.square(update), LEAST)
@@ -124,13 +124,13 @@ def greatest_draws(
 ) -> list[int]:
     """Return q places of a pool [P, D], each the greatest of a draw of the process over it."""
     cross = posterior.kernel.matrix(pool, posterior.points)
-    factor = posterior.fit.factor
-    half = solve_triangular(factor, cross.T, lower=True, check_finite=False)
-    covariance = posterior.kernel.matrix(pool, pool) - half.T @ half
+    half = dense.solve_lower(posterior.fit.factor, cross.T)
+    covariance = dense.to_host(posterior.kernel.matrix(pool, pool) - half.T @ half)
     # Differences of nearly equal matrices: eigenvalues a little below 0 are rounding.
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(posterior.fit.scale * np.maximum(values, 0.0))
-    draws = cross @ posterior.fit.weights + rng.standard_normal((q, len(pool))) @ root.T
+    means = dense.product(cross, posterior.fit.weights)
+    draws = means + rng.standard_normal((q, len(pool))) @ root.T
     chosen: list[int] = []
     for draw in draws:
         draw[chosen] = -np.inf

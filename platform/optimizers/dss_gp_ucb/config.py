@@ -14,6 +14,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.reach import (
 )
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
+from rolecast.platform.surrogate.dense import check_device
 from rolecast.platform.surrogate.levelling import check_levelling
 
 if TYPE_CHECKING:
@@ -121,8 +122,13 @@ class LocalGpConfig:
     """Least length of the schedule, where there is one. A larger budget stretches it; a smaller one
     narrows the cloud less far: one that narrows before the centre has climbed stands still."""
 
+    device: str = "cpu"
+    """Where covariances are computed and factored: "cpu", "cuda" or "cuda:1". For windows of
+    thousands of evaluations, or tens of thousands of cliques; below that the CPU is as quick."""
+
     def __post_init__(self) -> None:
         owner = type(self).__name__
+        check_device(f"{owner}.device", self.device)
         for name in ("radius", "final_radius", "step"):
             value = getattr(self, name)
             if value is not None and not value > 0.0:

@@ -79,6 +79,9 @@ class DssGpUcbConfig(LocalGpConfig):
         ):
             if getattr(self, field) not in known:
                 raise unknown_name(f"{owner}.{field}", getattr(self, field), known)
+        if self.configuration == "paper" and self.device != "cpu":
+            field = f"{owner}.device"
+            raise ConfigError(field, self.device, "cpu, where configuration is paper: it is small")
         if self.structure_source not in (None, *SOURCES):
             raise unknown_name(f"{owner}.structure_source", self.structure_source, SOURCES)
         least = {"structure_policies": 2, "clique_size": 2}

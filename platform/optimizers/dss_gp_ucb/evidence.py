@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from rolecast.envs.spec import Float
+from rolecast.platform.surrogate.dense import Matrix
 from rolecast.platform.surrogate.gp import fit
 
 Label = TypeVar("Label")
@@ -41,13 +42,13 @@ PLAINER: Final = 10.0
 evidence differs by a few between any two shares, by chance."""
 
 
-def evidence_of(covariance: Float, targets: Float, shape: Float, noises: Sequence[float]) -> float:
+def evidence_of(covariance: Matrix, targets: Float, shape: Float, noises: Sequence[float]) -> float:
     """Return the greatest log evidence of a covariance [N, N] over noises of a shape [N]."""
     return max(fit(covariance, targets, noise * shape).log_evidence for noise in noises)
 
 
 def best_scale(
-    matrix: Callable[[float], Float], targets: Float, shape: Float, noises: Sequence[float]
+    matrix: Callable[[float], Matrix], targets: Float, shape: Float, noises: Sequence[float]
 ) -> float:
     """Return the one of `SCALES` that has the greatest evidence over all noises.
 
@@ -65,13 +66,13 @@ def best_scale(
 
 
 def best_share(
-    covariance: Float,
-    structured: Iterable[tuple[Label, Float]],
+    covariance: Matrix,
+    structured: Iterable[tuple[Label, Matrix]],
     targets: Float,
     shape: Float,
     noises: Sequence[float],
     shares: Sequence[float],
-) -> tuple[float, Label | None, Float | None]:
+) -> tuple[float, Label | None, Matrix | None]:
     """Return which share of a structured term has the greatest evidence, its label and covariance.
 
     Both are None where the share is 0.
@@ -85,7 +86,7 @@ def best_share(
         shares: above 0; that of 0 is compared with all of them.
     """
     best = evidence_of(covariance, targets, shape, noises) + PLAINER
-    chosen: tuple[float, Label | None, Float | None] = 0.0, None, None
+    chosen: tuple[float, Label | None, Matrix | None] = 0.0, None, None
     for label, matrix in structured:
         for share in shares:
             mixed = covariance + share * (matrix - covariance)

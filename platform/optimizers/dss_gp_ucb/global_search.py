@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from scipy.linalg import cho_solve
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
@@ -26,6 +25,7 @@ from rolecast.platform.optimizers.observations import (
     restored_generator,
     still_pending,
 )
+from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior
 
 STARTS: Final = ("sobol", "incumbent", "climb")
@@ -144,7 +144,7 @@ class GlobalSearch:
         def loss(point: Float) -> tuple[float, Float]:
             mean, deviation = posterior.mean_and_deviation(point[None])
             cross = posterior.kernel.matrix(point[None], posterior.points)[0]
-            inverse = cho_solve((posterior.fit.factor, True), cross, check_finite=False)
+            inverse = dense.solve(posterior.fit.factor, cross)
             slope = -posterior.fit.scale / deviation[0]
             gradient = posterior.kernel.gradient(
                 point, posterior.points, posterior.fit.weights + root_beta * slope * inverse

@@ -85,7 +85,12 @@ class LocalSearch:
         self._cloud.pace(spent)
 
     def ask(self, q: int) -> Float:
-        """Return q points of the cloud [q, D]."""
+        """Return q points of the cloud [q, D].
+
+        Raises:
+            ConfigError: the device of the settings is not there.
+        """
+        _ = self._process.device  # before anything is evaluated for it
         self._first_batch = self._first_batch or require_batch(q)
         if self._config.acquisition == "cloud":
             return self._start.with_start(self._drawn(require_batch(q)))

@@ -8,7 +8,8 @@ batch, for that costs nothing; a large one when it has grown by a tenth.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -28,11 +29,15 @@ from rolecast.platform.optimizers.dss_gp_ucb.inference import StructureFinder
 from rolecast.platform.optimizers.dss_gp_ucb.metric import Metric
 from rolecast.platform.optimizers.dss_gp_ucb.reach import Reach
 from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.surrogate.dense import Matrix, find_device, free_memory
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern, Mixture
 from rolecast.platform.surrogate.levelling import level, to_returns
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.refits import refit_is_due
+
+if TYPE_CHECKING:
+    import torch
 
 CHOICE_INTERVAL: Final = 4
 """Batches between two choices of share and lengthscales."""
@@ -75,6 +80,17 @@ class LocalProcess:
         self._chosen = 1
         self._span: _Span | None = None
         self._base: Posterior | None = None
+
+    @cached_property
+    def device(self) -> "torch.device | None":
+        """Where matrices are, None for the CPU; looked for when first needed.
+
+        A driver that only checks settings may have none.
+
+        Raises:
+            ConfigError: torch does not see it here.
+        """
+        return find_device(f"{type(self._config).__name__}.device", self._config.device)
 
     @property
     def noise(self) -> float:
@@ -162,7 +178,7 @@ class LocalProcess:
         self._span = _Span(max(0, count - self._config.window), count, radius)
         self.metric.update(data, radius)
         points, targets, noise = self._seen(data, self._span, count)
-        require_memory(*points.shape, fits=NEAR)
+        self._require_memory(points, fits=NEAR)
         if self._finder.is_due(count):
             shape = noise_shape(data.stderrs, self._config.stderr_weight)
             self._finder.find(data.candidates, data.returns, shape)
@@ -193,13 +209,13 @@ class LocalProcess:
         if len(data) == span.stop:
             return self._base
         points, targets, noise = self._seen(data, span, len(data))
-        require_memory(*points.shape, fits=2)
+        self._require_memory(points, fits=2)
         return self._base.extended(points, targets, self._noise * noise)
 
     def _restored(self, data: Observations, span: _Span) -> Posterior:
         """Return the process of the last refit, from its choices."""
         points, targets, noise = self._seen(data, span, span.stop)
-        require_memory(*points.shape)
+        self._require_memory(points, fits=1)
         covariance = self._common(self._scales[0]).matrix(points, points)
         self._mix(covariance, self._chosen_structure(points))
         return Posterior(self._kernel(), points, fit(covariance, targets, self._noise * noise))
@@ -214,7 +230,7 @@ class LocalProcess:
     def _choose_scales(self, points: Float, targets: Float, noise: Float) -> None:
         """Choose the common term's lengthscale."""
 
-        def matrix(scale: float) -> Float:
+        def matrix(scale: float) -> Matrix:
             return self._common(scale).matrix(points, points)
 
         self._scales = best_scale(matrix, targets, noise, self._noises), self._scales[1]
@@ -229,8 +245,8 @@ class LocalProcess:
         return ("pairs",) * pairs + ("cliques",) * (self._cliques is not None)
 
     def _choose_share(
-        self, points: Float, covariance: Float, targets: Float, noise: Float
-    ) -> Float | None:
+        self, points: Float, covariance: Matrix, targets: Float, noise: Float
+    ) -> Matrix | None:
         """Choose the structured term and its share, and its scale where lengthscales are chosen.
 
         Returns:
@@ -250,13 +266,13 @@ class LocalProcess:
         self._scales = self._scales[0], scale
         return structured
 
-    def _chosen_structure(self, points: Float) -> Float | None:
+    def _chosen_structure(self, points: Float) -> Matrix | None:
         """Return the structured covariance [N, N] as it was chosen; None where its share is 0."""
         if not self._share:
             return None
         return self._structured(self._structure, self._scales[1]).matrix(points, points)
 
-    def _mix(self, common: Float, structured: Float | None) -> None:
+    def _mix(self, common: Matrix, structured: Matrix | None) -> None:
         """Make the common term's covariance [N, N] the one that was chosen, in place."""
         if structured is not None:
             common += self._share * (structured - common)
@@ -268,9 +284,13 @@ class LocalProcess:
             return common
         return Mixture(common, self._structured(self._structure, self._scales[1]), self._share)
 
-    def _common(self, scale: float) -> Matern:
+    def _common(self, scale: float) -> Kernel:
         """Return the term over all dimensions, at a multiple of the cloud's scale."""
-        return Matern(scale * self._radius())
+        lengthscale = scale * self._radius()
+        if self.device is None:
+            return Matern(lengthscale)
+        whole, one = [range(self._dimension)], np.ones(1)
+        return CliqueSum(whole, lengthscale * one, one, device=self.device)
 
     def _structured(self, structure: str, scale: float) -> Kernel:
         """Return the sum over all pairs or over cliques, each at a multiple of the cloud in it."""
@@ -278,9 +298,17 @@ class LocalProcess:
         single = not self._by_evidence
         one = scale * self._radius() / np.sqrt(self._dimension)
         if structure == "pairs" or self._cliques is None:
-            return AllPairs(self._dimension, one, single=single)
+            return AllPairs(self._dimension, one, single=single, device=self.device)
         sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
-        return CliqueSum(self._cliques, one * np.sqrt(sizes), sizes / sizes.sum(), single=single)
+        return CliqueSum(
+            *(self._cliques, one * np.sqrt(sizes), sizes / sizes.sum()),
+            single=single,
+            device=self.device,
+        )
+
+    def _require_memory(self, points: Float, *, fits: int) -> None:
+        """Refuse a process of points [N, D] that does not fit where its matrices are."""
+        require_memory(*points.shape, fits=fits, available=free_memory(self.device))
 
     def _radius(self) -> float:
         """Return the cloud's radius at the last refit."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rolecast.envs.errors import RunError
+from rolecast.envs.errors import ConfigError, RunError
 from rolecast.platform.actors.crew import RayCrew
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.loop import Search
@@ -150,6 +150,14 @@ def test_a_lost_optimizer_actor_changes_nothing(
     running.finish()
     running.search.save()
     same_history(running.folder.path, alone)
+
+
+def test_a_gpu_that_the_cluster_has_not_is_refused_before_anything_is_evaluated(
+    ray_cluster: str, tmp_path: Path
+) -> None:
+    settings = SETTINGS | {"optimizer_settings": {"device": "cuda"}, "address": ray_cluster}
+    with pytest.raises(ConfigError, match="device is 'cuda'; expected cpu, for the cluster has no"):
+        search(TASK, out=tmp_path / "run", workers=2, **settings)
 
 
 def test_a_search_on_ray_killed_with_its_driver_resumes_to_the_same_history(

@@ -1,0 +1,135 @@
+"""Dense algebra where the matrices are: NumPy and SciPy in memory, torch on a device.
+
+Points, targets and whatever else grows as N stay in memory; what grows as N^2 stays where the
+kernel made it.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.spec import Float
+from rolecast.platform.surrogate.memory import available_memory
+
+if TYPE_CHECKING:
+    import torch
+
+Matrix = Any
+"""An array of NumPy, or a tensor on a device, in float64."""
+
+DEVICE: Final = re.compile(r"cpu|cuda(:\d+)?")
+
+
+def check_device(field: str, name: str) -> None:
+    """Refuse what is no name of a device.
+
+    Raises:
+        ConfigError: it is neither "cpu" nor "cuda" nor "cuda:" and a number.
+    """
+    if not (isinstance(name, str) and DEVICE.fullmatch(name)):
+        raise ConfigError(field, name, "cpu, cuda, or cuda:1 and so on")
+
+
+def find_device(field: str, name: str) -> "torch.device | None":
+    """Return the device of a name; None for the CPU.
+
+    Raises:
+        ConfigError: torch does not see it.
+    """
+    check_device(field, name)
+    if name == "cpu":
+        return None
+    import torch
+
+    seen, device = torch.cuda.device_count(), torch.device(name)
+    if (device.index or 0) >= seen:
+        raise ConfigError(field, name, f"cpu, or one of the CUDA devices torch sees here: {seen}")
+    return device
+
+
+def free_memory(device: "torch.device | None") -> int:
+    """Return bytes that matrices can take there."""
+    if device is None or device.type == "cpu":
+        return available_memory()
+    import torch
+
+    # What torch holds and does not use is not free to others, and is to us.
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return torch.cuda.mem_get_info(device)[0] + unused
+
+
+def to_host(values: Matrix) -> Float:
+    """Return values of any shape as an array."""
+    return values if isinstance(values, np.ndarray) else np.asarray(values.cpu().numpy())
+
+
+def product(matrix: Matrix, vector: Float) -> Float:
+    """Return [N], a matrix [N, M] times a vector [M]."""
+    return to_host(matrix @ _beside(matrix, vector))
+
+
+def factor(covariance: Matrix, noise: Float) -> Matrix:
+    """Return the lower Cholesky factor of a covariance [N, N] with noise [N] on its diagonal."""
+    if isinstance(covariance, np.ndarray):
+        # Transposed: LAPACK reads columns first, and makes no copy of its own.
+        noisy = covariance.T.copy(order="K")
+        noisy[np.diag_indices_from(noisy)] += noise
+        found, _ = cho_factor(noisy, lower=True, check_finite=False, overwrite_a=True)
+        return found
+    import torch
+
+    noisy = covariance.clone()
+    noisy.diagonal().add_(_beside(covariance, noise))
+    return torch.linalg.cholesky(noisy)
+
+
+def bordered(known: Matrix, rows: Matrix, corner: Matrix) -> Matrix:
+    """Return the factor [N + K, N + K] of one [N, N], rows [K, N] below it and a corner [K, K]."""
+    count = len(known)
+    shape = (count + len(rows),) * 2
+    in_memory = isinstance(known, np.ndarray)
+    found = np.zeros(shape, order="F") if in_memory else known.new_zeros(shape)
+    found[:count, :count] = known
+    found[count:, :count] = rows
+    found[count:, count:] = corner
+    return found
+
+
+def solve_lower(known: Matrix, right: Matrix) -> Matrix:
+    """Return L^-1 times right [N, M], for a lower factor L [N, N]."""
+    if isinstance(known, np.ndarray):
+        return solve_triangular(known, right, lower=True, check_finite=False)
+    import torch
+
+    return torch.linalg.solve_triangular(known, right, upper=False)
+
+
+def solve(known: Matrix, right: Float) -> Float:
+    """Return [N], (L L^T)^-1 times right [N], for a lower factor L [N, N]."""
+    if isinstance(known, np.ndarray):
+        return np.asarray(cho_solve((known, True), right, check_finite=False))
+    import torch
+
+    return to_host(torch.cholesky_solve(_beside(known, right)[:, None], known)[:, 0])
+
+
+def log_root_determinant(known: Matrix) -> float:
+    """Return half the log determinant of L L^T, for a lower factor L [N, N]."""
+    return float(np.log(to_host(known.diagonal())).sum())
+
+
+def column_squares(matrix: Matrix) -> Float:
+    """Return the sums of squares [M] of columns of a matrix [N, M]."""
+    return to_host((matrix * matrix).sum(0))
+
+
+def _beside(matrix: Matrix, values: Float) -> Matrix:
+    """Return values where the matrix is."""
+    if isinstance(matrix, np.ndarray):
+        return values
+    import torch
+
+    return torch.as_tensor(values, dtype=matrix.dtype, device=matrix.device)
