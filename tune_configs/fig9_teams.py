@@ -41,11 +41,11 @@ CHEAP: Final = ("dss_gp_ucb", "local_gp", "cmaes", "snes", "pgpe", "ars")
 BAYESIAN: Final = ("gp_ucb", "baxus", "linebo", "gibo")
 """Beside TuRBO: seconds a batch towards the end."""
 
-SLOW: Final = ("rducb",)
+SLOW: Final = ("rducb", "treebo")
 """Several seconds a batch: on teams of three."""
 
-SLOWEST: Final = ("treebo", "logei", "alebo")
-"""Half a minute a batch towards the end, or at once: likewise, and a quarter of the budget."""
+SLOWEST: Final = ("logei", "alebo")
+"""Half a minute a batch, soon or at once: likewise, and a quarter of the budget."""
 
 GLOBAL: Final = ("gp_ucb", "baxus", "linebo")
 """Those, beside TuRBO and `logei`, that look at the whole cube first."""
