@@ -4,8 +4,10 @@ Triton comes with torch for CUDA on Linux; without it the chunks of plain torch 
 slower.
 """
 
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -39,7 +41,8 @@ def device_clique_sum(
     if runs_triton(u1.device):
         from rolecast.platform.surrogate.clique_sum_triton import triton_clique_sum
 
-        return triton_clique_sum(u1, u2, weights, layout, smooth=smooth, inverse=inverse)
+        with _current(u1):
+            return triton_clique_sum(u1, u2, weights, layout, smooth=smooth, inverse=inverse)
     theirs = u1 if u2 is None else u2
     return torch_clique_sum(u1, theirs, weights, layout, smooth=smooth, inverse=inverse)
 
@@ -70,13 +73,21 @@ def device_clique_sum_gradient(
     if runs_triton(u1.device):
         from rolecast.platform.surrogate.clique_sum_triton import triton_clique_sum_gradient
 
-        return triton_clique_sum_gradient(
-            u1, u2, weights, coefficients, layout, smooth=smooth, inverse=inverse
-        )
+        with _current(u1):
+            return triton_clique_sum_gradient(
+                u1, u2, weights, coefficients, layout, smooth=smooth, inverse=inverse
+            )
     in_u1, _, in_weights = torch_clique_sum_gradient(
         u1, u2, weights, coefficients, layout, smooth=smooth, inverse=inverse
     )
     return in_u1, in_weights
+
+
+def _current(points: Tensor) -> AbstractContextManager[None]:
+    """Make the device of points the current one: Triton starts programs there."""
+    made: Any = torch.cuda.device_of
+    found: AbstractContextManager[None] = made(points)
+    return found
 
 
 @cache
