@@ -41,11 +41,11 @@ CHEAP: Final = ("dss_gp_ucb", "local_gp", "cmaes", "snes", "pgpe", "ars")
 BAYESIAN: Final = ("gp_ucb", "baxus", "linebo", "gibo")
 """Beside TuRBO: seconds a batch towards the end."""
 
-SLOW: Final = ("rducb", "treebo")
+SLOW: Final = ("rducb",)
 """Several seconds a batch: on teams of three."""
 
-SLOWEST: Final = ("logei", "alebo")
-"""Half a minute a batch, soon or at once: likewise, and a quarter of the budget."""
+SLOWEST: Final = ("treebo", "logei", "alebo")
+"""Ten seconds a batch to half a minute: likewise, and a quarter of the budget."""
 
 GLOBAL: Final = ("gp_ucb", "baxus", "linebo")
 """Those, beside TuRBO and `logei`, that look at the whole cube first."""
@@ -76,6 +76,7 @@ EXPERIMENT: Final = Experiment(
         *searches(("turbo",), 1000, TEAMS, "_initial_200", settings=FEW_FIRST),
         *searches(SLOW, 1000, (*FIRST, *OTHERS)),
         *searches(("gibo",), 1000, FIRST, "_narrow", settings=NARROW),
+        *searches(("treebo",), 1000, FIRST),
         *searches(SLOWEST, 255, (*FIRST, *OTHERS), "_255"),
         *searches(("random", *GLOBAL), 1000, FIRST, "_near", policy=NEAR),
         *searches(("turbo",), 1000, FIRST, "_near", settings=FEW_FIRST, policy=NEAR),
