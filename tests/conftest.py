@@ -1,5 +1,6 @@
 """What tests share: one real Ray cluster a run, and how histories are compared."""
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -9,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
@@ -23,6 +25,11 @@ settings.load_profile("rolecast")
 
 CLUSTER: Final = "ray_cluster"
 """Fixture of the tests on Ray; files that name it are all run by one process."""
+
+
+if not torch.cuda.is_available():
+    # Kernels for CUDA are then interpreted. Triton decides when it is imported, by torch perhaps.
+    os.environ["TRITON_INTERPRET"] = "1"
 
 
 class WholeFiles(LoadScopeScheduling):  # type: ignore[misc]  # xdist is untyped

@@ -1,6 +1,7 @@
 """What runs on CUDA is what runs on the CPU.
 
-Without a GPU, Triton's kernels run by its interpreter: the same programs, one after the other.
+Without a GPU, Triton's kernels run by its interpreter (see `tests/conftest.py`): the same programs,
+one after the other.
 """
 
 from typing import Any
@@ -29,12 +30,9 @@ EXACT = {torch.float64: 1e-12, torch.float32: 5e-6}
 @pytest.fixture(params=["triton", "torch"])
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
     """Where it runs, by Triton or by plain torch."""
-    there = torch.cuda.is_available()
-    if not there:
-        monkeypatch.setenv("TRITON_INTERPRET", "1")
     triton = request.param == "triton"
     monkeypatch.setattr(f"{SURROGATE}.clique_sum_device.runs_triton", lambda _: triton)
-    return torch.device("cuda" if there else "cpu")
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def random(*shape: int, seed: int = 0) -> Any:
