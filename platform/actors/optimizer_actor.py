@@ -10,7 +10,7 @@ from typing import Any, cast
 import ray
 
 from rolecast.envs.errors import ConfigError
-from rolecast.platform.optimizers.protocol import OptimizerConfig
+from rolecast.platform.optimizers.protocol import OnDevice, OptimizerConfig
 from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted
 
 
@@ -44,10 +44,11 @@ class RemoteHost:
         Raises:
             ConfigError: the settings name a GPU, and the cluster has none.
         """
-        device = str(getattr(config, "device", "cpu"))
-        gpus = int(device.startswith("cuda"))
-        if gpus and not cast("Any", ray).cluster_resources().get("GPU"):
-            raise ConfigError("device", device, "cpu, for the cluster has no GPU")
+        gpus = 0
+        if isinstance(config, OnDevice) and config.device != "cpu":
+            gpus = 1
+            if not cast("Any", ray).cluster_resources().get("GPU"):
+                raise ConfigError("device", config.device, "cpu, for the cluster has no GPU")
         actor = cast("Any", OptimizerActor).options(num_gpus=gpus)
         self._actor = actor.remote(config, dimension, seed)
 

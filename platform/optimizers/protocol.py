@@ -50,6 +50,15 @@ class Paced(Protocol):
 
 
 @runtime_checkable
+class OnDevice(Protocol):
+    """Settings of an optimiser that can compute on a GPU."""
+
+    @property
+    def device(self) -> str:
+        """Where it computes: "cpu", or "cuda" with or without a number."""
+
+
+@runtime_checkable
 class SavesEpisodes(Protocol):
     """An optimiser that says where fewer episodes a candidate do."""
 

@@ -48,16 +48,7 @@ def triton_clique_sum(
     smooth: bool,
     inverse: Tensor | None = None,
 ) -> Tensor:
-    """Return [N, M], the sum over c of w_c k(|u1_c - u2_c|^2 inverse_c), in the precision of u1.
-
-    Args:
-        u1: [N, D], on CUDA, divided by lengthscales.
-        u2: [M, D]; None: u1, for half the work.
-        weights: [C].
-        layout: of C cliques.
-        smooth: k(s) is exp(-s / 2), not Matérn-5/2.
-        inverse: [C], reciprocals of squared lengthscales; None: ones.
-    """
+    """Return the sum [N, M] of points on the current CUDA device, as `device_clique_sum` says."""
     if not (len(u1) and (u2 is None or len(u2))):
         return u1.new_zeros(len(u1), len(u1 if u2 is None else u2))
     job = _Job(u1, u2, weights, layout, inverse, VALUE_TILES)
@@ -90,19 +81,7 @@ def triton_clique_sum_gradient(
     smooth: bool,
     inverse: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of sum_ij c_ij k(u1_i, u2_j) in u1 [N, D] and in the weights [C].
-
-    That in u2 is the one in u1 with both turned round.
-
-    Args:
-        u1: as for `triton_clique_sum`.
-        u2: [M, D].
-        weights: [C].
-        coefficients: [N, M], c.
-        layout: of C cliques.
-        smooth: as for `triton_clique_sum`.
-        inverse: likewise.
-    """
+    """Return the gradients in u1 [N, D] and in the weights [C], as `device_clique_sum_gradient`."""
     if not (len(u1) and len(u2)):
         return torch.zeros_like(u1), torch.zeros_like(weights)
     job = _Job(u1, u2, weights, layout, inverse, GRADIENT_TILES)
