@@ -41,14 +41,11 @@ CHEAP: Final = ("dss_gp_ucb", "local_gp", "cmaes", "snes", "pgpe", "ars")
 BAYESIAN: Final = ("gp_ucb", "baxus", "linebo", "gibo")
 """Beside TuRBO: seconds a batch towards the end."""
 
-SLOW: Final = ("rducb",)
-"""Several seconds a batch: on teams of three."""
+SLOW: Final = ("rducb", "treebo", "logei", "alebo")
+"""Some ten seconds a batch towards the end."""
 
-SLOWEST: Final = ("treebo", "logei", "alebo")
-"""Ten seconds a batch to half a minute: likewise, and a quarter of the budget."""
-
-GLOBAL: Final = ("gp_ucb", "baxus", "linebo")
-"""Those, beside TuRBO and `logei`, that look at the whole cube first."""
+GLOBAL: Final = ("gp_ucb", "baxus", "linebo", "logei")
+"""Those, beside TuRBO, that look at the whole cube first."""
 
 WITHIN: Final = 0.1
 """Side of a cube about the middle of the whole one. The local searches begin at the middle, with a
@@ -74,13 +71,10 @@ EXPERIMENT: Final = Experiment(
         *searches(CHEAP, 4000, (*FIRST, *OTHERS), "_8_episodes", episodes=8, batch_size=60),
         *searches(BAYESIAN, 1000, TEAMS),
         *searches(("turbo",), 1000, TEAMS, "_initial_200", settings=FEW_FIRST),
-        *searches(SLOW, 1000, (*FIRST, *OTHERS)),
+        *searches(SLOW, 1000, TEAMS),
         *searches(("gibo",), 1000, FIRST, "_narrow", settings=NARROW),
-        *searches(("treebo",), 1000, FIRST),
-        *searches(SLOWEST, 255, (*FIRST, *OTHERS), "_255"),
         *searches(("random", *GLOBAL), 1000, FIRST, "_near", policy=NEAR),
         *searches(("turbo",), 1000, FIRST, "_near", settings=FEW_FIRST, policy=NEAR),
-        *searches(("logei",), 255, FIRST, "_near_255", policy=NEAR),
     ),
     seeds=3,
     env_steps=800_000,

@@ -94,7 +94,6 @@ def expected_improvement(
             torch.as_tensor(beliefs.inputs),
             sampler=sampler,
             prune_baseline=True,
-            cache_root=model is None,
             X_pending=pending,
         )
 

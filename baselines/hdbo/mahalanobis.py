@@ -5,17 +5,19 @@ optimization, section 5.1: a kernel that knows relevant directions in all D dime
 a random embedding of d, exp(-(y - y')' G (y - y') / 2) with G any positive definite matrix.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 import torch
 from botorch.models import SingleTaskGP
-from botorch.models.model import Model
+from botorch.models.gpytorch import GPyTorchModel
 from botorch.posteriors.gpytorch import GPyTorchPosterior
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.kernels import Kernel
 from torch import Tensor
 
+from rolecast.baselines.hdbo.shared_points import Border, SharedPoints
 from rolecast.envs.spec import Float
 
 NUGGET: Final = 1e-3
@@ -59,7 +61,7 @@ def random_start(embedding: Float, rng: np.random.Generator) -> Float:
     return np.asarray(np.linalg.cholesky(gram).T)
 
 
-class IntegratedProcess(Model):
+class IntegratedProcess(GPyTorchModel):
     """The mixture of processes with several U, as one normal of the same first two moments."""
 
     def __init__(self, fitted: SingleTaskGP, entries: Tensor) -> None:
@@ -75,6 +77,7 @@ class IntegratedProcess(Model):
             inverse = torch.cholesky_inverse(torch.linalg.cholesky(covariance))
             self._inverse = 0.5 * (inverse + inverse.mT)
             self._weights = self._inverse @ (fitted.train_targets - self._mean)[:, None]
+        self._shared = SharedPoints(self._bordering)
 
     @property
     def num_outputs(self) -> int:
@@ -95,6 +98,44 @@ class IntegratedProcess(Model):
 
     def posterior(self, X: Tensor, *args: Any, **kwargs: Any) -> GPyTorchPosterior:
         """Return the joint posterior at X [..., q, d]."""
+        found = self._shared.posterior(X)
+        if found is None:
+            found = self._joint(X)
+            self._shared.keep(X, found.distribution)
+        return found
+
+    def _bordering(self, known: Tensor) -> Callable[[Tensor], Border]:
+        """Return what gives the border of new points round known ones [s, d]."""
+        draws = len(self._turns)
+        turned = known @ self._turns
+        cross = self._covariance(self._turned, turned)
+        solved = self._inverse @ cross
+        means = (self._mean + cross.mT @ self._weights)[..., 0]
+        apart = means - means.mean(0)
+
+        def border(new: Tensor) -> Border:
+            shape, q = new.shape[:-1], new.shape[-2]
+            flat = new.reshape(1, -1, new.shape[-1]) @ self._turns
+            near = self._covariance(flat, self._turned)
+            at = (self._mean + near @ self._weights)[..., 0]
+            moved = at - at.mean(0)
+            left = (self._covariance(flat, turned) - near @ solved).mean(0)
+            left = left + moved.mT @ apart / draws
+            batches = flat.reshape(draws, -1, q, new.shape[-1])
+            explained = (near @ self._inverse).reshape(draws, -1, q, near.shape[-1])
+            own = self._covariance(batches, batches)
+            own = (own - explained @ near.reshape(explained.shape).mT).mean(0)
+            moved = moved.reshape(draws, -1, q)
+            own = own + torch.einsum("sbi,sbj->bij", moved, moved) / draws + _nugget(new)
+            return Border(
+                at.mean(0).reshape(shape),
+                left.reshape(*shape, -1),
+                (0.5 * (own + own.mT)).reshape(*shape, q),
+            )
+
+        return border
+
+    def _joint(self, X: Tensor) -> GPyTorchPosterior:
         shape, q = X.shape[:-2], X.shape[-2]
         flat = X.reshape(-1, q, X.shape[-1])
         draws, known = len(self._turns), len(self._points)
@@ -110,9 +151,14 @@ class IntegratedProcess(Model):
         apart = means - mean
         between = torch.einsum("sbi,sbj->bij", apart, apart) / draws
         covariance = covariances.mean(0) + between
-        covariance = 0.5 * (covariance + covariance.mT) + 1e-8 * torch.eye(q, dtype=X.dtype)
+        covariance = 0.5 * (covariance + covariance.mT) + _nugget(X)
         normal = MultivariateNormal(mean.reshape(*shape, q), covariance.reshape(*shape, q, q))
         return GPyTorchPosterior(normal)
+
+
+def _nugget(X: Tensor) -> Tensor:
+    """Return what keeps a covariance [q, q] of points [..., q, d] positive definite."""
+    return 1e-8 * torch.eye(X.shape[-2], dtype=X.dtype)
 
 
 def curvature(fitted: SingleTaskGP) -> Float:

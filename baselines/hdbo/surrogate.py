@@ -25,6 +25,7 @@ from linear_operator.utils.warnings import NumericalWarning
 from torch import Tensor
 
 from rolecast.baselines.hdbo.record import Index
+from rolecast.baselines.hdbo.shared_points import SharedProcess
 from rolecast.baselines.rules import COUNT, at_least, check, or_none
 from rolecast.envs.errors import ConfigError
 from rolecast.envs.spec import Float
@@ -120,7 +121,7 @@ def process(
     )
     likelihood.second_noise_covar.initialize(noise=noise.start)
     with validate_input_scaling(False):
-        return SingleTaskGP(
+        return SharedProcess(
             torch.as_tensor(inputs),
             torch.as_tensor(targets)[:, None],
             likelihood=likelihood.double(),

@@ -7,7 +7,7 @@ from typing import Final
 
 import ray
 
-from rolecast.envs.errors import RequestError, RunError
+from rolecast.envs.errors import ConfigError, RequestError, RunError
 
 CONNECT_TIMEOUT_S: Final = 5.0
 """After which an address that does not answer counts as unreachable."""
@@ -58,6 +58,17 @@ class Cluster:
         """Disconnect, and end the cluster if it was started here."""
         if self._connected_here and ray.is_initialized():
             ray.shutdown()
+
+
+def require_gpus(count: int) -> None:
+    """Refuse an optimiser that needs GPUs on a cluster without one, where it would wait for ever.
+
+    Raises:
+        ConfigError: it needs one.
+    """
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    if count and not resources.get("GPU"):
+        raise ConfigError("device", "cuda", "cpu, for the cluster has no GPU")
 
 
 def _start(cpus: int) -> None:

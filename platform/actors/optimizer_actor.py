@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import ray
 
-from rolecast.envs.errors import ConfigError
-from rolecast.platform.optimizers.protocol import OnDevice, OptimizerConfig
+from rolecast.platform.actors.cluster import require_gpus
+from rolecast.platform.optimizers.protocol import OptimizerConfig, gpus
 from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted
 
 
@@ -44,12 +44,8 @@ class RemoteHost:
         Raises:
             ConfigError: the settings name a GPU, and the cluster has none.
         """
-        gpus = 0
-        if isinstance(config, OnDevice) and config.device != "cpu":
-            gpus = 1
-            if not cast("Any", ray).cluster_resources().get("GPU"):
-                raise ConfigError("device", config.device, "cpu, for the cluster has no GPU")
-        actor = cast("Any", OptimizerActor).options(num_gpus=gpus)
+        require_gpus(gpus(config))
+        actor = cast("Any", OptimizerActor).options(num_gpus=gpus(config))
         self._actor = actor.remote(config, dimension, seed)
 
     def pid(self) -> int:

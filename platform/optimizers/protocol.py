@@ -93,3 +93,8 @@ class OptimizerConfig(Protocol):
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget, in episodes of the task, into batches: some 20 or more of them."""
+
+
+def gpus(config: OptimizerConfig) -> int:
+    """Return how many GPUs the process of an optimiser needs."""
+    return int(isinstance(config, OnDevice) and config.device != "cpu")

@@ -18,6 +18,7 @@ from rolecast.platform.search.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import crew_for, finish
 from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.tuning.resources import search_gpus, trial_resources
 
 REPORTS: Final = 20
 """Reports of one search."""
@@ -32,8 +33,10 @@ class SearchTrainable(tune.Trainable):
 
     @classmethod
     def default_resource_request(cls, config: dict[str, Any]) -> PlacementGroupFactory:
-        """Return one CPU for the trial, and one for each rollout actor."""
-        return PlacementGroupFactory([{"CPU": 1.0}] * (1 + int(config.get("workers") or 0)))
+        """Return one CPU for the trial, one for each rollout actor, and the optimiser's GPU."""
+        optimizer = config.get("optimizer", SearchConfig.optimizer)
+        gpus = search_gpus(optimizer, config.get("optimizer_settings") or {})
+        return trial_resources(int(config.get("workers") or 0), gpus)
 
     def setup(self, config: dict[str, Any]) -> None:
         """Prepare the search; what a trial that died has left in its folder is taken up."""

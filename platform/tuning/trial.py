@@ -24,6 +24,7 @@ from rolecast.platform.tuning.contestants import Contestant, contestant
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.method import MethodFactory
 from rolecast.platform.tuning.record import Row, TrialFolder
+from rolecast.platform.tuning.resources import trial_resources
 from rolecast.policies.protocol import Policy
 
 
@@ -51,8 +52,8 @@ def held_out_score(
 class ComparisonTrial(tune.Trainable):
     """One trial.
 
-    Its config holds `out`, the comparison's folder, `trial`, the fields of a `TrialPlan`, and
-    `workers`, the processes that run its episodes beside its own.
+    Its config holds `out`, the comparison's folder, `trial`, the fields of a `TrialPlan`,
+    `workers`, the processes that run its episodes beside its own, and `gpus` of each method.
     """
 
     def __repr__(self) -> str:
@@ -60,8 +61,8 @@ class ComparisonTrial(tune.Trainable):
 
     @classmethod
     def default_resource_request(cls, config: dict[str, Any]) -> PlacementGroupFactory:
-        """Return one CPU for the trial, and one for each of its workers."""
-        return PlacementGroupFactory([{"CPU": 1.0}] * (1 + int(config["workers"])))
+        """Return one CPU for the trial, one for each of its workers, and the optimiser's GPU."""
+        return trial_resources(int(config["workers"]), config["gpus"][config["trial"]["method"]])
 
     def setup(
         self, config: dict[str, Any], methods: Mapping[str, MethodFactory] = MappingProxyType({})

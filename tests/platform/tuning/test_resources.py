@@ -1,0 +1,42 @@
+"""A trial whose optimiser computes on a GPU asks for one, and is refused where there is none."""
+
+from pathlib import Path
+
+import pytest
+
+from rolecast.envs.errors import RequestError
+from rolecast.platform.tuning.comparison import compare
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.resources import method_gpus, trial_resources
+from rolecast.platform.tuning.trainable import SearchTrainable
+
+ON_GPU = SearchMethod(optimizer="local_gp", optimizer_settings={"device": "cuda"})
+CPU, GPU = {"CPU": 1.0}, {"GPU": 1.0}
+
+
+def test_only_a_search_whose_settings_name_a_gpu_needs_one() -> None:
+    methods = ON_GPU, SearchMethod(optimizer="local_gp"), SearchMethod(optimizer="cmaes")
+    assert [method_gpus(method) for method in methods] == [1, 0, 0]
+    assert method_gpus(LearnerMethod(algorithm="sac")) == 0
+
+
+def test_the_gpu_is_where_the_optimizer_is() -> None:
+    """In the trial's own process, or, where that has workers, in an actor beside it."""
+    assert trial_resources(0).bundles == [CPU]
+    assert trial_resources(2).bundles == [CPU, CPU, CPU]
+    assert trial_resources(0, 1).bundles == [{**CPU, **GPU}]
+    assert trial_resources(2, 1).bundles == [CPU, GPU, CPU, CPU]
+    config = {"optimizer": "local_gp", "optimizer_settings": {"device": "cuda"}, "workers": 1}
+    assert SearchTrainable.default_resource_request(config).bundles == [CPU, GPU, CPU]
+    assert SearchTrainable.default_resource_request({}).bundles == [CPU]
+
+
+@pytest.mark.usefixtures("ray_cluster")
+@pytest.mark.filterwarnings("ignore::FutureWarning:ray.*")
+def test_a_cluster_without_a_gpu_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    experiment = Experiment(name="gpu", tasks=("pred_prey_3",), methods=(ON_GPU,), env_steps=9_000)
+    out = tmp_path / "out"
+    with pytest.raises(RequestError, match="device is 'cuda'; expected cpu, for the cluster has"):
+        compare(experiment, out=out, workers=1)
+    assert not out.exists()
