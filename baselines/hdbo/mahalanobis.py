@@ -122,9 +122,7 @@ class IntegratedProcess(GPyTorchModel):
             left = (self._covariance(flat, turned) - near @ solved).mean(0)
             left = left + moved.mT @ apart / draws
             batches = flat.reshape(draws, -1, q, new.shape[-1])
-            explained = (near @ self._inverse).reshape(draws, -1, q, near.shape[-1])
-            own = self._covariance(batches, batches)
-            own = (own - explained @ near.reshape(explained.shape).mT).mean(0)
+            own = (self._covariance(batches, batches) - self._explained(near, q)).mean(0)
             moved = moved.reshape(draws, -1, q)
             own = own + torch.einsum("sbi,sbj->bij", moved, moved) / draws + _nugget(new)
             return Border(
@@ -134,6 +132,18 @@ class IntegratedProcess(GPyTorchModel):
             )
 
         return border
+
+    def _explained(self, near: Tensor, q: int) -> Tensor:
+        """Return k K^-1 k' [S, B, q, q] of covariances k [S, B q, N] with the known points.
+
+        Its derivative is 2 K^-1 k, which its value needs too: no second product with K^-1.
+        """
+        batches = near.reshape(len(near), -1, q, near.shape[-1])
+        with torch.no_grad():
+            solved = (near @ self._inverse).reshape(batches.shape)
+            value = solved @ batches.mT
+        half = solved @ batches.mT
+        return torch.as_tensor(half + half.mT - value)
 
     def _joint(self, X: Tensor) -> GPyTorchPosterior:
         shape, q = X.shape[:-2], X.shape[-2]

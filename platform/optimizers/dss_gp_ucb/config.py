@@ -47,13 +47,13 @@ class LocalGpConfig:
     0.2 for a policy's weights, as wide as the cube, sqrt(D / 12), for a black box."""
 
     final_radius: float | None = None
-    """The least radius, unless noise allows less. None: a fifth of the first, for a black box a
-    thousandth."""
+    """The least radius, unless noise allows less. None: a fifth of the first; for a black box a
+    hundredth where its budget is known, else a thousandth."""
 
     narrowing: str | None = None
     """When the cloud narrows: geometrically over the budget ("schedule"), or while the centre's
     moves cancel ("progress"), widening again while they add up. None: "schedule" for a policy's
-    weights, "progress" for a black box."""
+    weights and for a black box whose budget is known (`evaluations`), else "progress"."""
 
     signal_to_noise: float | None = None
     """Variance of candidates' returns that is not noise, in units of that which is, above which the
@@ -118,9 +118,11 @@ class LocalGpConfig:
     relevance_end: int = 3200
     """Evaluations at which it has faded out, linearly."""
 
-    evaluations: int = 4000
-    """Least length of the schedule, where there is one. A larger budget stretches it; a smaller one
-    narrows the cloud less far: one that narrows before the centre has climbed stands still."""
+    evaluations: int | None = None
+    """Budget of a black box, in evaluations, over which its cloud narrows; None: not known. Of a
+    policy's weights, least length of the schedule, None: 4,000. A larger budget stretches it; a
+    smaller one narrows the cloud less far: one that narrows before the centre has climbed stands
+    still."""
 
     device: str = "cpu"
     """Where covariances are computed and factored: "cpu", "cuda" or "cuda:1". For windows of
@@ -139,9 +141,12 @@ class LocalGpConfig:
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 1.0:
                 raise ConfigError(f"{owner}.{name}", value, "in [0, 1]")
-        for name in ("window", "relevance_start", "relevance_end", "evaluations", "choices"):
+        for name in ("window", "relevance_start", "relevance_end", "choices"):
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
                 raise ConfigError(f"{owner}.{name}", getattr(self, name), "an integer >= 1")
+        planned = self.evaluations
+        if planned is not None and not (isinstance(planned, int) and planned >= 1):
+            raise ConfigError(f"{owner}.evaluations", planned, "an integer >= 1, or none")
         for name, known in (
             ("narrowing", NARROWINGS),
             ("lengthscale", LENGTHSCALES),
@@ -162,7 +167,11 @@ class LocalGpConfig:
         Raises:
             ConfigError: the final radius is greater than the first.
         """
-        usual = black_boxes(dimension) if self.groups is None else POLICIES
+        usual = POLICIES
+        if self.groups is None:
+            planned = self.evaluations is not None
+            narrowing = self.narrowing or ("schedule" if planned else "progress")
+            usual = black_boxes(dimension, narrowing)
         names = (field.name for field in fields(Reach))
         chosen = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if "final_radius" not in chosen and "radius" in chosen:

@@ -34,6 +34,9 @@ from rolecast.platform.optimizers.observations import (
 )
 from rolecast.platform.surrogate.gp import Posterior
 
+SCHEDULE: Final = 4000
+"""Evaluations over which a cloud narrows at least, where the settings do not say."""
+
 ASCENT_STEPS: Final = 8
 """Gradient steps of one move of the centre."""
 
@@ -51,7 +54,8 @@ class LocalSearch:
         self._config, self._dimension = config, dimension
         self._reach = config.reach(dimension)
         self._rng = np.random.default_rng(seed)
-        self._cloud = Cloud(self._reach, evaluations=config.evaluations, dimension=dimension)
+        planned = config.evaluations or SCHEDULE
+        self._cloud = Cloud(self._reach, evaluations=planned, dimension=dimension)
         self._start = StartRule(np.full(dimension, 0.5), heeded=self._reach.heed_start)
         self._first_batch, self._tells, self._told = 0, 0, 0
         self._begin()

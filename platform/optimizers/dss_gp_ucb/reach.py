@@ -2,8 +2,8 @@
 
 Returns of policies are mostly noise and nearly linear over a cloud that is narrow enough to move
 all weights of a policy at once; such a search narrows with its budget, and further where noise lets
-it. A black box of which nothing is known is looked at as a whole first, and the search narrows as
-far as its own moves tell.
+it. A black box of which nothing is known is looked at as a whole first, and the search narrows with
+its budget, or, where that is not known, as far as its own moves tell.
 """
 
 from dataclasses import dataclass
@@ -43,14 +43,19 @@ POLICIES: Final = Reach(
 """Where the weights of a policy are searched (docs/optimizers.md tells what else was tried)."""
 
 
-def black_boxes(dimension: int) -> Reach:
+FINAL: Final = {"schedule": 1e-2, "progress": 1e-3}
+"""Least radius of a black box's cloud, in units of the first: where a budget ends it, and how far
+moves that cancel may lead it."""
+
+
+def black_boxes(dimension: int, narrowing: str) -> Reach:
     """Return the reach for a function of which nothing is known, of so many dimensions."""
     radius = UNIFORM * float(dimension) ** 0.5
     return Reach(
         radius=radius,
-        final_radius=1e-3 * radius,
+        final_radius=FINAL[narrowing] * radius,
         step=0.4,
-        narrowing="progress",
+        narrowing=narrowing,
         lengthscale="evidence",
         relevance_power=0.0,
         signal_to_noise=0.0,

@@ -9,7 +9,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.cloud import Cloud
 from rolecast.platform.optimizers.dss_gp_ucb.reach import black_boxes
 
 DIMENSION = 8
-REACH = replace(black_boxes(DIMENSION), radius=1.0, final_radius=0.01)
+REACH = replace(black_boxes(DIMENSION, "progress"), radius=1.0, final_radius=0.01)
 
 
 def cloud() -> Cloud:

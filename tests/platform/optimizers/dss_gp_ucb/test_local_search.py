@@ -218,6 +218,19 @@ def test_a_search_of_a_policy_and_one_of_a_black_box_differ_by_the_groups_alone(
     assert LocalGpConfig(groups=(0,), radius=0.1).reach(1).final_radius == pytest.approx(0.02)
 
 
+def test_a_black_box_whose_budget_is_known_narrows_over_it() -> None:
+    reach = LocalGpConfig(evaluations=200).reach(3)
+    assert reach.narrowing == "schedule"
+    assert reach.final_radius == pytest.approx(0.005)
+    told = LocalGpConfig(evaluations=200, narrowing="progress").reach(3)
+    assert told.final_radius == pytest.approx(0.0005)
+    optimizer = LocalSearch(LocalGpConfig(evaluations=200), dimension=3, seed=0)
+    for _ in range(10):
+        asked = optimizer.ask(20)
+        optimizer.tell(asked, asked.sum(1))
+    assert optimizer.explain()["cloud_radius"] == pytest.approx(0.005)
+
+
 def test_a_black_box_is_maximised_to_two_digits() -> None:
     """Without its budget being known, and with an optimum far from the middle."""
     optimizer = LocalGpConfig().build(dimension=5, seed=0)
