@@ -41,11 +41,14 @@ CHEAP: Final = ("dss_gp_ucb", "local_gp", "cmaes", "snes", "pgpe", "ars")
 BAYESIAN: Final = ("gp_ucb", "baxus", "linebo", "gibo")
 """Beside TuRBO: seconds a batch towards the end."""
 
-SLOW: Final = ("rducb", "treebo", "logei", "alebo")
+SLOW: Final = ("rducb", "treebo", "logei")
 """Some ten seconds a batch towards the end."""
 
-GLOBAL: Final = ("gp_ucb", "baxus", "linebo", "logei")
-"""Those, beside TuRBO, that look at the whole cube first."""
+SLOWEST: Final = ("alebo",)
+"""Up to half a minute: a quarter of the budget."""
+
+GLOBAL: Final = ("gp_ucb", "baxus", "linebo")
+"""Those, beside TuRBO and `logei`, that look at the whole cube first."""
 
 WITHIN: Final = 0.1
 """Side of a cube about the middle of the whole one. The local searches begin at the middle, with a
@@ -72,9 +75,11 @@ EXPERIMENT: Final = Experiment(
         *searches(BAYESIAN, 1000, TEAMS),
         *searches(("turbo",), 1000, TEAMS, "_initial_200", settings=FEW_FIRST),
         *searches(SLOW, 1000, TEAMS),
+        *searches(SLOWEST, 255, TEAMS, "_255"),
         *searches(("gibo",), 1000, FIRST, "_narrow", settings=NARROW),
         *searches(("random", *GLOBAL), 1000, FIRST, "_near", policy=NEAR),
         *searches(("turbo",), 1000, FIRST, "_near", settings=FEW_FIRST, policy=NEAR),
+        *searches(("logei",), 255, FIRST, "_near_255", policy=NEAR),
     ),
     seeds=3,
     env_steps=800_000,

@@ -9,6 +9,7 @@ import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogExpectedImprovement, qLogNoisyExpectedImprovement
 from botorch.exceptions.warnings import BotorchWarning
+from botorch.generation.gen import gen_candidates_scipy
 from botorch.models.model import Model
 from botorch.optim.optimize import optimize_acqf
 from botorch.sampling.normal import SobolQMCNormalSampler
@@ -132,6 +133,7 @@ def maximise(
                 num_restarts=config.restarts,
                 raw_samples=config.raw_samples if initial is None else None,
                 batch_initial_conditions=initial,
+                gen_candidates=_ascend,
                 options={**options, "seed": int(rng.integers(2**31))},
                 retry_on_optimization_warning=False,
             )
@@ -139,6 +141,16 @@ def maximise(
             parts = chosen if before is None else [before, *chosen]
             acquisition.set_X_pending(torch.cat(parts))
     return np.asarray(torch.cat(chosen).numpy())
+
+
+def _ascend(
+    starts: Tensor, acquisition: AcquisitionFunction, fixed_features: Any = None, **kwargs: Any
+) -> tuple[Tensor, Tensor]:
+    """Ascend as BoTorch does; nothing to fix is None, for an {} has it copy column by column."""
+    found: tuple[Tensor, Tensor] = gen_candidates_scipy(
+        starts, acquisition, fixed_features=fixed_features or None, **kwargs
+    )
+    return found
 
 
 def _best(acquisition: AcquisitionFunction, starts: Float, count: int, q: int) -> Tensor:
