@@ -68,7 +68,7 @@ def ray_cluster() -> Iterator[str]:
     import ray
 
     context: Any = ray.init(
-        address="local", num_cpus=2, include_dashboard=False, log_to_driver=False
+        address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False
     )
     yield str(context.address_info["gcs_address"])
     ray.shutdown()

@@ -136,14 +136,13 @@ class IntegratedProcess(GPyTorchModel):
     def _explained(self, near: Tensor, q: int) -> Tensor:
         """Return k K^-1 k' [S, B, q, q] of covariances k [S, B q, N] with the known points.
 
-        Its derivative is 2 K^-1 k, which its value needs too: no second product with K^-1.
+        Its first derivative is made of K^-1 k, as its value is: no second product with K^-1.
         """
         batches = near.reshape(len(near), -1, q, near.shape[-1])
         with torch.no_grad():
             solved = (near @ self._inverse).reshape(batches.shape)
-            value = solved @ batches.mT
         half = solved @ batches.mT
-        return torch.as_tensor(half + half.mT - value)
+        return torch.as_tensor(half + half.mT - half.detach())
 
     def _joint(self, X: Tensor) -> GPyTorchPosterior:
         shape, q = X.shape[:-2], X.shape[-2]

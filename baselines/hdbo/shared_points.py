@@ -14,6 +14,7 @@ from botorch.models import SingleTaskGP
 from botorch.posteriors.gpytorch import GPyTorchPosterior
 from botorch.posteriors.transformed import TransformedPosterior
 from gpytorch.distributions import MultivariateNormal
+from gpytorch.means import ConstantMean
 from linear_operator.operators import DenseLinearOperator, LinearOperator
 from linear_operator.utils.cholesky import psd_safe_cholesky
 from torch import Tensor
@@ -36,10 +37,15 @@ class Bordered(LinearOperator):  # type: ignore[misc]  # the library has no type
     def _matmul(self, rhs: Tensor) -> Tensor:
         return self.to_dense() @ rhs
 
+    def _diagonal(self) -> Tensor:
+        new = self._rows.shape[-2]
+        corner = self._corner.diagonal().expand(*self._rows.shape[:-2], -1)
+        return torch.cat([corner, self._rows[..., -new:].diagonal(dim1=-2, dim2=-1)], -1)
+
     def _getitem(self, row_index: Any, col_index: Any, *batch_indices: Any) -> LinearOperator:
         if row_index == slice(-self._rows.shape[-2], None) and col_index == slice(None):
             return DenseLinearOperator(self._rows[(*batch_indices, slice(None), slice(None))])
-        return super()._getitem(row_index, col_index, *batch_indices)
+        return DenseLinearOperator(self.to_dense())[(*batch_indices, row_index, col_index)]
 
     def to_dense(self) -> Tensor:
         """Return [..., s + q, s + q]."""
@@ -75,7 +81,10 @@ class SharedPoints:
     def keep(self, points: Tensor, normal: MultivariateNormal) -> None:
         """Remember points [s, d] and their joint posterior; anything else is passed over."""
         if points.dim() == 2 and not points.requires_grad:
-            self._known, self._border = (points, normal), None
+            # Neither what is done to the points later, nor a graph that is freed, changes it.
+            covariance = normal.lazy_covariance_matrix.detach()
+            known = MultivariateNormal(normal.mean.detach(), covariance)
+            self._known, self._border = (points.clone(), known), None
 
     def posterior(self, points: Tensor) -> GPyTorchPosterior | None:
         """Return the posterior at points [..., s + q, d] that begin with the remembered ones.
@@ -103,10 +112,13 @@ class SharedPoints:
 class SharedProcess(SingleTaskGP):
     """BoTorch's process, quick at batches that all begin with the same points.
 
-    Its hyperparameters do not change once it is asked, unless it is fitted in between.
+    That is for one output and a constant mean, without transforms; else it is BoTorch's alone. Its
+    hyperparameters do not change once it is asked, unless it is fitted in between.
     """
 
     _shared: SharedPoints | None = None
+    _given: Tensor | None = None
+    """Targets that what is shared was computed from."""
 
     def train(self, mode: bool = True) -> "SharedProcess":
         """Set the mode; a process that is fitted again forgets."""
@@ -119,10 +131,11 @@ class SharedProcess(SingleTaskGP):
         self, X: Tensor, *args: Any, **kwargs: Any
     ) -> GPyTorchPosterior | TransformedPosterior:
         """Return the posterior at X [..., q, d]."""
-        if self.training or any(args) or any(value is not None for value in kwargs.values()):
+        asked_otherwise = any(args) or any(value is not None for value in kwargs.values())
+        if self.training or asked_otherwise or not self._plain:
             return super().posterior(X, *args, **kwargs)
-        if self._shared is None:
-            self._shared = SharedPoints(self._bordering)
+        if self._shared is None or self._given is not self.train_targets:
+            self._shared, self._given = SharedPoints(self._bordering), self.train_targets
         found = self._shared.posterior(X)
         if found is not None:
             return found
@@ -130,6 +143,14 @@ class SharedProcess(SingleTaskGP):
         if isinstance(whole, GPyTorchPosterior):
             self._shared.keep(X, whole.distribution)
         return whole
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the posterior is that of the points and targets as they are held."""
+        transformed = hasattr(self, "input_transform") or hasattr(self, "outcome_transform")
+        return (
+            not transformed and self.num_outputs == 1 and isinstance(self.mean_module, ConstantMean)
+        )
 
     def _bordering(self, known: Tensor) -> Callable[[Tensor], Border]:
         """Return what gives the border of new points round known ones [s, d]."""

@@ -60,15 +60,17 @@ class Cluster:
             ray.shutdown()
 
 
-def require_gpus(count: int) -> None:
-    """Refuse an optimiser that needs GPUs on a cluster without one, where it would wait for ever.
+def require_gpu(device: str) -> None:
+    """Refuse the device of an optimiser where the cluster has no GPU: it would wait for ever.
 
     Raises:
-        ConfigError: it needs one.
+        ConfigError: it is none of the CPU's, and there is no other.
     """
+    if device == "cpu":
+        return
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    if count and not resources.get("GPU"):
-        raise ConfigError("device", "cuda", "cpu, for the cluster has no GPU")
+    if not resources.get("GPU"):
+        raise ConfigError("device", device, "cpu, for the cluster has no GPU")
 
 
 def _start(cpus: int) -> None:

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import ray
 
-from rolecast.platform.actors.cluster import require_gpus
-from rolecast.platform.optimizers.protocol import OptimizerConfig, gpus
+from rolecast.platform.actors.cluster import require_gpu
+from rolecast.platform.optimizers.protocol import OptimizerConfig, device_of
 from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted
 
 
@@ -44,8 +44,9 @@ class RemoteHost:
         Raises:
             ConfigError: the settings name a GPU, and the cluster has none.
         """
-        require_gpus(gpus(config))
-        actor = cast("Any", OptimizerActor).options(num_gpus=gpus(config))
+        device = device_of(config)
+        require_gpu(device)
+        actor = cast("Any", OptimizerActor).options(num_gpus=int(device != "cpu"))
         self._actor = actor.remote(config, dimension, seed)
 
     def pid(self) -> int:

@@ -95,6 +95,6 @@ class OptimizerConfig(Protocol):
         """Divide a budget, in episodes of the task, into batches: some 20 or more of them."""
 
 
-def gpus(config: OptimizerConfig) -> int:
-    """Return how many GPUs the process of an optimiser needs."""
-    return int(isinstance(config, OnDevice) and config.device != "cpu")
+def device_of(config: OptimizerConfig) -> str:
+    """Return where an optimiser computes: "cpu" unless its settings say otherwise."""
+    return config.device if isinstance(config, OnDevice) else "cpu"

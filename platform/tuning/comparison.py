@@ -161,14 +161,15 @@ def _run(
 ) -> ComparisonResult:
     """Run what is left to run."""
     # Ray is loaded only where it is used.
-    from rolecast.platform.actors.cluster import Cluster, require_gpus
-    from rolecast.platform.tuning.resources import method_gpus
+    from rolecast.platform.actors.cluster import Cluster, require_gpu
+    from rolecast.platform.tuning.resources import method_device
     from rolecast.platform.tuning.tuner import run_trials
 
     cores = len(os.sched_getaffinity(0)) if workers is None else workers * (1 + experiment.workers)
     cluster = Cluster(address, cores)
     try:
-        require_gpus(max(map(method_gpus, experiment.methods)))
+        for device in sorted(set(map(method_device, experiment.methods))):
+            require_gpu(device)
         with _locked(folder):
             if not folder.known:
                 folder.write_experiment(_record(experiment))

@@ -5,33 +5,31 @@ from typing import Any
 
 from ray.tune import PlacementGroupFactory
 
-from rolecast.platform.optimizers.protocol import gpus
+from rolecast.platform.optimizers.protocol import device_of
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
 
-def search_gpus(optimizer: str, settings: Mapping[str, Any]) -> int:
-    """Return how many GPUs a search with this optimiser needs."""
-    return gpus(optimizer_config(optimizer, **settings))
+def search_device(optimizer: str, settings: Mapping[str, Any]) -> str:
+    """Return where a search with this optimiser computes: "cpu", or a GPU."""
+    return device_of(optimizer_config(optimizer, **settings))
 
 
-def method_gpus(method: Method) -> int:
-    """Return how many GPUs a trial of a method needs; learners ask RLlib for theirs."""
+def method_device(method: Method) -> str:
+    """Return where the optimiser of a method computes; learners ask RLlib for their GPUs."""
     if isinstance(method, SearchMethod):
-        return search_gpus(method.optimizer, method.optimizer_settings)
-    return 0
+        return search_device(method.optimizer, method.optimizer_settings)
+    return "cpu"
 
 
-def trial_resources(workers: int, gpus: int = 0) -> PlacementGroupFactory:
-    """Return one CPU for a trial and one for each of its workers, and GPUs where its optimiser is.
+def trial_resources(workers: int, device: str = "cpu") -> PlacementGroupFactory:
+    """Return one CPU for a trial and one for each of its workers, and a GPU for its optimiser.
 
     Args:
         workers: rollout actors; with none, the trial's own process holds the optimiser.
-        gpus: of the optimiser.
+        device: where the optimiser computes.
     """
-    own, cpu = {"CPU": 1.0}, [{"CPU": 1.0}] * workers
-    if not gpus:
+    own, gpu, cpu = {"CPU": 1.0}, {"GPU": 1.0}, [{"CPU": 1.0}] * workers
+    if device == "cpu":
         return PlacementGroupFactory([own, *cpu])
-    if not workers:
-        return PlacementGroupFactory([{**own, "GPU": float(gpus)}])
-    return PlacementGroupFactory([own, {"GPU": float(gpus)}, *cpu])
+    return PlacementGroupFactory([own, gpu, *cpu] if workers else [{**own, **gpu}])

@@ -11,6 +11,7 @@ from typing import Any, Final
 from ray import tune
 from ray.tune import PlacementGroupFactory
 
+from rolecast.envs.errors import RequestError
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.crew import Crew
 from rolecast.platform.search.loop import Search
@@ -18,7 +19,7 @@ from rolecast.platform.search.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import crew_for, finish
 from rolecast.platform.search.run_folder import RunFolder
-from rolecast.platform.tuning.resources import search_gpus, trial_resources
+from rolecast.platform.tuning.resources import search_device, trial_resources
 
 REPORTS: Final = 20
 """Reports of one search."""
@@ -35,8 +36,11 @@ class SearchTrainable(tune.Trainable):
     def default_resource_request(cls, config: dict[str, Any]) -> PlacementGroupFactory:
         """Return one CPU for the trial, one for each rollout actor, and the optimiser's GPU."""
         optimizer = config.get("optimizer", SearchConfig.optimizer)
-        gpus = search_gpus(optimizer, config.get("optimizer_settings") or {})
-        return trial_resources(int(config.get("workers") or 0), gpus)
+        try:
+            device = search_device(optimizer, config.get("optimizer_settings") or {})
+        except RequestError:  # raised again by `setup`, which ends that trial and not all of them
+            device = "cpu"
+        return trial_resources(int(config.get("workers") or 0), device)
 
     def setup(self, config: dict[str, Any]) -> None:
         """Prepare the search; what a trial that died has left in its folder is taken up."""

@@ -53,7 +53,7 @@ class ComparisonTrial(tune.Trainable):
     """One trial.
 
     Its config holds `out`, the comparison's folder, `trial`, the fields of a `TrialPlan`,
-    `workers`, the processes that run its episodes beside its own, and `gpus` of each method.
+    `workers`, the processes that run its episodes beside its own, and `devices` of all methods.
     """
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class ComparisonTrial(tune.Trainable):
     @classmethod
     def default_resource_request(cls, config: dict[str, Any]) -> PlacementGroupFactory:
         """Return one CPU for the trial, one for each of its workers, and the optimiser's GPU."""
-        return trial_resources(int(config["workers"]), config["gpus"][config["trial"]["method"]])
+        return trial_resources(int(config["workers"]), config["devices"][config["trial"]["method"]])
 
     def setup(
         self, config: dict[str, Any], methods: Mapping[str, MethodFactory] = MappingProxyType({})

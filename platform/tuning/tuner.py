@@ -16,7 +16,7 @@ from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.failures import FailureNotes
 from rolecast.platform.tuning.method import MethodFactory
-from rolecast.platform.tuning.resources import method_gpus
+from rolecast.platform.tuning.resources import method_device
 from rolecast.platform.tuning.trial import ComparisonTrial
 
 
@@ -37,14 +37,14 @@ def run_trials(
         work = folder.work(plan.trial)
         work.forget_failure()
         work.forget_delivery()
-    gpus = {method.label: method_gpus(method) for method in experiment.methods}
+    devices = {method.label: method_device(method) for method in experiment.methods}
     out = folder.path.resolve()
     tuner = tune.Tuner(
         tune.with_parameters(ComparisonTrial, methods=dict(methods)),
         param_space={
             "out": str(out),
             "workers": experiment.workers,
-            "gpus": gpus,
+            "devices": devices,
             "trial": tune.grid_search([asdict(plan) for plan in plans]),
         },
         tune_config=tune.TuneConfig(

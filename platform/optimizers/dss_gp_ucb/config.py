@@ -48,7 +48,7 @@ class LocalGpConfig:
 
     final_radius: float | None = None
     """The least radius, unless noise allows less. None: a fifth of the first; for a black box a
-    hundredth where its budget is known, else a thousandth."""
+    hundredth by "schedule", a thousandth by "progress"."""
 
     narrowing: str | None = None
     """When the cloud narrows: geometrically over the budget ("schedule"), or while the centre's
@@ -119,10 +119,10 @@ class LocalGpConfig:
     """Evaluations at which it has faded out, linearly."""
 
     evaluations: int | None = None
-    """Budget of a black box, in evaluations, over which its cloud narrows; None: not known. Of a
-    policy's weights, least length of the schedule, None: 4,000. A larger budget stretches it; a
-    smaller one narrows the cloud less far: one that narrows before the centre has climbed stands
-    still."""
+    """Budget of a black box, in evaluations, over which its cloud narrows unless it does so by
+    "progress"; None: not known. Of a policy's weights, least length of the schedule, None: 4,000. A
+    larger budget stretches it; a smaller one narrows the cloud less far: one that narrows before
+    the centre has climbed stands still."""
 
     device: str = "cpu"
     """Where covariances are computed and factored: "cpu", "cuda" or "cuda:1". For windows of
@@ -145,7 +145,7 @@ class LocalGpConfig:
             if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
                 raise ConfigError(f"{owner}.{name}", getattr(self, name), "an integer >= 1")
         planned = self.evaluations
-        if planned is not None and not (isinstance(planned, int) and planned >= 1):
+        if planned is not None and (type(planned) is not int or planned < 1):
             raise ConfigError(f"{owner}.evaluations", planned, "an integer >= 1, or none")
         for name, known in (
             ("narrowing", NARROWINGS),

@@ -1,18 +1,19 @@
 """What is computed once for all batches is what BoTorch computes for each."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import Normalize
 from botorch.sampling.normal import SobolQMCNormalSampler
 from gpytorch.kernels import ScaleKernel
 from torch import Tensor
 
 from rolecast.baselines.hdbo.mahalanobis import IntegratedProcess, MahalanobisKernel
-from rolecast.baselines.hdbo.shared_points import Bordered
+from rolecast.baselines.hdbo.shared_points import Bordered, SharedProcess
 from rolecast.baselines.hdbo.surrogate import default_noise, fit, process
 
 RNG = np.random.default_rng(0)
@@ -117,3 +118,57 @@ def test_noisy_expected_improvement_is_that_of_the_process_of_botorch() -> None:
         torch.testing.assert_close(one[0], other[0], rtol=1e-5, atol=1e-6)
         torch.testing.assert_close(one[1], other[1], rtol=1e-3, atol=1e-4)
     assert not torch.allclose(found[0][0], found[1][0])
+
+
+def test_all_that_is_asked_of_the_posterior_is_right() -> None:
+    quick, joint = fitted(), fitted()
+    quick.posterior(KNOWN)
+    found, wanted = (cast("Any", model).posterior(asked(KNOWN, STARTS)) for model in (quick, joint))
+    torch.testing.assert_close(found.variance, wanted.variance, rtol=1e-6, atol=1e-7)
+    lazy, whole = found.distribution.lazy_covariance_matrix, wanted.covariance_matrix
+    for index in (
+        (0,),
+        (slice(1, 3),),
+        (torch.tensor([1, 0]),),
+        (..., slice(None, 3), slice(None)),
+        (..., slice(-1, None), slice(None)),
+        (2, slice(4, 8), slice(2, 5)),
+    ):
+        torch.testing.assert_close(lazy[index].to_dense(), whole[index], rtol=1e-6, atol=1e-7)
+
+
+def test_what_happens_to_the_known_points_later_changes_nothing() -> None:
+    model, points = fitted(), KNOWN.clone()
+    model.posterior(points)
+    points += 0.5
+    found = moments(model, asked(points, STARTS))
+    torch.testing.assert_close(found, moments(fitted(), asked(points, STARTS)))
+
+
+def test_two_gradients_can_follow_one_question_about_the_known_points() -> None:
+    model, moved = fitted(), STARTS.clone().requires_grad_(True)
+    model.posterior(KNOWN)
+    for _ in range(2):
+        torch.autograd.backward(model.posterior(asked(KNOWN, moved)).mean.sum())
+    assert moved.grad is not None
+
+
+def test_a_process_that_is_told_more_forgets() -> None:
+    more, worth = torch.as_tensor(RNG.random((3, 3))), torch.as_tensor(RNG.random((3, 1)))
+    found = []
+    for known_first in (True, False):
+        model = fitted()
+        model.posterior(STARTS)
+        if known_first:
+            model.posterior(KNOWN)
+        told = model.condition_on_observations(more, worth, noise=torch.full_like(worth, 0.02))
+        found.append(moments(told, asked(KNOWN, STARTS)))
+    torch.testing.assert_close(*found, rtol=1e-6, atol=1e-7)
+
+
+def test_with_transforms_it_is_the_process_of_botorch() -> None:
+    points, targets = torch.as_tensor(POINTS), torch.as_tensor(TARGETS)[:, None]
+    model = SharedProcess(points, 3.0 + 2.0 * targets, input_transform=Normalize(3)).eval()
+    before = moments(model, asked(KNOWN, STARTS))
+    model.posterior(KNOWN)
+    torch.testing.assert_close(moments(model, asked(KNOWN, STARTS)), before)

@@ -61,6 +61,11 @@ BAD = [
     ("local_gp", {"lengthscale": "clouds"}, "lengthscale 'clouds' does not exist; .*'cloud'"),
     ("local_gp", {"averaged": 1.1}, r"LocalGpConfig.averaged is 1.1; expected in \[0, 1\]"),
     ("local_gp", {"window": 2.5}, "LocalGpConfig.window is 2.5; expected an integer >= 1"),
+    (
+        "local_gp",
+        {"evaluations": True},
+        "LocalGpConfig.evaluations is True; expected an integer >= 1",
+    ),
     ("local_gp", {"groups": (0, 1)}, "LocalGpConfig.groups is '2 groups'; expected one for each"),
     ("dss_gp_ucb", {"configuration": "papr"}, "configuration 'papr' does not exist; .*'paper'"),
     ("dss_gp_ucb", {"structure": "block"}, "structure 'block' does not exist; .*'blocks'"),

@@ -8,7 +8,7 @@ from rolecast.envs.errors import RequestError
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
-from rolecast.platform.tuning.resources import method_gpus, trial_resources
+from rolecast.platform.tuning.resources import method_device, trial_resources
 from rolecast.platform.tuning.trainable import SearchTrainable
 
 ON_GPU = SearchMethod(optimizer="local_gp", optimizer_settings={"device": "cuda"})
@@ -17,19 +17,24 @@ CPU, GPU = {"CPU": 1.0}, {"GPU": 1.0}
 
 def test_only_a_search_whose_settings_name_a_gpu_needs_one() -> None:
     methods = ON_GPU, SearchMethod(optimizer="local_gp"), SearchMethod(optimizer="cmaes")
-    assert [method_gpus(method) for method in methods] == [1, 0, 0]
-    assert method_gpus(LearnerMethod(algorithm="sac")) == 0
+    assert [method_device(method) for method in methods] == ["cuda", "cpu", "cpu"]
+    assert method_device(LearnerMethod(algorithm="sac")) == "cpu"
 
 
 def test_the_gpu_is_where_the_optimizer_is() -> None:
     """In the trial's own process, or, where that has workers, in an actor beside it."""
     assert trial_resources(0).bundles == [CPU]
     assert trial_resources(2).bundles == [CPU, CPU, CPU]
-    assert trial_resources(0, 1).bundles == [{**CPU, **GPU}]
-    assert trial_resources(2, 1).bundles == [CPU, GPU, CPU, CPU]
+    assert trial_resources(0, "cuda").bundles == [{**CPU, **GPU}]
+    assert trial_resources(2, "cuda").bundles == [CPU, GPU, CPU, CPU]
     config = {"optimizer": "local_gp", "optimizer_settings": {"device": "cuda"}, "workers": 1}
     assert SearchTrainable.default_resource_request(config).bundles == [CPU, GPU, CPU]
     assert SearchTrainable.default_resource_request({}).bundles == [CPU]
+
+
+def test_a_wrong_setting_is_for_the_trial_to_refuse_not_for_the_whole_of_tune() -> None:
+    config = {"optimizer": "local_gp", "optimizer_settings": {"radius": -1.0}}
+    assert SearchTrainable.default_resource_request(config).bundles == [CPU]
 
 
 @pytest.mark.usefixtures("ray_cluster")
