@@ -1,4 +1,4 @@
-"""Figure 9 of the paper on its robot, an ant of six agents, cut to what one core does in two hours.
+"""Figure 9 of the paper on its robot, an ant of six agents, at a share of its budget.
 
 Policy, evaluations and batches are those of `fig9_hdbo`. MuJoCo makes a thousandth of the steps
 that tensors make: evaluations of 2 episodes, one seed.

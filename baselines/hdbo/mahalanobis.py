@@ -6,6 +6,7 @@ a random embedding of d, exp(-(y - y')' G (y - y') / 2) with G any positive defi
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -106,32 +107,35 @@ class IntegratedProcess(GPyTorchModel):
 
     def _bordering(self, known: Tensor) -> Callable[[Tensor], Border]:
         """Return what gives the border of new points round known ones [s, d]."""
-        draws = len(self._turns)
-        turned = known @ self._turns
-        cross = self._covariance(self._turned, turned)
-        solved = self._inverse @ cross
-        means = (self._mean + cross.mT @ self._weights)[..., 0]
-        apart = means - means.mean(0)
+        seen = self._seen(known)
+        solved = self._inverse @ seen.near.mT
 
         def border(new: Tensor) -> Border:
-            shape, q = new.shape[:-1], new.shape[-2]
-            flat = new.reshape(1, -1, new.shape[-1]) @ self._turns
-            near = self._covariance(flat, self._turned)
-            at = (self._mean + near @ self._weights)[..., 0]
-            moved = at - at.mean(0)
-            left = (self._covariance(flat, turned) - near @ solved).mean(0)
-            left = left + moved.mT @ apart / draws
-            batches = flat.reshape(draws, -1, q, new.shape[-1])
-            own = (self._covariance(batches, batches) - self._explained(near, q)).mean(0)
-            moved = moved.reshape(draws, -1, q)
-            own = own + torch.einsum("sbi,sbj->bij", moved, moved) / draws + _nugget(new)
+            shape, here = new.shape[:-1], self._seen(new)
+            left = (self._covariance(here.turned, seen.turned) - here.near @ solved).mean(0)
+            left = left + here.apart.mT @ seen.apart / len(self._turns)
+            own = self._own(here, new.shape[-2])
             return Border(
-                at.mean(0).reshape(shape),
-                left.reshape(*shape, -1),
-                (0.5 * (own + own.mT)).reshape(*shape, q),
+                here.mean.reshape(shape), left.reshape(*shape, -1), own.reshape(*shape, -1)
             )
 
         return border
+
+    def _seen(self, X: Tensor) -> "_Seen":
+        """Return points X [..., q, d] as the draws see them, all batches at once."""
+        turned = X.reshape(1, -1, X.shape[-1]) @ self._turns
+        near = self._covariance(turned, self._turned)
+        means = (self._mean + near @ self._weights)[..., 0]
+        return _Seen(turned, near, means.mean(0), means - means.mean(0))
+
+    def _own(self, seen: "_Seen", q: int) -> Tensor:
+        """Return covariances [B, q, q] of points in batches of q, draws integrated out."""
+        draws = len(self._turns)
+        batches = seen.turned.reshape(draws, -1, q, seen.turned.shape[-1])
+        own = (self._covariance(batches, batches) - self._explained(seen.near, q)).mean(0)
+        apart = seen.apart.reshape(draws, -1, q)
+        own = own + torch.einsum("sbi,sbj->bij", apart, apart) / draws
+        return 0.5 * (own + own.mT) + 1e-8 * torch.eye(q, dtype=own.dtype)
 
     def _explained(self, near: Tensor, q: int) -> Tensor:
         """Return k K^-1 k' [S, B, q, q] of covariances k [S, B q, N] with the known points.
@@ -145,29 +149,26 @@ class IntegratedProcess(GPyTorchModel):
         return torch.as_tensor(half + half.mT - half.detach())
 
     def _joint(self, X: Tensor) -> GPyTorchPosterior:
-        shape, q = X.shape[:-2], X.shape[-2]
-        flat = X.reshape(-1, q, X.shape[-1])
-        draws, known = len(self._turns), len(self._points)
-        # [S, B q, N]: all points of the batch at once, so that no inverse is copied.
-        turned = flat.reshape(1, -1, X.shape[-1]) @ self._turns
-        cross = self._covariance(turned, self._turned)
-        explained = (cross @ self._inverse).reshape(draws, -1, q, known)
-        means = (self._mean + cross @ self._weights).reshape(draws, -1, q)
-        own = turned.reshape(draws, -1, q, X.shape[-1])
-        covariances = self._covariance(own, own)
-        covariances = covariances - explained @ cross.reshape(draws, -1, q, known).mT
-        mean = means.mean(0)
-        apart = means - mean
-        between = torch.einsum("sbi,sbj->bij", apart, apart) / draws
-        covariance = covariances.mean(0) + between
-        covariance = 0.5 * (covariance + covariance.mT) + _nugget(X)
-        normal = MultivariateNormal(mean.reshape(*shape, q), covariance.reshape(*shape, q, q))
-        return GPyTorchPosterior(normal)
+        shape, seen = X.shape[:-1], self._seen(X)
+        covariance = self._own(seen, X.shape[-2]).reshape(*shape, -1)
+        return GPyTorchPosterior(MultivariateNormal(seen.mean.reshape(shape), covariance))
 
 
-def _nugget(X: Tensor) -> Tensor:
-    """Return what keeps a covariance [q, q] of points [..., q, d] positive definite."""
-    return 1e-8 * torch.eye(X.shape[-2], dtype=X.dtype)
+@dataclass(frozen=True)
+class _Seen:
+    """B q points, seen by S draws of U."""
+
+    turned: Tensor
+    """[S, B q, d], U y."""
+
+    near: Tensor
+    """[S, B q, N], covariances with the evaluations."""
+
+    mean: Tensor
+    """[B q], over the draws."""
+
+    apart: Tensor
+    """[S, B q], what each draw's mean is above that."""
 
 
 def curvature(fitted: SingleTaskGP) -> Float:

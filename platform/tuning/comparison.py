@@ -168,7 +168,8 @@ def _run(
     cores = len(os.sched_getaffinity(0)) if workers is None else workers * (1 + experiment.workers)
     cluster = Cluster(address, cores)
     try:
-        for device in sorted(set(map(method_device, experiment.methods))):
+        devices = {method.label: method_device(method) for method in experiment.methods}
+        for device in devices.values():
             require_gpu(device)
         with _locked(folder):
             if not folder.known:
@@ -176,7 +177,7 @@ def _run(
             progress.start(_title(folder, experiment))
             watch = _Watch(folder, experiment, cores // (1 + experiment.workers), progress)
             with watch.running():
-                run_trials(folder, experiment, methods, workers)
+                run_trials(folder, experiment, methods, workers, devices)
             return _ended(folder, experiment, watch.look(), progress)
     finally:
         cluster.close()

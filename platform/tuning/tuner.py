@@ -16,7 +16,6 @@ from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.failures import FailureNotes
 from rolecast.platform.tuning.method import MethodFactory
-from rolecast.platform.tuning.resources import method_device
 from rolecast.platform.tuning.trial import ComparisonTrial
 
 
@@ -25,8 +24,11 @@ def run_trials(
     experiment: Experiment,
     methods: Mapping[str, MethodFactory],
     workers: int | None,
+    devices: Mapping[str, str],
 ) -> None:
     """Let Tune run all trials; those that have finished only hand over their reports.
+
+    `devices` says where each method's optimiser computes, by its label.
 
     A new Tune experiment each time, not `Tuner.restore`: Tune's own snapshot may be older than
     what the trials have written, and it can be cut off when its process is killed.
@@ -37,14 +39,13 @@ def run_trials(
         work = folder.work(plan.trial)
         work.forget_failure()
         work.forget_delivery()
-    devices = {method.label: method_device(method) for method in experiment.methods}
     out = folder.path.resolve()
     tuner = tune.Tuner(
         tune.with_parameters(ComparisonTrial, methods=dict(methods)),
         param_space={
             "out": str(out),
             "workers": experiment.workers,
-            "devices": devices,
+            "devices": dict(devices),
             "trial": tune.grid_search([asdict(plan) for plan in plans]),
         },
         tune_config=tune.TuneConfig(
