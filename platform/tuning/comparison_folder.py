@@ -53,7 +53,7 @@ TRIAL_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
         "policy": "name of the policy class of a search; of a learner, its size, as in 'small'",
         "seed": "of the trial",
         "parameters": "D, of the policy that acts; missing where the trial failed before it",
-        "status": "'ok' (finished), 'failed' (gave up after its retries) or 'running'",
+        "status": "'ok' (finished), 'failed' (gave up after its retries) or 'running' (begun)",
         "error": "the last line of what went wrong, or ''",
         "point": "evaluation point that this report reached, from 1; point / points of the budget "
         "is spent. A batch that reaches over several points has one report, at the last of them",

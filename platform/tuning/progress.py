@@ -105,7 +105,7 @@ def line(standing: Standing, seconds_left: float | None) -> str:
 def _counts(standing: Standing) -> str:
     return (
         f"{standing.count('ok')} of {len(standing.trials)} trials done, "
-        f"{standing.count('running')} running, {standing.count('failed')} failed"
+        f"{standing.busy} running, {standing.count('failed')} failed"
     )
 
 
@@ -124,7 +124,7 @@ def _table(standing: Standing, seconds_left: float | None) -> Table:
     for (task, reward), (method, value) in standing.ahead().items():
         table.add_row(f"ahead, {task} {reward}", f"{method} {value:.1f}")
     for trial in standing.trials:
-        if trial.status == "running":
+        if trial.busy:
             table.add_row(trial.plan.trial, f"{trial.point / standing.experiment.points:.0%}")
     for name, why in standing.failures().items():
         table.add_row(name, f"failed: {why}")

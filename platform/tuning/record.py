@@ -66,6 +66,10 @@ class TrialFolder:
         return self.path / "failed.json"
 
     @property
+    def _lock_file(self) -> Path:
+        return self.path / ".lock"
+
+    @property
     def run(self) -> Path:
         """Run folder of a search."""
         return self.path / "run"
@@ -74,6 +78,18 @@ class TrialFolder:
     def begun(self) -> bool:
         """Whether the trial has ever run."""
         return self.record_file.is_file()
+
+    @property
+    def locked(self) -> bool:
+        """Whether a process of the trial keeps others out now."""
+        if not self._lock_file.is_file():
+            return False
+        with self._lock_file.open("rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
 
     @property
     def failure(self) -> str | None:
@@ -89,7 +105,7 @@ class TrialFolder:
             RunError: another process of the trial does not end.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        lock = (self.path / ".lock").open("wb")
+        lock = self._lock_file.open("wb")
         end = time.monotonic() + LOCK_PATIENCE_S
         while True:
             try:

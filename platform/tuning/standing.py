@@ -18,17 +18,25 @@ class TrialStanding:
 
     plan: TrialPlan
     begun: bool
+    locked: bool
+    """Whether a process of it is there."""
+
     record: TrialRecord
     failure: str | None
 
     @property
     def status(self) -> str:
-        """Return "ok", "failed", "running" or "waiting"."""
+        """Return "ok", "failed", "running" (begun, now or before) or "waiting"."""
         if self.record.done:
             return "ok"
         if self.failure is not None:
             return "failed"
         return "running" if self.begun else "waiting"
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is computed now; of what was interrupted, some waits."""
+        return self.locked and self.status == "running"
 
     @property
     def point(self) -> int:
@@ -50,13 +58,24 @@ class Standing:
         for plan in experiment.trials():
             work = folder.work(plan.trial)
             trials.append(
-                TrialStanding(plan=plan, begun=work.begun, record=work.read(), failure=work.failure)
+                TrialStanding(
+                    plan=plan,
+                    begun=work.begun,
+                    locked=work.locked,
+                    record=work.read(),
+                    failure=work.failure,
+                )
             )
         return cls(experiment=experiment, trials=trials)
 
     def count(self, status: str) -> int:
         """Return how many trials have a status."""
         return sum(trial.status == status for trial in self.trials)
+
+    @property
+    def busy(self) -> int:
+        """How many trials are computed now."""
+        return sum(trial.busy for trial in self.trials)
 
     @property
     def finished(self) -> bool:

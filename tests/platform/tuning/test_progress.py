@@ -1,10 +1,11 @@
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.platform.tuning.progress import LiveView, PlainLines
-from rolecast.platform.tuning.record import TrialRecord
+from rolecast.platform.tuning.progress import LiveView, PlainLines, line
+from rolecast.platform.tuning.record import TrialFolder, TrialRecord
 from rolecast.platform.tuning.standing import Standing, TrialStanding
 
 EXPERIMENT = Experiment(
@@ -21,13 +22,19 @@ def row(point: int, value: float) -> dict[str, Any]:
     return {"point": point, "test_return": value, "done": point == EXPERIMENT.points}
 
 
-def standing(*states: tuple[list[dict[str, Any]], float, str | None]) -> Standing:
-    """Return a standing of trials that have begun, each by its rows, seconds and failure."""
+def standing(
+    *states: tuple[list[dict[str, Any]], float, str | None], locked: int | None = None
+) -> Standing:
+    """Return a standing of trials that have begun, each by its rows, seconds and failure.
+
+    The first `locked` have a process, all by default.
+    """
     plans = EXPERIMENT.trials()
     trials = [
         TrialStanding(
             plan=plan,
             begun=index < len(states),
+            locked=index < (len(states) if locked is None else locked),
             record=TrialRecord(rows=states[index][0], seconds=states[index][1])
             if index < len(states)
             else TrialRecord(),
@@ -56,6 +63,25 @@ def test_trials_are_counted_by_what_their_files_say() -> None:
     assert [ONE_DONE.count(s) for s in ("ok", "running", "failed", "waiting")] == [1, 1, 0, 2]
     assert not ONE_DONE.finished
     assert ONE_DONE.points_left == 2 + 4 + 4
+
+
+def test_what_was_interrupted_waits_until_a_process_takes_it_up() -> None:
+    """A process of a finished trial, which hands its reports over again, computes nothing."""
+    states = [([row(4, 5.0)], 1.0, None), ([row(1, 1.0)], 1.0, None), ([row(2, 1.0)], 1.0, None)]
+    taken_up = standing(*states, locked=2)
+    assert [trial.busy for trial in taken_up.trials] == [False, True, False, False]
+    assert "1 of 4 trials done, 1 running, 0 failed" in line(taken_up, None)
+    assert taken_up.count("running") == 2
+    assert taken_up.points_left == 3 + 2 + 4
+
+
+def test_a_lock_is_seen_while_it_is_held(tmp_path: Path) -> None:
+    folder = TrialFolder(tmp_path / "trial")
+    assert not folder.locked
+    lock = folder.lock()
+    assert folder.locked
+    lock.close()
+    assert not folder.locked
 
 
 def test_ahead_is_who_has_the_highest_median_of_latest_scores() -> None:
