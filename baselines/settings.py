@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final, Self
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-from rolecast.baselines.rules import Rules, check
 from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.rules import Rules, check
 
 SAMPLING: Final = ("num_envs_per_env_runner", "rollout_fragment_length")
 """How episodes are sampled, as far as a comparison may change it."""

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from rolecast.baselines.joint.config import OffPolicyConfig
 from rolecast.baselines.joint.learner import Net, OffPolicyLearner, Tensors
-from rolecast.baselines.rules import NOT_NEGATIVE, POSITIVE, Rules
+from rolecast.envs.rules import NOT_NEGATIVE, POSITIVE, Rules
 
 AUTHORS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {

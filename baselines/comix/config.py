@@ -8,8 +8,8 @@ from rolecast.baselines.comix.module import COMIXModule
 from rolecast.baselines.cross_entropy import CrossEntropySettings
 from rolecast.baselines.facmac.config import MIXING
 from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.rules import COUNT, Rules, one_of
 from rolecast.baselines.teams import TeamConfig
+from rolecast.envs.rules import COUNT, Rules, one_of
 
 
 class COMIXConfig(TeamConfig):

@@ -7,7 +7,7 @@ from rolecast.baselines.ddpg.learner import DDPGLearner
 from rolecast.baselines.ddpg.module import DDPGModule
 from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.baselines.rules import POSITIVE, Rules, or_none
+from rolecast.envs.rules import POSITIVE, Rules, or_none
 
 
 class DDPGConfig(OffPolicyConfig):

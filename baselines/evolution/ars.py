@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rolecast.baselines.evolution.search import EvolutionConfig
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import FRACTION, POSITIVE, check
 from rolecast.envs.spec import Float
 
 
@@ -29,10 +29,7 @@ class ArsConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.step_size > 0.0:
-            raise ConfigError("ArsConfig.step_size", self.step_size, "above 0")
-        if not 0.0 < self.top_share <= 1.0:
-            raise ConfigError("ArsConfig.top_share", self.top_share, "in (0, 1]")
+        check("ArsConfig", vars(self), {"step_size": POSITIVE, "top_share": FRACTION})
 
     def rule(self, dimension: int) -> "Ars":
         """Return a fresh rule."""

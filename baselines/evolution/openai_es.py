@@ -13,7 +13,7 @@ import numpy as np
 from rolecast.baselines.evolution.ascent import Adam
 from rolecast.baselines.evolution.search import EvolutionConfig
 from rolecast.baselines.evolution.utilities import centered_ranks
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import NOT_NEGATIVE, POSITIVE, check
 from rolecast.envs.spec import Float
 
 AUTHORS_NOISE: Final = 0.02
@@ -36,10 +36,7 @@ class OpenAiEsConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.step_size > 0.0:
-            raise ConfigError("OpenAiEsConfig.step_size", self.step_size, "above 0")
-        if not self.decay >= 0.0:
-            raise ConfigError("OpenAiEsConfig.decay", self.decay, ">= 0")
+        check("OpenAiEsConfig", vars(self), {"step_size": POSITIVE, "decay": NOT_NEGATIVE})
 
     def rule(self, dimension: int) -> "OpenAiEs":
         """Return a fresh rule."""

@@ -13,7 +13,7 @@ import numpy as np
 from rolecast.baselines.evolution.ascent import Adam, Ascent, ClipUp
 from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import centered_ranks
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.rules import BELOW_1, NOT_NEGATIVE, POSITIVE, check, one_of
 from rolecast.envs.spec import Float
 
 ASCENTS: Final = ("clipup", "adam")
@@ -50,18 +50,16 @@ class PgpeConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.ascent not in ASCENTS:
-            raise unknown_name("ascent", self.ascent, ASCENTS)
-        for field in ("max_speed", "speed_share", "adam_step"):
-            value = getattr(self, field)
-            if not value > 0.0:
-                raise ConfigError(f"PgpeConfig.{field}", value, "above 0")
-        for field in ("momentum", "spread_change"):
-            value = getattr(self, field)
-            if not 0.0 <= value < 1.0:
-                raise ConfigError(f"PgpeConfig.{field}", value, "in [0, 1)")
-        if not self.spread_rate >= 0.0:
-            raise ConfigError("PgpeConfig.spread_rate", self.spread_rate, ">= 0")
+        rules = {
+            "ascent": one_of(*ASCENTS),
+            "max_speed": POSITIVE,
+            "speed_share": POSITIVE,
+            "adam_step": POSITIVE,
+            "momentum": BELOW_1,
+            "spread_change": BELOW_1,
+            "spread_rate": NOT_NEGATIVE,
+        }
+        check("PgpeConfig", vars(self), rules)
 
     def rule(self, dimension: int) -> "Pgpe":
         """Return a fresh rule."""

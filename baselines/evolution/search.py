@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Protocol
 import numpy as np
 
 from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.rules import POSITIVE, at_least, check, even_at_least, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.proposals import many_cheap
@@ -78,13 +79,9 @@ class EvolutionConfig(ABC):
     dimensions."""
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        if self.radius is not None and not (self.radius > 0.0 and np.isfinite(self.radius)):
-            raise ConfigError(f"{owner}.radius", self.radius, "above 0, or none")
-        count, kind = self.population, "an even integer" if self.paired else "an integer"
-        fits = type(count) is int and count >= SMALLEST and not (self.paired and count % 2)
-        if count is not None and not fits:
-            raise ConfigError(f"{owner}.population", count, f"{kind} >= {SMALLEST}, or none")
+        population = even_at_least(SMALLEST) if self.paired else at_least(SMALLEST)
+        rules = {"radius": or_none(POSITIVE), "population": or_none(population)}
+        check(type(self).__name__, vars(self), rules)
 
     def first_spread(self, dimension: int) -> float:
         """Return the standard deviation of each coordinate of the first candidates."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import nes_utilities
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import NOT_NEGATIVE, POSITIVE, check, or_none
 from rolecast.envs.spec import Float
 
 
@@ -30,10 +30,8 @@ class SnesConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.mean_rate > 0.0:
-            raise ConfigError("SnesConfig.mean_rate", self.mean_rate, "above 0")
-        if self.spread_rate is not None and not self.spread_rate >= 0.0:
-            raise ConfigError("SnesConfig.spread_rate", self.spread_rate, ">= 0, or none")
+        rules = {"mean_rate": POSITIVE, "spread_rate": or_none(NOT_NEGATIVE)}
+        check("SnesConfig", vars(self), rules)
 
     def rule(self, dimension: int) -> "Snes":
         """Return a fresh rule."""

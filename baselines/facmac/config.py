@@ -7,8 +7,8 @@ from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
 from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.mixing import MIXERS
-from rolecast.baselines.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
 from rolecast.baselines.teams import ACTION_PENALTY, LONG_HORIZON, TeamConfig
+from rolecast.envs.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
 
 MIXING: Final[Rules] = MappingProxyType(
     {

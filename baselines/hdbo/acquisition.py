@@ -18,8 +18,8 @@ from torch import Tensor
 
 from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig
-from rolecast.baselines.rules import COUNT, check
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import COUNT, FLAG, check, one_of
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
@@ -55,12 +55,11 @@ class AcquisitionConfig(SurrogateConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         owner, counts = type(self).__name__, ("restarts", "raw_samples", "ascent_steps", "draws")
-        check(owner, vars(self), dict.fromkeys(counts, COUNT))
+        others = {"improvement": one_of(*IMPROVEMENTS), "greedy": FLAG}
+        check(owner, vars(self), {**dict.fromkeys(counts, COUNT), **others})
         if self.raw_samples < self.restarts:
             expected = f">= restarts, {self.restarts}"
             raise ConfigError(f"{owner}.raw_samples", self.raw_samples, expected)
-        if self.improvement not in IMPROVEMENTS:
-            raise unknown_name("improvement", self.improvement, IMPROVEMENTS)
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose few candidates of many episodes: each costs an ascent."""

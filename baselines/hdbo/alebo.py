@@ -17,7 +17,7 @@ from torch import Tensor
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, expected_improvement, maximise
 from rolecast.baselines.hdbo.mahalanobis import MahalanobisKernel, integrated, random_start
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
-from rolecast.baselines.rules import COUNT, check
+from rolecast.envs.rules import COUNT, check
 from rolecast.envs.spec import Float
 
 STARTS: Final = (7, 8)

@@ -18,7 +18,7 @@ from rolecast.baselines.hdbo.nested_bins import Bins, first_bins, tolerance
 from rolecast.baselines.hdbo.record import FOREIGN, Record
 from rolecast.baselines.hdbo.region import Region, best_centre, best_of_draws
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig
-from rolecast.baselines.rules import COUNT, check, or_none
+from rolecast.envs.rules import COUNT, check, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import require_batch
 from rolecast.platform.optimizers.proposals import many_cheap

@@ -15,8 +15,7 @@ from rolecast.baselines.hdbo.forest import Edge, maximise
 from rolecast.baselines.hdbo.forest_process import ForestKernel, TermPosterior
 from rolecast.baselines.hdbo.search import Method, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig
-from rolecast.baselines.rules import COUNT, at_least, check
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import COUNT, POSITIVE, at_least, check
 from rolecast.envs.spec import Float
 
 INITIAL: Final = 10
@@ -47,11 +46,13 @@ class ForestConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        owner = type(self).__name__
-        for name in ("exploration", "lengthscale"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"{owner}.{name}", getattr(self, name), "above 0")
-        check(owner, vars(self), {"resolution": at_least(2), "zooms": COUNT})
+        rules = {
+            "exploration": POSITIVE,
+            "lengthscale": POSITIVE,
+            "resolution": at_least(2),
+            "zooms": COUNT,
+        }
+        check(type(self).__name__, vars(self), rules)
 
 
 def zoomed(

@@ -17,8 +17,7 @@ from gpytorch.priors import NormalPrior
 from rolecast.baselines.hdbo.gradient_posterior import GradientPosterior, SquaredExponential
 from rolecast.baselines.hdbo.record import Record
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig, posterior_mean
-from rolecast.baselines.rules import COUNT, at_least, check, or_none
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import COUNT, POSITIVE, at_least, check, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import require_batch
 
@@ -67,10 +66,8 @@ class GiboConfig(SurrogateConfig):
         super().__post_init__()
         counts = dict.fromkeys(("raw_samples", "restarts", "ascent_steps"), COUNT)
         optional = {"samples": or_none(COUNT), "memory": or_none(at_least(2))}
-        check("GiboConfig", vars(self), {**counts, **optional})
-        for name in ("step", "width"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"GiboConfig.{name}", getattr(self, name), "above 0")
+        lengths = {"step": POSITIVE, "width": POSITIVE}
+        check("GiboConfig", vars(self), {**counts, **optional, **lengths})
 
     def build(self, *, dimension: int, seed: int) -> "Gibo":
         """Return a fresh optimiser."""

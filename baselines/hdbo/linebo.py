@@ -13,8 +13,7 @@ import torch
 
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig, posterior_draws, posterior_mean
-from rolecast.baselines.rules import COUNT, check, or_none
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.rules import COUNT, POSITIVE, check, one_of, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
@@ -56,12 +55,14 @@ class LineBoConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.direction not in DIRECTIONS:
-            raise unknown_name("direction", self.direction, DIRECTIONS)
-        check("LineBoConfig", vars(self), {"queries": COUNT, "probes": or_none(COUNT)})
-        for name in ("radius", "beta"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"LineBoConfig.{name}", getattr(self, name), "above 0")
+        rules = {
+            "direction": one_of(*DIRECTIONS),
+            "queries": COUNT,
+            "probes": or_none(COUNT),
+            "radius": POSITIVE,
+            "beta": POSITIVE,
+        }
+        check("LineBoConfig", vars(self), rules)
 
     def build(self, *, dimension: int, seed: int) -> SurrogateSearch:
         """Return a fresh optimiser."""

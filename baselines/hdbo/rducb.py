@@ -12,7 +12,7 @@ from rolecast.baselines.hdbo.forest import random_forest
 from rolecast.baselines.hdbo.forest_process import term_posterior
 from rolecast.baselines.hdbo.forest_search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import FRACTION, check
 from rolecast.envs.spec import Float
 
 
@@ -25,8 +25,7 @@ class RducbConfig(ForestConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 < self.edges <= 1.0:
-            raise ConfigError("RducbConfig.edges", self.edges, "in (0, 1]")
+        check("RducbConfig", vars(self), {"edges": FRACTION})
 
     def build(self, *, dimension: int, seed: int) -> ForestSearch:
         """Return a fresh optimiser."""

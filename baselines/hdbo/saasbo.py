@@ -19,8 +19,8 @@ from gpytorch.priors import GammaPrior
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, quiet
 from rolecast.baselines.hdbo.plain_gp import LogEi
 from rolecast.baselines.hdbo.search import Beliefs, SurrogateSearch
-from rolecast.baselines.rules import COUNT, check
-from rolecast.envs.errors import ConfigError, RequestError, unknown_name
+from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.rules import COUNT, check, one_of
 
 MOST: Final = 100
 """D up to which a fit is quick."""
@@ -47,10 +47,8 @@ class SaasboConfig(AcquisitionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counts = ("largest", "warmup", "samples")
-        check("SaasboConfig", vars(self), dict.fromkeys(counts, COUNT))
-        if self.inference not in INFERENCES:
-            raise unknown_name("inference", self.inference, INFERENCES)
+        counts = dict.fromkeys(("largest", "warmup", "samples"), COUNT)
+        check("SaasboConfig", vars(self), {**counts, "inference": one_of(*INFERENCES)})
         if self.inference == "nuts" and find_spec("numpyro") is None:
             raise RequestError(
                 "SaasboConfig.inference is 'nuts', which needs NumPyro; install it by "

@@ -26,12 +26,11 @@ from torch import Tensor
 
 from rolecast.baselines.hdbo.record import Index
 from rolecast.baselines.hdbo.shared_points import SharedProcess
-from rolecast.baselines.rules import COUNT, at_least, check, or_none
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import COUNT, at_least, check, number_from, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.surrogate.levelling import check_levelling, level
+from rolecast.platform.surrogate.levelling import LEVELLING, level
 
 NOISES: Final = (1e-6, 1e2)
 """Least and greatest known noise variance, of returns standardised to variance 1."""
@@ -77,12 +76,14 @@ class SurrogateConfig:
     """Most iterations of one fit."""
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        rules = {"initial": or_none(at_least(2)), "max_points": at_least(4), "fit_steps": COUNT}
-        check(owner, vars(self), rules)
-        if not self.refit >= 1.0:
-            raise ConfigError(f"{owner}.refit", self.refit, ">= 1")
-        check_levelling(self.levelling)
+        rules = {
+            "initial": or_none(at_least(2)),
+            "levelling": LEVELLING,
+            "max_points": at_least(4),
+            "refit": number_from(1),
+            "fit_steps": COUNT,
+        }
+        check(type(self).__name__, vars(self), rules)
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do."""

@@ -16,7 +16,7 @@ from rolecast.baselines.hdbo.forest import Edge, alone, path
 from rolecast.baselines.hdbo.forest_process import term_posterior
 from rolecast.baselines.hdbo.forest_search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
-from rolecast.baselines.rules import COUNT, check
+from rolecast.envs.rules import COUNT, check
 from rolecast.envs.spec import Float
 
 

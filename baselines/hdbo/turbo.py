@@ -15,8 +15,7 @@ from rolecast.baselines.hdbo import trust_region
 from rolecast.baselines.hdbo.record import FOREIGN, Index, Record
 from rolecast.baselines.hdbo.region import Region, best_centre, best_of_draws
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig
-from rolecast.baselines.rules import COUNT, check, or_none
-from rolecast.envs.errors import unknown_name
+from rolecast.envs.rules import COUNT, check, one_of, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import require_batch
 
@@ -39,9 +38,8 @@ class TurboConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("TurboConfig", vars(self), {"trust_regions": COUNT, "candidates": or_none(COUNT)})
-        if self.centre not in CENTRES:
-            raise unknown_name("centre", self.centre, CENTRES)
+        counts = {"trust_regions": COUNT, "candidates": or_none(COUNT)}
+        check("TurboConfig", vars(self), {**counts, "centre": one_of(*CENTRES)})
 
     def build(self, *, dimension: int, seed: int) -> "Turbo":
         """Return a fresh optimiser."""

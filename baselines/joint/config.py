@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Self
 
 from rolecast.baselines.joint.networks import SIZES
 from rolecast.baselines.joint.runner import JointEnvRunner
-from rolecast.baselines.rules import (
+from rolecast.baselines.settings import NamedSettings
+from rolecast.envs.rules import (
     COUNT,
     COUNT_OR_ZERO,
     FLAG,
@@ -18,7 +19,6 @@ from rolecast.baselines.rules import (
     one_of,
     or_none,
 )
-from rolecast.baselines.settings import NamedSettings
 
 
 class OffPolicyConfig(NamedSettings):

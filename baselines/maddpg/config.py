@@ -7,8 +7,8 @@ from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.maddpg.critics import VIEWS
 from rolecast.baselines.maddpg.learner import MADDPGLearner
 from rolecast.baselines.maddpg.module import MADDPGModule
-from rolecast.baselines.rules import Rules, one_of
 from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
+from rolecast.envs.rules import Rules, one_of
 
 
 class MADDPGConfig(TeamConfig):

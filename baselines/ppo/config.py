@@ -10,7 +10,9 @@ from rolecast.baselines.joint.networks import SIZES
 from rolecast.baselines.ppo.learner import PPOLearner
 from rolecast.baselines.ppo.module import PPOModule
 from rolecast.baselines.ppo.runner import PPOEnvRunner
-from rolecast.baselines.rules import (
+from rolecast.baselines.settings import NamedSettings
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import (
     COUNT,
     FLAG,
     NOT_NEGATIVE,
@@ -24,8 +26,6 @@ from rolecast.baselines.rules import (
     or_none,
     or_schedule,
 )
-from rolecast.baselines.settings import NamedSettings
-from rolecast.envs.errors import ConfigError
 
 
 class PPOConfig(NamedSettings, RLlibPPOConfig):

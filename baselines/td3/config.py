@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.baselines.rules import NOT_NEGATIVE, Rules
 from rolecast.baselines.td3.learner import TD3Learner
 from rolecast.baselines.td3.module import TD3Module
+from rolecast.envs.rules import NOT_NEGATIVE, Rules
 
 
 class TD3Config(OffPolicyConfig):

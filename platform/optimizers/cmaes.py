@@ -13,6 +13,7 @@ import numpy as np
 from cmaes import CMA, SepCMA
 
 from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.envs.rules import FLAG, POSITIVE, at_least, check, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.proposals import many_cheap
@@ -37,11 +38,13 @@ class CmaesConfig:
     """Adapt the learning rate to the noise; for the full matrix only."""
 
     def __post_init__(self) -> None:
-        if not self.radius > 0.0:
-            raise ConfigError("CmaesConfig.radius", self.radius, "above 0")
-        population = self.population
-        if population is not None and (type(population) is not int or population < 4):
-            raise ConfigError("CmaesConfig.population", population, "an integer >= 4, or none")
+        rules = {
+            "separable": FLAG,
+            "radius": POSITIVE,
+            "population": or_none(at_least(4)),
+            "lr_adapt": FLAG,
+        }
+        check("CmaesConfig", vars(self), rules)
         if self.lr_adapt and self.separable:
             raise ConfigError("CmaesConfig.lr_adapt", True, "false where separable is true")
 

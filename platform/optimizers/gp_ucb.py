@@ -1,11 +1,22 @@
 """Plain GP-UCB over the whole cube, without structure: what the structure is compared with."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import POSITIVE, Rule, Rules, at_least, check
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
-from rolecast.platform.surrogate.levelling import check_levelling
+from rolecast.platform.surrogate.levelling import LEVELLING
+
+GLOBAL_RULES: Final[Rules] = {
+    "beta": POSITIVE,
+    "max_points": at_least(4),
+    "pool": Rule(
+        lambda value: type(value) is int and value >= 2 and value & (value - 1) == 0,
+        "a power of 2, at least 2",
+    ),
+}
+"""Settings of a global search."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +40,7 @@ class GpUcbConfig:
     """Sobol points among which a batch is chosen, besides a quarter as many near the incumbent."""
 
     def __post_init__(self) -> None:
-        check_global_settings(type(self).__name__, self.beta, self.max_points, self.pool)
-        check_levelling(self.levelling)
+        check(type(self).__name__, vars(self), {**GLOBAL_RULES, "levelling": LEVELLING})
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser."""
@@ -41,13 +51,3 @@ class GpUcbConfig:
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do."""
         return many_cheap(budget_episodes)
-
-
-def check_global_settings(owner: str, beta: float, max_points: int, pool: int) -> None:
-    """Raise ConfigError where a setting of a global search is out of range."""
-    if not beta > 0.0:
-        raise ConfigError(f"{owner}.beta", beta, "above 0")
-    if type(max_points) is not int or max_points < 4:
-        raise ConfigError(f"{owner}.max_points", max_points, "an integer >= 4")
-    if type(pool) is not int or pool < 2 or pool & (pool - 1):
-        raise ConfigError(f"{owner}.pool", pool, "a power of 2, at least 2")

@@ -9,20 +9,13 @@ from typing import Final
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from rolecast.envs.errors import unknown_name
+from rolecast.envs.rules import one_of, or_none
 from rolecast.envs.spec import Float
 
 LEVELLINGS: Final = ("signed_sqrt", "rank", "none")
 
-
-def check_levelling(name: str | None) -> None:
-    """Refuse a name that is not known; None is "none".
-
-    Raises:
-        RequestError: it is not one of `LEVELLINGS`.
-    """
-    if name is not None and name not in LEVELLINGS:
-        raise unknown_name("levelling", name, LEVELLINGS)
+LEVELLING: Final = or_none(one_of(*LEVELLINGS))
+"""What a setting may be; None is "none"."""
 
 
 def level(returns: Float, levelling: str | None) -> tuple[Float, Float]:

@@ -22,8 +22,11 @@ NUTS = ["--optimizer", "saasbo", "--set", "inference=nuts"]
         (["--optimizer", "turb"], "optimizer 'turb' does not exist; did you mean 'turbo'?"),
         (["--optimizer", "open_es"], "did you mean 'openai_es'?"),
         (["--optimizer", "gibo", "--set", "sample=3"], "did you mean 'samples'?"),
-        (["--optimizer", "pgpe", "--set", "radius=0"], "radius is 0; expected above 0, or none"),
-        (["--optimizer", "gibo", "--set", "width=0"], "width is 0; expected above 0"),
+        (
+            ["--optimizer", "pgpe", "--set", "radius=0"],
+            "radius is 0; expected a number > 0, or none",
+        ),
+        (["--optimizer", "gibo", "--set", "width=0"], "width is 0; expected a number > 0"),
         (["--optimizer", "ars", "--set", "population=5"], "is 5; expected an even integer >= 4"),
         (["--optimizer", "saasbo"], "dimension is 353; expected at most 100"),
         (

@@ -1,9 +1,22 @@
 """Settings of the local search, without structure (`local_gp`) and with it (`dss_gp_ucb`)."""
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import (
+    COUNT,
+    COUNT_OR_ZERO,
+    FLAG,
+    NOT_NEGATIVE,
+    POSITIVE,
+    UNIT,
+    Rule,
+    Rules,
+    check,
+    one_of,
+    or_none,
+)
 from rolecast.platform.optimizers.dss_gp_ucb.acquisition import ACQUISITIONS
 from rolecast.platform.optimizers.dss_gp_ucb.reach import (
     LENGTHSCALES,
@@ -15,10 +28,33 @@ from rolecast.platform.optimizers.dss_gp_ucb.reach import (
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 from rolecast.platform.surrogate.dense import check_device
-from rolecast.platform.surrogate.levelling import check_levelling
+from rolecast.platform.surrogate.levelling import LEVELLING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+RULES: Final[Rules] = {
+    **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE)),
+    "narrowing": or_none(one_of(*NARROWINGS)),
+    "signal_to_noise": or_none(NOT_NEGATIVE),
+    "heed_start": or_none(FLAG),
+    "lengthscale": or_none(one_of(*LENGTHSCALES)),
+    "acquisition": one_of("cloud", *ACQUISITIONS),
+    "beta": NOT_NEGATIVE,
+    **dict.fromkeys(("averaged", "relevance_cloud", "stderr_weight"), UNIT),
+    "relevance_power": or_none(UNIT),
+    **dict.fromkeys(("choices", "window", "relevance_start", "relevance_end"), COUNT),
+    "levelling": LEVELLING,
+    "groups": or_none(
+        Rule(
+            lambda value: isinstance(value, list | tuple) and all(map(COUNT_OR_ZERO.allows, value)),
+            "integers >= 0",
+        )
+    ),
+    "evaluations": or_none(COUNT),
+}
+"""What the settings of a local search may be, but for the device."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,35 +167,9 @@ class LocalGpConfig:
     def __post_init__(self) -> None:
         owner = type(self).__name__
         check_device(f"{owner}.device", self.device)
-        for name in ("radius", "final_radius", "step"):
-            value = getattr(self, name)
-            if value is not None and not value > 0.0:
-                raise ConfigError(f"{owner}.{name}", value, "above 0, or none")
+        check(owner, vars(self), RULES)
         if self.radius and self.final_radius and self.final_radius > self.radius:
             raise ConfigError(f"{owner}.final_radius", self.final_radius, "above 0, <= radius")
-        for name in ("averaged", "relevance_power", "relevance_cloud", "stderr_weight"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 <= value <= 1.0:
-                raise ConfigError(f"{owner}.{name}", value, "in [0, 1]")
-        for name in ("window", "relevance_start", "relevance_end", "choices"):
-            if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
-                raise ConfigError(f"{owner}.{name}", getattr(self, name), "an integer >= 1")
-        planned = self.evaluations
-        if planned is not None and (type(planned) is not int or planned < 1):
-            raise ConfigError(f"{owner}.evaluations", planned, "an integer >= 1, or none")
-        for name, known in (
-            ("narrowing", NARROWINGS),
-            ("lengthscale", LENGTHSCALES),
-            ("acquisition", ("cloud", *ACQUISITIONS)),
-        ):
-            value = getattr(self, name)
-            if value is not None and value not in known:
-                raise unknown_name(f"{owner}.{name}", value, known)
-        for name in ("beta", "signal_to_noise"):
-            value = getattr(self, name)
-            if value is not None and not value >= 0.0:
-                raise ConfigError(f"{owner}.{name}", value, "at least 0")
-        check_levelling(self.levelling)
 
     def reach(self, dimension: int) -> Reach:
         """Return how far the search looks: what is set, and what suits a policy or black box.

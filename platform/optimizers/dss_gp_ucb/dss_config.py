@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import COUNT, FLAG, Rules, at_least, check, one_of, or_none
 from rolecast.envs.spec import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import FinderSettings, LocalGpConfig
-from rolecast.platform.optimizers.gp_ucb import check_global_settings
+from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES
 from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 
@@ -22,6 +23,19 @@ DESIGN: Final = 1
 
 SOURCES: Final = ("policy", "returns")
 STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
+
+
+STRUCTURE_RULES: Final[Rules] = {
+    **GLOBAL_RULES,
+    "configuration": one_of(*CONFIGURATIONS),
+    "structure": one_of(*STRUCTURES),
+    "structure_source": or_none(one_of(*SOURCES)),
+    "structure_score": one_of("rms", "signed"),
+    "balance": FLAG,
+    **dict.fromkeys(("edge_cap", "clique_cap"), COUNT),
+    **dict.fromkeys(("clique_size", "structure_policies"), at_least(2)),
+}
+"""What the settings may be that `local_gp` has not; those of cliques depend on the dimension."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,25 +85,10 @@ class DssGpUcbConfig(LocalGpConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         owner = type(self).__name__
-        check_global_settings(owner, self.beta, self.max_points, self.pool)
-        for field, known in (
-            ("configuration", CONFIGURATIONS),
-            ("structure", STRUCTURES),
-            ("structure_score", ("rms", "signed")),
-        ):
-            if getattr(self, field) not in known:
-                raise unknown_name(f"{owner}.{field}", getattr(self, field), known)
+        check(owner, vars(self), STRUCTURE_RULES)
         if self.configuration == "paper" and self.device != "cpu":
             field = f"{owner}.device"
             raise ConfigError(field, self.device, "cpu, where configuration is paper: it is small")
-        if self.structure_source not in (None, *SOURCES):
-            raise unknown_name(f"{owner}.structure_source", self.structure_source, SOURCES)
-        least = {"structure_policies": 2, "clique_size": 2}
-        for field in ("edge_cap", "clique_cap", "clique_size", "structure_policies"):
-            value = getattr(self, field)
-            if type(value) is not int or value < least.get(field, 1):
-                expected = f"an integer >= {least.get(field, 1)}"
-                raise ConfigError(f"{owner}.{field}", value, expected)
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser.

@@ -52,11 +52,19 @@ def test_edges_survive_being_saved(edges: tuple[Edge, ...]) -> None:
 @pytest.mark.parametrize(
     ("config", "settings", "message"),
     [
-        (RducbConfig, {"edges": 0.0}, r"RducbConfig.edges is 0.0; expected in \(0, 1\]"),
+        (RducbConfig, {"edges": 0.0}, r"RducbConfig.edges is 0.0; expected a number in \(0, 1\]"),
         (RducbConfig, {"zooms": 0}, "RducbConfig.zooms is 0; expected an integer >= 1"),
         (TreeboConfig, {"resolution": 1}, "TreeboConfig.resolution is 1; expected an integer >= 2"),
-        (TreeboConfig, {"exploration": 0.0}, "TreeboConfig.exploration is 0.0; expected above 0"),
-        (TreeboConfig, {"lengthscale": -1.0}, "TreeboConfig.lengthscale is -1.0; expected above 0"),
+        (
+            TreeboConfig,
+            {"exploration": 0.0},
+            "TreeboConfig.exploration is 0.0; expected a number > 0",
+        ),
+        (
+            TreeboConfig,
+            {"lengthscale": -1.0},
+            "TreeboConfig.lengthscale is -1.0; expected a number > 0",
+        ),
         (TreeboConfig, {"learn_every": 0}, "TreeboConfig.learn_every is 0; expected an integer"),
         (TreeboConfig, {"gibbs_steps": 0}, "TreeboConfig.gibbs_steps is 0; expected an integer"),
     ],

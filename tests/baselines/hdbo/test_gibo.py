@@ -144,8 +144,8 @@ def test_initial_data_say_where_it_begins() -> None:
     [
         ({"samples": 0}, "GiboConfig.samples is 0; expected an integer >= 1"),
         ({"memory": 1}, "GiboConfig.memory is 1; expected an integer >= 2, or none"),
-        ({"step": 0.0}, "GiboConfig.step is 0.0; expected above 0"),
-        ({"width": -0.1}, "GiboConfig.width is -0.1; expected above 0"),
+        ({"step": 0.0}, "GiboConfig.step is 0.0; expected a number > 0"),
+        ({"width": -0.1}, "GiboConfig.width is -0.1; expected a number > 0"),
     ],
 )
 def test_a_wrong_setting_is_one_sentence(settings: dict[str, Any], message: str) -> None:

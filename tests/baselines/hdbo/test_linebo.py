@@ -109,10 +109,10 @@ def test_the_first_point_of_a_line_has_the_greatest_bound() -> None:
 
 
 BAD = [
-    ({"direction": "descend"}, "direction 'descend' does not exist; did you mean 'descent'"),
+    ({"direction": "descend"}, "direction is 'descend'; expected .*'descent'"),
     ({"queries": 0}, "LineBoConfig.queries is 0; expected an integer >= 1"),
     ({"probes": 0}, "LineBoConfig.probes is 0; expected an integer >= 1, or none"),
-    ({"beta": 0.0}, "LineBoConfig.beta is 0.0; expected above 0"),
+    ({"beta": 0.0}, "LineBoConfig.beta is 0.0; expected a number > 0"),
 ]
 
 

@@ -57,7 +57,7 @@ def test_integration_proposes_and_repeats_by_its_seed() -> None:
 
 
 def test_a_wrong_inference_is_answered_with_the_nearest() -> None:
-    with pytest.raises(RequestError, match="inference 'nut' does not exist; did you mean 'nuts'"):
+    with pytest.raises(RequestError, match="inference is 'nut'; expected 'map' or 'nuts'"):
         SaasboConfig(inference="nut")
 
 

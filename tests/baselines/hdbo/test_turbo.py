@@ -95,7 +95,7 @@ BAD = [
     ({"trust_regions": 0}, "TurboConfig.trust_regions is 0; expected an integer >= 1"),
     ({"trust_regions": None}, "TurboConfig.trust_regions is None; expected an integer >= 1"),
     ({"candidates": 0}, "TurboConfig.candidates is 0; expected an integer >= 1"),
-    ({"centre": "means"}, "centre 'means' does not exist; did you mean 'mean'"),
+    ({"centre": "means"}, "centre is 'means'; expected 'mean' or 'observed'"),
     ({"initial": 1}, "TurboConfig.initial is 1; expected an integer >= 2"),
 ]
 

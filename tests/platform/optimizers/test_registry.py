@@ -1,6 +1,7 @@
 """Optimisers are found by name, and what does not exist is answered with what does."""
 
 import dataclasses
+import math
 from typing import Any
 
 import pytest
@@ -46,20 +47,24 @@ def test_an_unknown_setting_is_answered_with_the_nearest(name: str) -> None:
 
 
 BAD = [
-    ("gp_ucb", {"beta": 0.0}, "GpUcbConfig.beta is 0.0; expected above 0"),
-    ("gp_ucb", {"beta": float("nan")}, "GpUcbConfig.beta is nan; expected above 0"),
+    ("gp_ucb", {"beta": 0.0}, "GpUcbConfig.beta is 0.0; expected a number > 0"),
+    ("gp_ucb", {"beta": float("nan")}, "GpUcbConfig.beta is nan; expected a number > 0"),
     ("gp_ucb", {"max_points": 3}, "GpUcbConfig.max_points is 3; expected an integer >= 4"),
     ("gp_ucb", {"pool": 100}, "GpUcbConfig.pool is 100; expected a power of 2, at least 2"),
-    ("gp_ucb", {"levelling": "ranks"}, "levelling 'ranks' does not exist; did you mean 'rank'"),
-    ("cmaes", {"radius": 0.0}, "CmaesConfig.radius is 0.0; expected above 0"),
+    ("gp_ucb", {"levelling": "ranks"}, "levelling is 'ranks'; expected 'signed_sqrt' or 'rank'"),
+    ("cmaes", {"radius": 0.0}, "CmaesConfig.radius is 0.0; expected a number > 0"),
     ("cmaes", {"population": 3}, "CmaesConfig.population is 3; expected an integer >= 4, or none"),
     ("cmaes", {"lr_adapt": True}, "CmaesConfig.lr_adapt is True; expected false where separable"),
     ("local_gp", {"final_radius": 9.0}, "LocalGpConfig.final_radius is 9.0; expected .*<= radius"),
     ("local_gp", {"radius": 0.3, "final_radius": 0.4}, "final_radius is 0.4; expected .*<= radius"),
-    ("local_gp", {"step": 0.0}, "LocalGpConfig.step is 0.0; expected above 0"),
-    ("local_gp", {"narrowing": "progres"}, "narrowing 'progres' does not exist; .*'progress'"),
-    ("local_gp", {"lengthscale": "clouds"}, "lengthscale 'clouds' does not exist; .*'cloud'"),
-    ("local_gp", {"averaged": 1.1}, r"LocalGpConfig.averaged is 1.1; expected in \[0, 1\]"),
+    ("local_gp", {"step": 0.0}, "LocalGpConfig.step is 0.0; expected a number > 0"),
+    ("local_gp", {"narrowing": "progres"}, "narrowing is 'progres'; expected .*'progress'"),
+    ("local_gp", {"lengthscale": "clouds"}, "lengthscale is 'clouds'; expected 'cloud'"),
+    (
+        "local_gp",
+        {"averaged": 1.1},
+        r"LocalGpConfig.averaged is 1.1; expected a number in \[0, 1\]",
+    ),
     ("local_gp", {"window": 2.5}, "LocalGpConfig.window is 2.5; expected an integer >= 1"),
     (
         "local_gp",
@@ -67,9 +72,9 @@ BAD = [
         "LocalGpConfig.evaluations is True; expected an integer >= 1",
     ),
     ("local_gp", {"groups": (0, 1)}, "LocalGpConfig.groups is '2 groups'; expected one for each"),
-    ("dss_gp_ucb", {"configuration": "papr"}, "configuration 'papr' does not exist; .*'paper'"),
-    ("dss_gp_ucb", {"structure": "block"}, "structure 'block' does not exist; .*'blocks'"),
-    ("dss_gp_ucb", {"structure_score": "sign"}, "score 'sign' does not exist; .*'signed'"),
+    ("dss_gp_ucb", {"configuration": "papr"}, "configuration is 'papr'; expected .*'paper'"),
+    ("dss_gp_ucb", {"structure": "block"}, "structure is 'block'; expected .*'blocks'"),
+    ("dss_gp_ucb", {"structure_score": "sign"}, "score is 'sign'; expected 'rms' or 'signed'"),
     ("dss_gp_ucb", {"edge_cap": 0}, "DssGpUcbConfig.edge_cap is 0; expected an integer >= 1"),
     ("dss_gp_ucb", {"clique_size": 1}, "DssGpUcbConfig.clique_size is 1; expected an integer >= 2"),
     ("dss_gp_ucb", {"pool": 3}, "DssGpUcbConfig.pool is 3; expected a power of 2"),
@@ -81,3 +86,24 @@ def test_a_wrong_setting_is_one_sentence(name: str, settings: dict[str, Any], me
     with pytest.raises(RequestError, match=message) as caught:
         make_optimizer(name, dimension=3, **settings)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["no such", "", math.nan, math.inf, -1, {}, [], [[]]], ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_refuses_what_it_cannot_be(name: str, value: object) -> None:
+    """On the command line, `--set radius=nan` is the word "nan", and so is whatever is misspelt."""
+    for field in dataclasses.fields(optimizer_config(name)):  # type: ignore[arg-type]  # by contract
+        if isinstance(value, list) and field.name in {"groups", "cliques"}:
+            continue
+        with pytest.raises(RequestError, match=field.name) as caught:
+            make_optimizer(name, dimension=3, **{field.name: value})
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_number_stands_for_a_flag_and_no_flag_for_a_number(name: str) -> None:
+    config = optimizer_config(name)
+    for field in dataclasses.fields(config):  # type: ignore[arg-type]  # by contract
+        flag = "bool" in str(field.type)
+        with pytest.raises(RequestError, match=field.name):
+            make_optimizer(name, dimension=3, **{field.name: 1 if flag else True})

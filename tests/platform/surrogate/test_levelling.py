@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rolecast.envs.errors import RequestError
 from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.levelling import LEVELLINGS, check_levelling, level
+from rolecast.platform.surrogate.levelling import LEVELLINGS, level
 
 RETURNS = arrays(np.float64, st.integers(2, 40), elements=st.integers(-(10**4), 10**4).map(float))
 
@@ -71,10 +70,3 @@ def test_the_unit_of_the_returns_does_not_matter(levelling: str, factor: float) 
     scaled, scaled_slopes = level(factor * returns, levelling)
     np.testing.assert_allclose(scaled, values, atol=1e-9)
     np.testing.assert_allclose(scaled_slopes * factor, slopes, rtol=1e-9)
-
-
-def test_an_unknown_levelling_is_answered_with_the_nearest() -> None:
-    check_levelling("rank")
-    check_levelling(None)
-    with pytest.raises(RequestError, match=r"levelling 'signed_sqr' .*did you mean 'signed_sqrt'"):
-        check_levelling("signed_sqr")

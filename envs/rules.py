@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Final
 
 from rolecast.envs.errors import ConfigError
@@ -22,12 +23,25 @@ Rules = Mapping[str, Rule]
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def at_least(least: int) -> Rule:
     """Return the rule that a value is an integer that is not below another."""
     return Rule(lambda value: type(value) is int and value >= least, f"an integer >= {least}")
+
+
+def even_at_least(least: int) -> Rule:
+    """Return the rule that a value is an even integer that is not below another."""
+    return Rule(
+        lambda value: type(value) is int and value >= least and value % 2 == 0,
+        f"an even integer >= {least}",
+    )
+
+
+def number_from(least: float) -> Rule:
+    """Return the rule that a value is a number that is not below another."""
+    return Rule(lambda value: _number(value) and value >= least, f"a number >= {least:g}")
 
 
 def or_none(rule: Rule) -> Rule:
@@ -56,9 +70,10 @@ COUNT_OR_ZERO: Final = at_least(0)
 FLAG: Final = Rule(lambda value: isinstance(value, bool), "True or False")
 NUMBER: Final = Rule(_number, "a finite number")
 POSITIVE: Final = Rule(lambda value: _number(value) and value > 0, "a number > 0")
-NOT_NEGATIVE: Final = Rule(lambda value: _number(value) and value >= 0, "a number >= 0")
+NOT_NEGATIVE: Final = number_from(0)
 FRACTION: Final = Rule(lambda value: _number(value) and 0 < value <= 1, "a number in (0, 1]")
 UNIT: Final = Rule(lambda value: _number(value) and 0 <= value <= 1, "a number in [0, 1]")
+BELOW_1: Final = Rule(lambda value: _number(value) and 0 <= value < 1, "a number in [0, 1)")
 WIDTHS: Final = Rule(
     lambda value: (
         isinstance(value, list | tuple)
