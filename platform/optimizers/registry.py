@@ -105,6 +105,7 @@ def make_optimizer(name: str, *, dimension: int, seed: int = 0, **settings: Any)
         >>> optimizer.ask(2).shape
         (2, 3)
     """
-    if not isinstance(dimension, int | np.integer) or isinstance(dimension, bool) or dimension < 1:
-        raise ConfigError("dimension", dimension, "an integer >= 1")
-    return optimizer_config(name, **settings).build(dimension=int(dimension), seed=seed)
+    for field, value, least in (("dimension", dimension, 1), ("seed", seed, 0)):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+            raise ConfigError(field, value, f"an integer >= {least}")
+    return optimizer_config(name, **settings).build(dimension=int(dimension), seed=int(seed))

@@ -100,6 +100,13 @@ def test_every_setting_refuses_what_it_cannot_be(name: str, value: object) -> No
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("seed", [-1, "1", 1.5, True, None])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_search_has_a_seed(name: str, seed: Any) -> None:
+    with pytest.raises(RequestError, match=f"seed is {seed!r}; expected an integer >= 0"):
+        make_optimizer(name, dimension=3, seed=seed)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_number_stands_for_a_flag_and_no_flag_for_a_number(name: str) -> None:
     config = optimizer_config(name)
