@@ -1,5 +1,6 @@
 """Every experiment that comes with the project is whole: it loads, and nothing in it is unknown."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,18 @@ def test_an_experiment_loads_under_its_name(name: str) -> None:
     assert experiment.summary
     assert Experiment.from_json(experiment.to_json()) == experiment
     assert len({plan.trial for plan in experiment.trials()}) == len(experiment.trials())
+
+
+def test_the_page_tells_how_many_trials_each_has() -> None:
+    """Rows of several experiments give one number for all ("each"), or one for each."""
+    told = {}
+    for line in (FOLDER.parent / "docs/comparison.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        names = re.findall(r"`(\w+)`", cells[0]) if len(cells) == 3 else []
+        if names and set(names) <= set(NAMES):
+            counts = [int(count) for count in re.findall(r"\d+", cells[2])]
+            told |= dict(zip(names, counts * (len(names) // len(counts)), strict=True))
+    assert told == {name: len(load_experiment(name).experiment.trials()) for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
