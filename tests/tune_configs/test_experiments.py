@@ -34,7 +34,7 @@ def test_an_experiment_loads_under_its_name(name: str) -> None:
 
 def test_the_page_tells_how_many_trials_each_has() -> None:
     """Rows of several experiments give one number for all ("each"), or one for each."""
-    told = {}
+    told: dict[str, int] = {}
     for line in (FOLDER.parent / "docs/comparison.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         names = re.findall(r"`(\w+)`", cells[0]) if len(cells) == 3 else []

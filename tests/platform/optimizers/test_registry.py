@@ -90,7 +90,7 @@ def test_a_wrong_setting_is_one_sentence(name: str, settings: dict[str, Any], me
 
 @pytest.mark.parametrize("value", ["no such", "", math.nan, math.inf, -1, {}, [], [[]]], ids=str)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_setting_refuses_what_it_cannot_be(name: str, value: object) -> None:
+def test_every_setting_refuses_what_it_cannot_be(name: str, value: Any) -> None:
     """On the command line, `--set radius=nan` is the word "nan", and so is whatever is misspelt."""
     for field in dataclasses.fields(optimizer_config(name)):  # type: ignore[arg-type]  # by contract
         if isinstance(value, list) and field.name in {"groups", "cliques"}:
