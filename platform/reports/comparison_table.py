@@ -214,7 +214,10 @@ def curves(whole: Groups) -> pd.DataFrame:
 
 
 def trials(whole: Groups) -> pd.DataFrame:
-    """Return one row a trial, planned, running, failed or finished, in planned order."""
+    """Return one row a trial, planned, running, failed or finished, in planned order.
+
+    Whole numbers stay whole (Int64) where another trial has none.
+    """
     names = ("env_steps", "policy_evaluations", "wall_time_s", "test_return", "test_return_stderr")
     return pd.DataFrame(
         [
@@ -233,7 +236,7 @@ def trials(whole: Groups) -> pd.DataFrame:
             }
             for trial in whole.trials
         ]
-    )
+    ).astype(dict.fromkeys(("parameters", "env_steps", "policy_evaluations"), "Int64"))
 
 
 def improvement_rows(found: Sequence[Improvement]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -235,6 +236,16 @@ def test_throughput_is_steps_by_seconds_of_training(make_comparison: MakeCompari
     frame = trials(read(make_comparison(ENDS))).set_index("trial")
     assert frame.loc["hopper-dense-sac-seed0", "env_steps_per_second"] == pytest.approx(4000 / 36)
     assert frame.loc["hopper-dense-sac-seed0", "parameters"] == 263
+
+
+def test_counts_are_written_whole_where_another_trial_has_none(
+    make_comparison: MakeComparison,
+) -> None:
+    frame = trials(read(make_comparison(ENDS, lost={FAILED: "not begun"})))
+    written = pd.read_csv(StringIO(frame.to_csv(index=False)), dtype=str).set_index("trial")
+    assert written.loc["hopper-dense-sac-seed0", "parameters"] == "263"
+    assert written.loc["hopper-dense-sac-seed0", "env_steps"] == "4000"
+    assert written["parameters"].isna().loc[FAILED]
 
 
 def test_each_search_is_compared_with_each_learner(make_comparison: MakeComparison) -> None:
