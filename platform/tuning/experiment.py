@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any, Final, Self
 
 from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.envs.rules import COUNT, COUNT_OR_ZERO, Rules, check
 from rolecast.platform.search.files import file_name
 from rolecast.platform.tuning.methods import (
     LearnerMethod,
@@ -102,10 +103,7 @@ class Experiment:
         if self.paper and self.paper not in PAPER_TABLES:
             raise unknown_name("table of the paper", str(self.paper), PAPER_TABLES)
         object.__setattr__(self, "rewards", tuple(reward_name(each) for each in self.rewards))
-        for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if type(value) is not int or value < least:
-                raise ConfigError(f"Experiment.{name}", value, f"an integer >= {least}")
+        check("Experiment", vars(self), _COUNTS)
         for name, values in (
             ("tasks", self.tasks),
             ("rewards", self.rewards),
@@ -204,14 +202,14 @@ class Experiment:
         )
 
 
-_LEAST: Final[Mapping[str, int]] = {
-    "seeds": 1,
-    "env_steps": 1,
-    "points": 1,
-    "test_episodes": 1,
-    "final_test_episodes": 1,
-    "workers": 0,
-    "retries": 0,
+_COUNTS: Final[Rules] = {
+    "seeds": COUNT,
+    "env_steps": COUNT,
+    "points": COUNT,
+    "test_episodes": COUNT,
+    "final_test_episodes": COUNT,
+    "workers": COUNT_OR_ZERO,
+    "retries": COUNT_OR_ZERO,
 }
 
 

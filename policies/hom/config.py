@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from rolecast.envs.errors import ConfigError
+from rolecast.envs.rules import COUNT, check
 from rolecast.envs.spec import Float, TaskSpec
 from rolecast.policies.parameterisation import (
     Net,
@@ -55,8 +56,7 @@ class HomConfig(PolicySettings):
             _require_bool("HomConfig.role_assignment", self.role_assignment)
         _require_bool("HomConfig.role_interaction", self.role_interaction)
         _require_bool("HomConfig.self_edges", self.self_edges)
-        if type(self.rounds) is not int or self.rounds < 1:
-            raise ConfigError("HomConfig.rounds", self.rounds, "an integer >= 1")
+        check("HomConfig", vars(self), {"rounds": COUNT})
 
     def build(self, task: TaskSpec, seed: int) -> "HomPolicy":
         """Return the policy for a task of these sizes; `seed` draws its centre."""
