@@ -4,11 +4,12 @@
 name: it carries no `__init__.py`, and only this mapping makes it `rolecast.platform`.
 """
 
+import runpy
 from pathlib import Path
 
 from setuptools import setup
 
-ROOMS = ("platform", "policies", "envs", "baselines", "tune_configs")
+ROOMS: tuple[str, ...] = runpy.run_path(str(Path("rolecast", "rooms.py")))["ROOMS"]
 
 
 def subpackages(room: str) -> list[str]:
@@ -17,12 +18,9 @@ def subpackages(room: str) -> list[str]:
     return sorted(".".join(folder.parts) for folder in folders)
 
 
+packages = [f"rolecast.{name}" for room in ROOMS for name in subpackages(room)]
 setup(
-    packages=["rolecast", *(f"rolecast.{name}" for room in ROOMS for name in subpackages(room))],
+    packages=["rolecast", *packages],
     package_dir={"rolecast": "rolecast", **{f"rolecast.{room}": room for room in ROOMS}},
-    package_data={
-        "rolecast": ["py.typed"],
-        "rolecast.platform.benchmarks": ["*.csv"],
-        "rolecast.platform.reports": ["*.csv"],
-    },
+    package_data={"rolecast": ["py.typed"], **{name: ["*.csv", "*.html"] for name in packages}},
 )

@@ -6,13 +6,14 @@ mypy says it found are compared with those that there are.
 """
 
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("platform", "policies", "envs", "baselines", "tune_configs")
+ROOMS: tuple[str, ...] = runpy.run_path(str(ROOT / "rolecast" / "rooms.py"))["ROOMS"]
 LOOSE = ("setup.py", ".ci/typecheck.py")
 """Scripts outside any package."""
 

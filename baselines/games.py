@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.errors import stepped_outside
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.errors import stepped_outside
-from rolecast.envs.spec import Float, Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 
 CHANCE: Float = np.array([0.2, -0.2])
 """Actions of the two agents that make the most of a stake in `venture`."""

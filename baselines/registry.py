@@ -6,11 +6,11 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from rolecast.envs.errors import unknown_name
+from rolecast.core.errors import unknown_name
 from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
-    from rolecast.baselines.trial import LearnerTrial  # loads RLlib
+    from rolecast.baselines.rllib.trial import LearnerTrial  # loads RLlib
 
 ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -47,7 +47,7 @@ def algorithm_config(name: str) -> type[Any]:
 
 @dataclass(frozen=True)
 class AlgorithmMethod:
-    """An algorithm as a comparison takes it: a `rolecast.platform.tuning.method.MethodFactory`."""
+    """An algorithm as a comparison takes it: a `rolecast.platform.tuning.learner.MethodFactory`."""
 
     name: str
 
@@ -58,7 +58,7 @@ class AlgorithmMethod:
             RequestError: an unknown setting, with the nearest, a value out of range, or spaces
                 that do not fit.
         """
-        from rolecast.baselines.trial import check_trial
+        from rolecast.baselines.rllib.trial import check_trial
 
         check_trial(self.name, task, settings)
 
@@ -74,7 +74,7 @@ class AlgorithmMethod:
             workers: processes beside this one that run episodes; 0 runs them here.
             env_steps: its whole budget.
         """
-        from rolecast.baselines.trial import LearnerTrial
+        from rolecast.baselines.rllib.trial import LearnerTrial
 
         return LearnerTrial(
             self.name, task, settings, seed=seed, workers=workers, env_steps=env_steps

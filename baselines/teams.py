@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Final, Self
 
 from torch import Tensor
 
-from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.baselines.joint.learner import Net, OffPolicyLearner, Tensors
-from rolecast.envs.rules import NOT_NEGATIVE, POSITIVE, Rules
+from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.baselines.rllib.learner import Net, OffPolicyLearner, Tensors
+from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, Rules
 
 AUTHORS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float, TaskSpec
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.envs.spec import TaskSpec
 
 
 def checked_actions(

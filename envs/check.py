@@ -11,12 +11,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import RunError
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import RunError
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask
 from rolecast.envs.scripted import SCRIPTED
-from rolecast.envs.spec import BatchedTask, Float, Seeds
+from rolecast.envs.spec import BatchedTask
 
 SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
 """Episodes that the checks run."""

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import gymnasium
 
-from rolecast.envs.gym_face import TaskGymEnv
-from rolecast.envs.gym_vector import TaskVectorEnv, make_vector_env
+from rolecast.envs.faces.gymnasium import TaskGymEnv
+from rolecast.envs.faces.gymnasium_vector import TaskVectorEnv, make_vector_env
 from rolecast.envs.mujoco.robots import ROBOTS
 from rolecast.envs.registry import make_task
 

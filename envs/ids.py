@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError
 
 
 def parse_id(text: str) -> tuple[str, dict[str, Any]]:

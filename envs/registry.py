@@ -8,12 +8,12 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Final
 
+from rolecast.core.errors import ConfigError, RequestError, unknown_name
 from rolecast.envs.adapters.sources import SOURCES, Factory
 from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
-from rolecast.envs.errors import ConfigError, RequestError, unknown_name
-from rolecast.envs.face import TaskEnv
-from rolecast.envs.gym_face import TaskGymEnv
+from rolecast.envs.faces.gymnasium import TaskGymEnv
+from rolecast.envs.faces.pettingzoo import TaskEnv
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.mujoco.catalogue import NAMED, OPTIONS, many_segments
 from rolecast.envs.predator_prey.task import PredatorPreyTask

@@ -7,13 +7,14 @@ from typing import Final, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.counter_random import UInt32, draw, episode_keys, symmetric_uniform
+from rolecast.core.counter_random import UInt32, draw, episode_keys, symmetric_uniform
+from rolecast.core.errors import RequestError, RunError, unknown_name
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.drone_delivery.expert import expert_actions
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
-from rolecast.envs.errors import RequestError, RunError, unknown_name
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
-from rolecast.envs.spec import BatchedTask, Float, Seeds
+from rolecast.envs.spec import BatchedTask
 
 FIRST_COUNTER: Final = 2**31
 """Counters of an episode below are its task's, from here on the script's."""

@@ -2,17 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Float32 = NDArray[np.float32]
-Seeds = NDArray[np.uint64]
-
-LANES: Final = 16
-"""W, episodes side by side in one block of a compiled kernel; constant, so that loops vectorise."""
+from rolecast.core.types import Float, Float32, Seeds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +93,3 @@ class LaneTask(Protocol):
 
     def start(self, seeds: Seeds) -> LaneEpisodes:
         """Begin one episode for each of the L seeds, in K = ceil(L / W) blocks."""
-
-
-Metrics = dict[str, Any]

@@ -5,7 +5,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.envs.spec import TaskSpec
 
 DEVICES: Final = ("cpu", "cuda")

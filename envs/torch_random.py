@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rolecast.envs import counter_random
-from rolecast.envs.counter_random import UInt32, episode_keys
-from rolecast.envs.spec import Seeds
+from rolecast.core import counter_random
+from rolecast.core.counter_random import UInt32, episode_keys
+from rolecast.core.types import Seeds
 
 
 def _signed(bits: np.uint32) -> int:

@@ -18,8 +18,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.spec import Float, TaskSpec
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 from rolecast.policies.space import ParameterSpace

@@ -2,16 +2,16 @@
 
 Arrays are rows of W lanes: `w` holds parameters, each lane's own, `rows` everything in between, and
 whole numbers say which row (a view for each part would cost more than its arithmetic). Rows are
-read and written as whole vectors (`rolecast.envs.lane_vectors`).
+read and written as whole vectors (`rolecast.core.simd`).
 """
 
 from typing import Final
 
 import numpy as np
 
-from rolecast.envs.compiled import inlined
-from rolecast.envs.lane_vectors import Lanes, load, pick, store
-from rolecast.envs.spec import Float32
+from rolecast.core.compiled import inlined
+from rolecast.core.simd import Lanes, load, pick, store
+from rolecast.core.types import Float32
 
 TANH_BOUND: Final = np.float32(7.90531110763549805)
 """From here on, tanh is 1 to float32."""

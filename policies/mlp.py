@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float, TaskSpec
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.network import check_shapes, forward, unpack
 from rolecast.policies.parameterisation import (
     Net,

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_arrays import workspace
-from rolecast.envs.lane_vectors import load, store
-from rolecast.envs.spec import LANES, Float32
+from rolecast.core.compiled import compiled
+from rolecast.core.lane_arrays import workspace
+from rolecast.core.simd import load, store
+from rolecast.core.types import LANES, Float32
 from rolecast.policies.layers_fused import clip_rows, dense, dense_three, squash, tanh_lanes
 from rolecast.policies.network import check_lanes
 

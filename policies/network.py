@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float, Float32
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float, Float32
 from rolecast.policies.parameterisation import Net
 
 if TYPE_CHECKING:

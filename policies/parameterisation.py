@@ -16,8 +16,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError, unknown_name
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.types import Float
 from rolecast.policies.space import Block
 
 PARAMETERISATIONS: Final = ("centred", "table3")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rolecast.envs.spec import Float, Float32
+from rolecast.core.types import Float, Float32
 from rolecast.policies.space import ParameterSpace
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.hom.config import HomConfig
 from rolecast.policies.mlp import MlpConfig

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

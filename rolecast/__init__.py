@@ -10,7 +10,7 @@ from typing import Any, Final
 __version__ = "0.1.0"
 
 _HOMES: Final = {
-    "AdditiveCliqueKernel": "rolecast.platform.surrogate.additive_kernel",
+    "AdditiveCliqueKernel": "rolecast.platform.surrogate.clique_sum.gpytorch_kernel",
     "compare": "rolecast.platform.tuning.comparison",
     "evaluate": "rolecast.platform.rollout.evaluate",
     "load_policy": "rolecast.policies.artefact",
@@ -18,7 +18,7 @@ _HOMES: Final = {
     "make_optimizer": "rolecast.platform.optimizers.registry",
     "make_policy": "rolecast.policies.registry",
     "make_task": "rolecast.envs.registry",
-    "make_vector_env": "rolecast.envs.gym_vector",
+    "make_vector_env": "rolecast.envs.faces.gymnasium_vector",
     "resume": "rolecast.platform.search.run",
     "rollout": "rolecast.platform.rollout.rollout",
     "search": "rolecast.platform.search.run",
@@ -28,7 +28,7 @@ __all__ = sorted(_HOMES)
 # In a source tree (a checkout, or the copy that `ray job submit --working-dir .` makes) the
 # mapped folders lie beside this one; an installed package has them inside it.
 _CHECKOUT: Final = Path(__file__).resolve().parent.parent
-if (_CHECKOUT / "setup.py").is_file() and (_CHECKOUT / "tune_configs").is_dir():
+if (_CHECKOUT / "setup.py").is_file() and (_CHECKOUT / "core").is_dir():
     __path__.append(str(_CHECKOUT))
 
 

@@ -14,7 +14,7 @@ import torch
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.run_folder import read_history
 

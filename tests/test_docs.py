@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from rolecast.platform.cli.app import main
+from rolecast.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("platform", "policies", "envs", "baselines", "tune_configs")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {"--env-steps": "20000", "--evaluations": "12", "--episodes": "40"}

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rolecast.rooms import ROOMS
+
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("platform", "policies", "envs", "baselines", "tune_configs")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def test_a_wheel_holds_every_module_and_table(wheel_names: list[str]) -> None:
         for ending in ("py", "csv")
         for file in (ROOT / room).rglob(f"*.{ending}")
     }
-    face = {f"rolecast/{name}" for name in ("__init__.py", "py.typed")}
+    face = {f"rolecast/{name}" for name in ("__init__.py", "py.typed", "rooms.py")}
     assert rooms | face == {name for name in wheel_names if ".dist-info/" not in name}
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from rolecast.benchmarks.tasks import BEGIN, END, PICTURES, markdown
 from rolecast.envs.mujoco.catalogue import NAMED
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.task import MujocoTask
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
-from rolecast.platform.benchmarks.tasks import BEGIN, END, PICTURES, markdown
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tasks.md"
 TABLE = re.compile(r"<!-- observation: (\S+) -->\n((?:\|.*\n)+)")

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from rolecast.baselines.comix.learner import COMIXLearner
 from rolecast.baselines.comix.module import COMIXModule
-from rolecast.baselines.cross_entropy import CrossEntropySettings
 from rolecast.baselines.facmac.config import MIXING
-from rolecast.baselines.joint.algorithm import OffPolicy
+from rolecast.baselines.rllib.algorithm import OffPolicy
+from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings
 from rolecast.baselines.teams import TeamConfig
-from rolecast.envs.rules import COUNT, Rules, one_of
+from rolecast.core.validation import COUNT, Rules, one_of
 
 
 class COMIXConfig(TeamConfig):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from rolecast.baselines.comix.module import COMIXModule
-from rolecast.baselines.joint.learner import Tensors
+from rolecast.baselines.rllib.learner import Tensors
 from rolecast.baselines.teams import TeamLearner, team_reward
 
 

@@ -5,10 +5,10 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from rolecast.baselines.cross_entropy import CrossEntropySettings, best_actions
-from rolecast.baselines.joint.module import JointModule
-from rolecast.baselines.joint.networks import mlp
-from rolecast.baselines.mixing import make_mixer
+from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings, best_actions
+from rolecast.baselines.rllib.mixing import make_mixer
+from rolecast.baselines.rllib.module import JointModule
+from rolecast.baselines.rllib.networks import mlp
 
 GREEDY_SEED = 0
 """Of the numbers with which the greedy policy searches; they belong to the policy."""

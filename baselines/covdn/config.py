@@ -1,7 +1,7 @@
 """Settings of COVDN, and the algorithm that they build."""
 
 from rolecast.baselines.comix.config import COMIXConfig
-from rolecast.baselines.joint.algorithm import OffPolicy
+from rolecast.baselines.rllib.algorithm import OffPolicy
 
 
 class COVDNConfig(COMIXConfig):

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from rolecast.baselines.ddpg.learner import DDPGLearner
 from rolecast.baselines.ddpg.module import DDPGModule
-from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.envs.rules import POSITIVE, Rules, or_none
+from rolecast.baselines.rllib.algorithm import OffPolicy
+from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.core.validation import POSITIVE, Rules, or_none
 
 
 class DDPGConfig(OffPolicyConfig):

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from rolecast.baselines.ddpg.module import DDPGModule
-from rolecast.baselines.joint.learner import OffPolicyLearner, Tensors
-from rolecast.baselines.joint.networks import joint_input
-from rolecast.baselines.joint.tight_mlp import TightMLP, TightPolicy, fit
+from rolecast.baselines.rllib.learner import OffPolicyLearner, Tensors
+from rolecast.baselines.rllib.networks import joint_input
+from rolecast.baselines.rllib.tight_mlp import TightMLP, TightPolicy, fit
 
 
 class DDPGLearner(OffPolicyLearner[DDPGModule]):

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from rolecast.baselines.evolution.search import EvolutionConfig
-from rolecast.envs.rules import FRACTION, POSITIVE, check
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import FRACTION, POSITIVE, check
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 class Ascent(Protocol):

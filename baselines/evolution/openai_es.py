@@ -13,8 +13,8 @@ import numpy as np
 from rolecast.baselines.evolution.ascent import Adam
 from rolecast.baselines.evolution.search import EvolutionConfig
 from rolecast.baselines.evolution.utilities import centered_ranks
-from rolecast.envs.rules import NOT_NEGATIVE, POSITIVE, check
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, check
 
 AUTHORS_NOISE: Final = 0.02
 """The authors' standard deviation: the unit in which their step and their decay are numbers."""

@@ -13,8 +13,8 @@ import numpy as np
 from rolecast.baselines.evolution.ascent import Adam, Ascent, ClipUp
 from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import centered_ranks
-from rolecast.envs.rules import BELOW_1, NOT_NEGATIVE, POSITIVE, check, one_of
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import BELOW_1, NOT_NEGATIVE, POSITIVE, check, one_of
 
 ASCENTS: Final = ("clipup", "adam")
 

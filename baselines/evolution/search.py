@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.rules import POSITIVE, at_least, check, even_at_least, or_none
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
+from rolecast.core.validation import POSITIVE, at_least, check, even_at_least, or_none
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.observations import Observations, require_batch
-from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.recombination import recombination_weights
 

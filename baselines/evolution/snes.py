@@ -12,8 +12,8 @@ import numpy as np
 
 from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import nes_utilities
-from rolecast.envs.rules import NOT_NEGATIVE, POSITIVE, check, or_none
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, check, or_none
 
 
 @dataclass(frozen=True, kw_only=True)

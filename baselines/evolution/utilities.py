@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import rankdata
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.recombination import recombination_weights
 
 

@@ -5,10 +5,10 @@ from typing import ClassVar, Final, Self
 
 from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
-from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.mixing import MIXERS
+from rolecast.baselines.rllib.algorithm import OffPolicy
+from rolecast.baselines.rllib.mixing import MIXERS
 from rolecast.baselines.teams import ACTION_PENALTY, LONG_HORIZON, TeamConfig
-from rolecast.envs.rules import COUNT, COUNT_OR_ZERO, Rules, one_of
+from rolecast.core.validation import COUNT, COUNT_OR_ZERO, Rules, one_of
 
 MIXING: Final[Rules] = MappingProxyType(
     {

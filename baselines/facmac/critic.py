@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from rolecast.baselines.joint.networks import mlp
-from rolecast.baselines.mixing import make_mixer
+from rolecast.baselines.rllib.mixing import make_mixer
+from rolecast.baselines.rllib.networks import mlp
 
 
 class FactoredCritic(nn.Module):
@@ -35,7 +35,7 @@ class FactoredCritic(nn.Module):
             observation_size: do.
             action_size: da.
             hidden: widths of the utility's hidden layers.
-            mixer: one of `rolecast.baselines.mixing.MIXERS`.
+            mixer: one of `rolecast.baselines.rllib.mixing.MIXERS`.
             embedding: hidden units of the mixing network.
             hypernet: hidden units between the state and the mixing weights; 0 for a linear map.
 

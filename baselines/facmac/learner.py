@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from rolecast.baselines.facmac.module import FACMACModule
-from rolecast.baselines.joint.learner import Tensors
+from rolecast.baselines.rllib.learner import Tensors
 from rolecast.baselines.teams import TeamLearner, team_reward
 
 

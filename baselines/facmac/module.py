@@ -3,7 +3,7 @@
 from torch import nn
 
 from rolecast.baselines.facmac.critic import FactoredCritic
-from rolecast.baselines.joint.module import JointModule
+from rolecast.baselines.rllib.module import JointModule
 
 
 class FACMACModule(JointModule):

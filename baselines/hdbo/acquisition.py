@@ -18,10 +18,10 @@ from torch import Tensor
 
 from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.rules import COUNT, FLAG, check, one_of
-from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, FLAG, check, one_of
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 
 IMPROVEMENTS: Final = ("noisy", "mean")

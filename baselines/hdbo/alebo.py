@@ -17,8 +17,8 @@ from torch import Tensor
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, expected_improvement, maximise
 from rolecast.baselines.hdbo.mahalanobis import MahalanobisKernel, integrated, random_start
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
-from rolecast.envs.rules import COUNT, check
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, check
 
 STARTS: Final = (7, 8)
 """What tells the generators of the embedding and of the kernel's start from all others."""

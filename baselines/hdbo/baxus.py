@@ -18,10 +18,10 @@ from rolecast.baselines.hdbo.nested_bins import Bins, first_bins, tolerance
 from rolecast.baselines.hdbo.record import FOREIGN, Record
 from rolecast.baselines.hdbo.region import Region, best_centre, best_of_draws
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig
-from rolecast.envs.rules import COUNT, check, or_none
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, check, or_none
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.observations import require_batch
-from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 
 INITIAL: Final = 10

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from rolecast.baselines.hdbo.record import Index
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 Edge = tuple[int, int]
 """Two dimensions, the smaller first."""

@@ -20,9 +20,9 @@ from torch import Tensor
 
 from rolecast.baselines.hdbo.forest import Edge, alone
 from rolecast.baselines.hdbo.inverse import bordered
-from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.additive_kernel_function import covariances
-from rolecast.platform.surrogate.clique_sum import CliqueLayout
+from rolecast.core.types import Float
+from rolecast.platform.surrogate.clique_sum.autograd import covariances
+from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout
 
 LENGTHSCALES: Final = (0.01, 100.0)
 """Least and greatest lengthscale; the authors' least."""

@@ -15,8 +15,8 @@ from rolecast.baselines.hdbo.forest import Edge, maximise
 from rolecast.baselines.hdbo.forest_process import ForestKernel, TermPosterior
 from rolecast.baselines.hdbo.search import Method, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig
-from rolecast.envs.rules import COUNT, POSITIVE, at_least, check
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, POSITIVE, at_least, check
 
 INITIAL: Final = 10
 """Random points before the first model; the authors' of both."""

@@ -17,8 +17,8 @@ from gpytorch.priors import NormalPrior
 from rolecast.baselines.hdbo.gradient_posterior import GradientPosterior, SquaredExponential
 from rolecast.baselines.hdbo.record import Record
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig, posterior_mean
-from rolecast.envs.rules import COUNT, POSITIVE, at_least, check, or_none
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, POSITIVE, at_least, check, or_none
 from rolecast.platform.optimizers.observations import require_batch
 
 LENGTHSCALES: Final = (0.01, 0.3)

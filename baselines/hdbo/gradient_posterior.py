@@ -11,7 +11,7 @@ from scipy.linalg import cho_solve, cholesky
 from scipy.optimize import minimize
 
 from rolecast.baselines.hdbo.inverse import bordered
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 def bordered(inverse: Float, solved: Float, left: float) -> Float:

@@ -13,9 +13,9 @@ import torch
 
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig, posterior_draws, posterior_mean
-from rolecast.envs.rules import COUNT, POSITIVE, check, one_of, or_none
-from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, POSITIVE, check, one_of, or_none
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 
 DIRECTIONS: Final = ("coordinate", "random", "descent")

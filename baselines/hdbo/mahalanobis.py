@@ -19,7 +19,7 @@ from gpytorch.kernels import Kernel
 from torch import Tensor
 
 from rolecast.baselines.hdbo.shared_points import Border, SharedPoints
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 NUGGET: Final = 1e-3
 """Least curvature of the posterior that the draws of the matrix are from; the authors'."""

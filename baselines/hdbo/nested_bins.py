@@ -12,7 +12,7 @@ import numpy as np
 
 from rolecast.baselines.hdbo.record import Index
 from rolecast.baselines.hdbo.trust_region import FIRST_LENGTH, LEAST_LENGTH
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 NEW_BINS: Final = 3
 """b, bins that a split adds to each bin."""

@@ -12,7 +12,7 @@ from botorch.models.model import Model
 
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, expected_improvement, maximise
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 @dataclass(frozen=True, kw_only=True)

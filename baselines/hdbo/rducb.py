@@ -12,8 +12,8 @@ from rolecast.baselines.hdbo.forest import random_forest
 from rolecast.baselines.hdbo.forest_process import term_posterior
 from rolecast.baselines.hdbo.forest_search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
-from rolecast.envs.rules import FRACTION, check
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import FRACTION, check
 
 
 @dataclass(frozen=True, kw_only=True)

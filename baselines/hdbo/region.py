@@ -10,8 +10,8 @@ from rolecast.baselines.hdbo import trust_region
 from rolecast.baselines.hdbo.record import Index, Record
 from rolecast.baselines.hdbo.surrogate import Surrogate, posterior_draws, posterior_mean
 from rolecast.baselines.hdbo.trust_region import TrustRegion, gains
-from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.levelling import to_returns
+from rolecast.core.types import Float
+from rolecast.platform.surrogate.outcome_transform import to_returns
 
 
 class Region:

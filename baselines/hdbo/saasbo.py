@@ -19,8 +19,8 @@ from gpytorch.priors import GammaPrior
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, quiet
 from rolecast.baselines.hdbo.plain_gp import LogEi
 from rolecast.baselines.hdbo.search import Beliefs, SurrogateSearch
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.rules import COUNT, check, one_of
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.validation import COUNT, check, one_of
 
 MOST: Final = 100
 """D up to which a fit is quick."""

@@ -26,11 +26,11 @@ from torch import Tensor
 
 from rolecast.baselines.hdbo.record import Index
 from rolecast.baselines.hdbo.shared_points import SharedProcess
-from rolecast.envs.rules import COUNT, at_least, check, number_from, or_none
-from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, at_least, check, number_from, or_none
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.surrogate.levelling import LEVELLING, level
+from rolecast.platform.surrogate.outcome_transform import LEVELLING, level
 
 NOISES: Final = (1e-6, 1e2)
 """Least and greatest known noise variance, of returns standardised to variance 1."""

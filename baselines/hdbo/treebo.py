@@ -16,8 +16,8 @@ from rolecast.baselines.hdbo.forest import Edge, alone, path
 from rolecast.baselines.hdbo.forest_process import term_posterior
 from rolecast.baselines.hdbo.forest_search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
-from rolecast.envs.rules import COUNT, check
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, check
 
 
 @dataclass(frozen=True, kw_only=True)

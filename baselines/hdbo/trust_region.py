@@ -14,7 +14,7 @@ from gpytorch.constraints import Interval
 from gpytorch.kernels import Kernel, MaternKernel, ScaleKernel
 
 from rolecast.baselines.hdbo.surrogate import Noise
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 FIRST_LENGTH: Final = 0.8
 """Side of a new box, of a cube of side 1."""

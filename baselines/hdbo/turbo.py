@@ -15,8 +15,8 @@ from rolecast.baselines.hdbo import trust_region
 from rolecast.baselines.hdbo.record import FOREIGN, Index, Record
 from rolecast.baselines.hdbo.region import Region, best_centre, best_of_draws
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig
-from rolecast.envs.rules import COUNT, check, one_of, or_none
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, check, one_of, or_none
 from rolecast.platform.optimizers.observations import require_batch
 
 CENTRES: Final = ("mean", "observed")

@@ -6,7 +6,7 @@ from typing import ClassVar
 from rolecast.baselines.intrinsic_ppo.learner import IntrinsicPPOLearner
 from rolecast.baselines.intrinsic_ppo.module import IntrinsicPPOModule
 from rolecast.baselines.ppo.config import PPOConfig
-from rolecast.envs.rules import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules, or_none
+from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules, or_none
 
 
 class IntrinsicPPOConfig(PPOConfig):

@@ -3,12 +3,12 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from rolecast.baselines.joint.algorithm import OffPolicy
 from rolecast.baselines.maddpg.critics import VIEWS
 from rolecast.baselines.maddpg.learner import MADDPGLearner
 from rolecast.baselines.maddpg.module import MADDPGModule
+from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
-from rolecast.envs.rules import Rules, one_of
+from rolecast.core.validation import Rules, one_of
 
 
 class MADDPGConfig(TeamConfig):

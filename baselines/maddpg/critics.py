@@ -6,8 +6,8 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from rolecast.baselines.stacked_mlp import StackedMLP
-from rolecast.envs.errors import unknown_name
+from rolecast.baselines.rllib.stacked_mlp import StackedMLP
+from rolecast.core.errors import unknown_name
 
 VIEWS: Final = ("all", "own")
 """What a critic may see: all agents, or its own agent alone (independent DDPG)."""

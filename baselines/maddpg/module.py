@@ -2,8 +2,8 @@
 
 from torch import nn
 
-from rolecast.baselines.joint.module import JointModule
 from rolecast.baselines.maddpg.critics import AgentCritics
+from rolecast.baselines.rllib.module import JointModule
 
 
 class MADDPGModule(JointModule):

@@ -15,10 +15,10 @@ from ray.rllib.utils.metrics import (
     TIMERS,
 )
 
-from rolecast.baselines.joint.rounds import JointAlgorithm
 from rolecast.baselines.ppo.learner import PPOLearner
 from rolecast.baselines.ppo.sampler import StepsFragment
-from rolecast.envs.spec import Float32
+from rolecast.baselines.rllib.rounds import JointAlgorithm
+from rolecast.core.types import Float32
 
 if TYPE_CHECKING:
     from rolecast.baselines.ppo.config import PPOConfig

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from ray.rllib.algorithms.ppo.ppo import PPOConfig as RLlibPPOConfig
 
-from rolecast.baselines.joint.networks import SIZES
 from rolecast.baselines.ppo.learner import PPOLearner
 from rolecast.baselines.ppo.module import PPOModule
 from rolecast.baselines.ppo.runner import PPOEnvRunner
-from rolecast.baselines.settings import NamedSettings
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.rules import (
+from rolecast.baselines.rllib.networks import SIZES
+from rolecast.baselines.rllib.settings import NamedSettings
+from rolecast.core.errors import ConfigError
+from rolecast.core.validation import (
     COUNT,
     FLAG,
     NOT_NEGATIVE,

@@ -12,8 +12,8 @@ from ray.rllib.core.rl_module.apis import InferenceOnlyAPI, ValueFunctionAPI
 from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
 from torch import Tensor, nn
 
-from rolecast.baselines.joint.networks import policy_widths
 from rolecast.baselines.ppo.normaliser import RunningNormaliser, ValueScale
+from rolecast.baselines.rllib.networks import policy_widths
 
 QUIET_GAIN: Final = 0.01
 """Gain of the policy's last layer: first actions hardly depend on the observation."""

@@ -1,7 +1,7 @@
 """The env runner of PPO: RLlib's for joint steps, with steps kept in their order."""
 
-from rolecast.baselines.joint.runner import JointEnvRunner
 from rolecast.baselines.ppo.sampler import StepsFragment, StepsSampler
+from rolecast.baselines.rllib.runner import JointEnvRunner
 
 
 class PPOEnvRunner(JointEnvRunner):

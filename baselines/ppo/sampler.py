@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rolecast.baselines.joint.episodes import Step
-from rolecast.baselines.joint.sampler import Act, Sampler
-from rolecast.baselines.joint.transitions import EndedEpisode
-from rolecast.envs.spec import Float32
+from rolecast.baselines.rllib.episodes import Step
+from rolecast.baselines.rllib.sampler import Act, Sampler
+from rolecast.baselines.rllib.transitions import EndedEpisode
+from rolecast.core.types import Float32
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.joint.config import OffPolicyConfig
+from rolecast.baselines.rllib.algorithm import OffPolicy
+from rolecast.baselines.rllib.config import OffPolicyConfig
 from rolecast.baselines.sac.learner import SACLearner
 from rolecast.baselines.sac.module import SACModule
-from rolecast.envs.rules import FLAG, NUMBER, POSITIVE, Rules, or_none
+from rolecast.core.validation import FLAG, NUMBER, POSITIVE, Rules, or_none
 
 
 class SACConfig(OffPolicyConfig):

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rolecast.baselines.joint.learner import OffPolicyLearner, Tensors
-from rolecast.baselines.joint.networks import joint_input
+from rolecast.baselines.rllib.learner import OffPolicyLearner, Tensors
+from rolecast.baselines.rllib.networks import joint_input
 from rolecast.baselines.sac.module import SACModule
 from rolecast.baselines.sac.tight import TightActor
 from rolecast.baselines.td3.tight import TightCritics

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rolecast.baselines.joint.module import JointModule
-from rolecast.baselines.joint.networks import mlp
+from rolecast.baselines.rllib.module import JointModule
+from rolecast.baselines.rllib.networks import mlp
 from rolecast.baselines.td3.module import TwinCritics
 
 LOG_DEVIATIONS: Final = (-20.0, 2.0)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rolecast.baselines.joint.tight_mlp import Kept, TightMLP
+from rolecast.baselines.rllib.tight_mlp import Kept, TightMLP
 from rolecast.baselines.sac.module import LOG_DEVIATIONS, SquashedGaussian
 
 

@@ -3,11 +3,11 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from rolecast.baselines.joint.algorithm import OffPolicy
-from rolecast.baselines.joint.config import OffPolicyConfig
+from rolecast.baselines.rllib.algorithm import OffPolicy
+from rolecast.baselines.rllib.config import OffPolicyConfig
 from rolecast.baselines.td3.learner import TD3Learner
 from rolecast.baselines.td3.module import TD3Module
-from rolecast.envs.rules import NOT_NEGATIVE, Rules
+from rolecast.core.validation import NOT_NEGATIVE, Rules
 
 
 class TD3Config(OffPolicyConfig):

@@ -5,9 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rolecast.baselines.joint.learner import OffPolicyLearner, Tensors
-from rolecast.baselines.joint.networks import joint_input
-from rolecast.baselines.joint.tight_mlp import TightPolicy
+from rolecast.baselines.rllib.learner import OffPolicyLearner, Tensors
+from rolecast.baselines.rllib.networks import joint_input
+from rolecast.baselines.rllib.tight_mlp import TightPolicy
 from rolecast.baselines.td3.module import TD3Module
 from rolecast.baselines.td3.tight import TightCritics
 

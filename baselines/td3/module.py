@@ -2,8 +2,8 @@
 
 from torch import Tensor, nn
 
-from rolecast.baselines.joint.module import JointModule
-from rolecast.baselines.joint.networks import joint_input, mlp
+from rolecast.baselines.rllib.module import JointModule
+from rolecast.baselines.rllib.networks import joint_input, mlp
 
 
 class TwinCritics(nn.Module):

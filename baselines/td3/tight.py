@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from rolecast.baselines.joint.tight_mlp import TightMLP, fit
+from rolecast.baselines.rllib.tight_mlp import TightMLP, fit
 from rolecast.baselines.td3.module import TwinCritics
 
 

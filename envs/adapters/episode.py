@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 
 AGENT = "agent"
 """Name of the one agent of a Gymnasium environment."""

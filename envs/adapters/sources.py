@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import gymnasium
 
-from rolecast.envs.errors import RequestError, unknown_name
+from rolecast.core.errors import RequestError, unknown_name
 
 Factory = Callable[..., object]
 """Makes a new environment from the options of a task id."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 
 
 @dataclass(frozen=True, kw_only=True)

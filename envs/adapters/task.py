@@ -7,12 +7,13 @@ import numpy as np
 from gymnasium.spaces import Space
 from numpy.typing import ArrayLike, NDArray
 
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import ConfigError, RequestError, RunError, stepped_outside
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team
 from rolecast.envs.adapters.spaces import action_codec, observation_codec
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import ConfigError, RequestError, RunError, stepped_outside
-from rolecast.envs.spec import Float, Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 
 TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
     "sum": lambda rewards: rewards.sum(axis=1),

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from rolecast.core.types import Float
 from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState, length
-from rolecast.envs.spec import Float
 
 _TINY: Final = 1e-12
 """Keeps directions between equal places finite."""

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from rolecast.core.types import Float
 from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState, length
-from rolecast.envs.spec import Float
 
 OBSERVATION_SIZE: Final = 13
 """do; with it `hom` stays below 500 parameters for up to 16 drones."""

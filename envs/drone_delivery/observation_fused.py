@@ -4,7 +4,9 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.compiled import compiled
+from rolecast.core.compiled import compiled
+from rolecast.core.simd import load, pick, spread, square_root, store
+from rolecast.core.types import LANES, Float32
 from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, TINY
 from rolecast.envs.drone_delivery.world_fused import (
     FUEL,
@@ -17,8 +19,6 @@ from rolecast.envs.drone_delivery.world_fused import (
     X,
     Y,
 )
-from rolecast.envs.lane_vectors import load, pick, spread, square_root, store
-from rolecast.envs.spec import LANES, Float32
 
 FAR: Final = np.float32(1e30)
 """Squared distance beyond that of every drone."""

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.counter_random import UInt32, draw, symmetric_uniform
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
+from rolecast.core.counter_random import UInt32, draw, symmetric_uniform
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 
 EpisodeKeys = tuple[UInt32, UInt32]
 """Two keys [B] for each episode, from `counter_random.episode_keys`."""

@@ -9,8 +9,22 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled, inlined
-from rolecast.envs.counter_random import MIX_1, MIX_2, WEYL, episode_keys
+from rolecast.core.compiled import compiled, inlined
+from rolecast.core.counter_random import MIX_1, MIX_2, WEYL, episode_keys
+from rolecast.core.simd import (
+    Bits,
+    Lanes,
+    Mask,
+    any_lane,
+    load,
+    load_bits,
+    pick,
+    signed,
+    square_root,
+    store,
+    whole,
+)
+from rolecast.core.types import LANES, Float32, Seeds
 from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE
 from rolecast.envs.drone_delivery.observation_fused import observe_lanes
 from rolecast.envs.drone_delivery.physics import (
@@ -32,20 +46,6 @@ from rolecast.envs.drone_delivery.world_fused import (
     Y,
     to_world,
 )
-from rolecast.envs.lane_vectors import (
-    Bits,
-    Lanes,
-    Mask,
-    any_lane,
-    load,
-    load_bits,
-    pick,
-    signed,
-    square_root,
-    store,
-    whole,
-)
-from rolecast.envs.spec import LANES, Float32, Seeds
 
 UInt32 = NDArray[np.uint32]
 f32 = np.float32

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.types import Float
 from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState
-from rolecast.envs.spec import Float
 
 Shape = Callable[[Float, Float], Float]
 """Signed distance [h, w] from x and y [h, w] relative to the middle of a mark."""

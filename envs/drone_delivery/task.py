@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import stepped_outside
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.counter_random import episode_keys
 from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, observe
 from rolecast.envs.drone_delivery.physics import (
     TOTALS,
@@ -17,8 +19,7 @@ from rolecast.envs.drone_delivery.physics import (
     transition,
 )
 from rolecast.envs.drone_delivery.render import draw
-from rolecast.envs.errors import stepped_outside
-from rolecast.envs.spec import Float, Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
     from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryLanes

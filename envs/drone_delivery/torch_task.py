@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rolecast.core.errors import stepped_outside
+from rolecast.core.types import Seeds
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.drone_delivery.torch_observation import observe
 from rolecast.envs.drone_delivery.torch_world import TorchDroneState, start, transition
-from rolecast.envs.errors import stepped_outside
-from rolecast.envs.spec import Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 from rolecast.envs.torch_face import checked_actions, checked_dtype, chosen_device, pieces
 from rolecast.envs.torch_random import key_tensors
 

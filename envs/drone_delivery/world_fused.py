@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
+from rolecast.core.types import LANES, Float32
 from rolecast.envs.drone_delivery.physics import DroneState
-from rolecast.envs.spec import LANES, Float32
 
 X, Y, VX, VY, FUEL, STOPPED, POINT_X, POINT_Y, DISTANCE, COUNT = range(10)
 """Rows of one drone, as the fields of `DroneState`; the last two are its paid distance and k."""

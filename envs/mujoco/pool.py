@@ -13,10 +13,10 @@ from typing import Any, Final
 import mujoco
 import numpy as np
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.robots import Robot
-from rolecast.envs.spec import Float
 
 THREADS: Final = "OMP_NUM_THREADS"
 """Environment variable that limits threads, as workers that share a machine have it set."""

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 
 WIDTH: Final = 384
 HEIGHT: Final = 288

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 
 UNBOUNDED: Final = (-np.inf, np.inf)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rolecast.envs.counter_random import UInt32, draw, symmetric_uniform
+from rolecast.core.counter_random import UInt32, draw, symmetric_uniform
+from rolecast.core.types import Float
 from rolecast.envs.mujoco.robots import Robot
-from rolecast.envs.spec import Float
 
 
 def start_states(robot: Robot, rest: Float, keys: tuple[UInt32, UInt32]) -> tuple[Float, Float]:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import ConfigError, RunError, stepped_outside
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import ConfigError, RunError, stepped_outside
 from rolecast.envs.ids import format_id
 from rolecast.envs.mujoco.robots import Robot
 from rolecast.envs.mujoco.start import start_states
 from rolecast.envs.mujoco.views import layout
-from rolecast.envs.spec import Float, Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
     from rolecast.envs.mujoco.pool import SimulationPool

@@ -18,9 +18,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.errors import unknown_name
+from rolecast.core.errors import unknown_name
+from rolecast.core.types import Float
 from rolecast.envs.mujoco.robots import Robot
-from rolecast.envs.spec import Float
 
 Columns = list[int]
 

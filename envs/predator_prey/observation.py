@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.errors import unknown_name
+from rolecast.core.errors import unknown_name
+from rolecast.core.types import Float
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
-from rolecast.envs.spec import Float
 
 VARIANTS: Final = ("nearest16", "full")
 """The default first."""

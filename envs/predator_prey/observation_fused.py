@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.compiled import compiled, inlined
-from rolecast.envs.lane_vectors import Lanes, load, pick, spread, store
-from rolecast.envs.spec import Float32
+from rolecast.core.compiled import compiled, inlined
+from rolecast.core.simd import Lanes, load, pick, spread, store
+from rolecast.core.types import Float32
 
 f32 = np.float32
 

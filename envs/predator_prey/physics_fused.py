@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.compiled import compiled, inlined
-from rolecast.envs.counter_random import UInt32, draw, episode_keys, symmetric_uniform
-from rolecast.envs.lane_arrays import lane_array
-from rolecast.envs.lane_vectors import (
+from rolecast.core.compiled import compiled, inlined
+from rolecast.core.counter_random import UInt32, draw, episode_keys, symmetric_uniform
+from rolecast.core.lane_arrays import lane_array
+from rolecast.core.simd import (
     Lanes,
     any_lane,
     load,
@@ -26,12 +26,12 @@ from rolecast.envs.lane_vectors import (
     store,
     whole,
 )
+from rolecast.core.types import LANES, Float32, Seeds
 from rolecast.envs.predator_prey.observation import observation_size
 from rolecast.envs.predator_prey.observation_fused import observe
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER
 from rolecast.envs.predator_prey.prey_fused import flee
-from rolecast.envs.spec import LANES, Float32, Seeds
 
 f32 = np.float32
 

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.counter_random import draw
+from rolecast.core.counter_random import draw
+from rolecast.core.types import Float
 from rolecast.envs.predator_prey.physics import EpisodeKeys, PredatorPreyParameters
-from rolecast.envs.spec import Float
 
 FIRST_COUNTER: Final = 65536
 """Counters below are for start positions, from here on for the prey's points."""

@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.compiled import inlined
-from rolecast.envs.counter_random import MIX_1, MIX_2, WEYL, UInt32
-from rolecast.envs.lane_vectors import (
+from rolecast.core.compiled import inlined
+from rolecast.core.counter_random import MIX_1, MIX_2, WEYL, UInt32
+from rolecast.core.simd import (
     Bits,
     Lanes,
     load,
@@ -23,7 +23,7 @@ from rolecast.envs.lane_vectors import (
     square_root,
     store,
 )
-from rolecast.envs.spec import Float32
+from rolecast.core.types import Float32
 
 f32 = np.float32
 u32 = np.uint32

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.types import Float
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
-from rolecast.envs.spec import Float
 
 PIXELS: Final = 320
 """Width and height of the picture."""

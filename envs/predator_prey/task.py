@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import stepped_outside
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import stepped_outside
 from rolecast.envs.ids import format_id
 from rolecast.envs.predator_prey.observation import observation_size, observe
 from rolecast.envs.predator_prey.physics import (
@@ -19,7 +20,7 @@ from rolecast.envs.predator_prey.physics import (
 )
 from rolecast.envs.predator_prey.prey import prey_policy
 from rolecast.envs.predator_prey.render import draw
-from rolecast.envs.spec import Float, Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
     from rolecast.envs.predator_prey.physics_fused import PredatorPreyLanes

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rolecast.envs.errors import stepped_outside
+from rolecast.core.errors import stepped_outside
+from rolecast.core.types import Seeds
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.predator_prey.torch_observation import observe
@@ -22,7 +23,7 @@ from rolecast.envs.predator_prey.torch_world import (
     torch_world,
     transition,
 )
-from rolecast.envs.spec import Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 from rolecast.envs.torch_face import checked_actions, checked_dtype, chosen_device, pieces
 from rolecast.envs.torch_random import key_tensors
 

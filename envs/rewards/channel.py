@@ -5,9 +5,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.counter_random import UInt32, draw
+from rolecast.core.counter_random import UInt32, draw
+from rolecast.core.types import Float
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.spec import Float
 
 FIRST_COUNTER: Final = 3 * 2**30
 """Counters of an episode from here on are its rewards', those below its task's and scripts'."""

@@ -6,11 +6,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled, inlined
-from rolecast.envs.counter_random import MIX_1, MIX_2, WEYL, episode_keys
+from rolecast.core.compiled import compiled, inlined
+from rolecast.core.counter_random import MIX_1, MIX_2, WEYL, episode_keys
+from rolecast.core.types import LANES, Float32, Seeds
 from rolecast.envs.rewards.channel import DRAWS, FIRST_COUNTER, GRID
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.spec import LANES, Float32, Seeds
 
 f32 = np.float32
 u32 = np.uint32

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,21 +7,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import RequestError, stepped_outside
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import RequestError, stepped_outside
+from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.rewards.channel import RewardChannel
 from rolecast.envs.rewards.channel_fused import LaneRewardChannel
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.spec import (
-    BatchedTask,
-    Float,
-    Float32,
-    LaneEpisodes,
-    LaneTask,
-    Seeds,
-    TaskSpec,
-)
+from rolecast.envs.spec import BatchedTask, LaneEpisodes, LaneTask, TaskSpec
 
 RAW_REWARD: Final = "raw_reward"
 """Metric of a step: what was earned [B], by which policies are scored; absent where it is paid."""

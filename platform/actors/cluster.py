@@ -7,7 +7,7 @@ from typing import Final
 
 import ray
 
-from rolecast.envs.errors import ConfigError, RequestError, RunError
+from rolecast.core.errors import ConfigError, RequestError, RunError
 
 CONNECT_TIMEOUT_S: Final = 5.0
 """After which an address that does not answer counts as unreachable."""

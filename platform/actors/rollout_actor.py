@@ -11,7 +11,7 @@ from typing import Any, Final
 import ray
 
 from rolecast.envs.registry import make_task
-from rolecast.platform.search.evaluate_batch import Chunk, ChunkResult, evaluate_chunk
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk
 from rolecast.policies.protocol import Policy
 
 CALL_RETRIES: Final = 5

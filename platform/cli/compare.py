@@ -47,8 +47,8 @@ def compare(
 
     Example: rolecast compare quickstart --seeds 3 --workers 2 --out runs/quickstart
     """
-    from rolecast.envs.errors import RunError
-    from rolecast.platform.reports.comparison import write_comparison_report
+    from rolecast.core.errors import RunError
+    from rolecast.platform.reports.comparison.page import write_comparison_report
     from rolecast.platform.tuning.comparison import compare as run
     from rolecast.platform.tuning.progress import progress_for
 

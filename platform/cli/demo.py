@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.cli.output import say
 
 TASK: Final = "pred_prey_3"
@@ -42,8 +42,8 @@ def demo(
         mean, error = result.episode_return_mean, result.episode_return_stderr or 0.0
         say(f"   {name:34} {mean:7.1f} +- {error:.1f}")
 
-    from rolecast.platform.reports.rendering import render, write_rendering
-    from rolecast.platform.reports.report import write_report
+    from rolecast.platform.reports.film.render import render, write_rendering
+    from rolecast.platform.reports.run import write_report
 
     say("\n3. Drawing.")
     rendering = render(out)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.reward_options import takes_rewards

@@ -7,10 +7,10 @@ from typing import Annotated, Final
 
 import typer
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say, warn
-from rolecast.platform.reports.shot import Shot
+from rolecast.platform.reports.film.options import Shot
 
 _TEXTS = field_texts(Shot)
 LINE_INTERVAL_S: Final = 3.0
@@ -43,9 +43,9 @@ def render(
         raise RequestError("expected --policy NAME and --task ID together; a run has its own task")
     shot = Shot(seed=seed, episodes=episodes, steps=steps, stride=stride)
 
-    from rolecast.platform.reports.film import require_ending
-    from rolecast.platform.reports.rendering import render as render_run
-    from rolecast.platform.reports.rendering import render_scripted, write_rendering
+    from rolecast.platform.reports.film.encode import require_ending
+    from rolecast.platform.reports.film.render import render as render_run
+    from rolecast.platform.reports.film.render import render_scripted, write_rendering
 
     require_ending(out)
     progress = lines_about_frames(warn, time.monotonic)

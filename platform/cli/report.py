@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.cli.output import Json, print_json, say
 
 
@@ -29,8 +29,8 @@ def report(
     of a comparison all methods side by side, and its figures and pictures lie beside it as
     report/*.csv and report/*.png. It needs no other file and no network.
     """
-    from rolecast.platform.reports.comparison import write_comparison_report
-    from rolecast.platform.reports.report import write_report
+    from rolecast.platform.reports.comparison.page import write_comparison_report
+    from rolecast.platform.reports.run import write_report
     from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
     if ComparisonFolder(folder).known:

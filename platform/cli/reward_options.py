@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.platform.cli.documented import field_texts
 

@@ -86,7 +86,7 @@ def search(
 
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     """Write the report of a finished search; print one JSON object, or what comes next."""
-    from rolecast.platform.reports.report import write_report
+    from rolecast.platform.reports.run import write_report
 
     report = write_report(out)
     if json:

@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 
 PARTS: Final = ("task", "policy", "optimizer")
 """What a key may be prefixed with; a bare key is a setting of the optimiser."""

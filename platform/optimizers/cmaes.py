@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from cmaes import CMA, SepCMA
 
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.rules import FLAG, POSITIVE, at_least, check, or_none
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
+from rolecast.core.validation import FLAG, POSITIVE, at_least, check, or_none
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.observations import Observations, require_batch
-from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.recombination import recombination_weights
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from rolecast.envs.rules import POSITIVE, Rule, Rules, at_least, check
-from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.core.validation import POSITIVE, Rule, Rules, at_least, check
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
-from rolecast.platform.surrogate.levelling import LEVELLING
+from rolecast.platform.surrogate.outcome_transform import LEVELLING
 
 GLOBAL_RULES: Final[Rules] = {
     "beta": POSITIVE,
@@ -44,7 +44,7 @@ class GpUcbConfig:
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser."""
-        from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
+        from rolecast.platform.optimizers.dss_gp_ucb.paper_search import GlobalSearch
 
         return GlobalSearch(self, dimension=dimension, seed=seed, cliques=None)
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
 
 
 class Observations:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 class Optimizer(Protocol):

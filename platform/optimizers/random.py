@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
     require_batch,
     restored_generator,
 )
-from rolecast.platform.optimizers.proposals import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 def recombination_weights(returns: Float) -> Float:

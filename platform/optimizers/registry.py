@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.platform.optimizers.cmaes import CmaesConfig
-from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
-from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
+from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
+from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
 from rolecast.platform.optimizers.random import RandomConfig
 

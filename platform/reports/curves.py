@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.reports.style import BLUE, CYCLE, GREY, INK, VERMILION, figure
 from rolecast.platform.reports.yardsticks import Yardstick
 

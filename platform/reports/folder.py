@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
-from rolecast.envs.spec import BatchedTask, Float
+from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.curves import Curve
 from rolecast.platform.search.config import CALLABLE
 from rolecast.platform.search.history import Batch, Kind

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
-from rolecast.envs.spec import BatchedTask, Float, Seeds
+from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.seeds import Purpose, episode_seeds
 from rolecast.policies.artefact import LoadedPolicy, load_policy
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)

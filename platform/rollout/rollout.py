@@ -12,10 +12,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rolecast.envs.errors import ConfigError, RunError
-from rolecast.envs.lane_arrays import gather_lanes, lane_array
+from rolecast.core.errors import ConfigError, RunError
+from rolecast.core.lane_arrays import gather_lanes, lane_array
+from rolecast.core.types import LANES, Float, Float32, Seeds
 from rolecast.envs.rewards.task import RAW_RETURNS, RAW_REWARD
-from rolecast.envs.spec import LANES, BatchedTask, Float, Float32, Seeds
+from rolecast.envs.spec import BatchedTask
 from rolecast.policies.protocol import Policy
 
 COMPILED_CHUNK: Final = 1024

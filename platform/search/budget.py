@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 
 LEAST_CONFIRMATION: Final = 2
 """Evaluations that the confirmation has at least, in a budget large enough for a search too."""

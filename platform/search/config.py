@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
-from rolecast.envs.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, unknown_name
 
 CALLABLE: Final = "callable:"
 """Begins the task name of a search whose task was given as a Python callable."""

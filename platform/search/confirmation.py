@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.search.budget import Budget
 from rolecast.platform.search.history import Batch
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.encoding import from_bytes, to_bytes
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 from rolecast.platform.search.budget import Spent
-from rolecast.platform.search.encoding import from_bytes, to_bytes
 
 
 class Kind(StrEnum):

@@ -9,8 +9,8 @@ import zlib
 from pathlib import Path
 from typing import Final
 
-from rolecast.envs.errors import RequestError
-from rolecast.platform.search.files import write_bytes
+from rolecast.core.errors import RequestError
+from rolecast.core.files import write_bytes
 from rolecast.platform.search.history import Batch
 
 _HEADER: Final = struct.Struct("<QI")

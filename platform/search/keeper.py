@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.envs.errors import RunError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RunError
+from rolecast.core.types import Float
 from rolecast.platform.search.history import Batch, Kind
 from rolecast.platform.search.optimizer_host import Host, Reply, Told, Wanted
 

@@ -11,22 +11,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.envs.errors import RunError
-from rolecast.envs.spec import Float, Seeds
-from rolecast.platform.search import knowledge
+from rolecast.core.errors import RunError
+from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
+from rolecast.core.threads import OneThread
+from rolecast.core.types import Float, Seeds
+from rolecast.platform.rollout.chunks import BatchResult, cut, join
+from rolecast.platform.search import policy_hints
+from rolecast.platform.search.backend import Crew
 from rolecast.platform.search.budget import Spent
 from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
-from rolecast.platform.search.crew import Crew
-from rolecast.platform.search.evaluate_batch import BatchResult, cut, join
 from rolecast.platform.search.history import Batch, Kind, standard_errors
 from rolecast.platform.search.keeper import OptimizerKeeper
-from rolecast.platform.search.one_thread import OneThread
 from rolecast.platform.search.optimizer_host import Host, Reply, Told, Wanted
 from rolecast.platform.search.plan import Plan
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.reporting import Reporter
 from rolecast.platform.search.run_folder import RunFolder
-from rolecast.platform.search.seeds import Purpose, derived_seed, episode_seeds
 
 CHECKPOINT_INTERVAL_S: Final = 10.0
 """Least time between two checkpoints."""
@@ -203,7 +203,7 @@ class Search:
         numbers = range(first, first + len(pending.candidates))
         seeds = [episode_seeds(plan.seed, Purpose.SEARCH, k, pending.episodes) for k in numbers]
         labels = [f"evaluation {number}" for number in numbers]
-        record = knowledge.RECORDED_OBSERVATIONS if pending.kind is Kind.DESIGN else 0
+        record = policy_hints.RECORDED_OBSERVATIONS if pending.kind is Kind.DESIGN else 0
         return self._run(pending.candidates, np.stack(seeds), labels, record)
 
     def _run(
@@ -227,7 +227,7 @@ class Search:
         if result.observations is None:
             raise RunError("the initial design met no observations")
         with OneThread()():
-            structure = knowledge.find_structure(
+            structure = policy_hints.find_structure(
                 plan.optimizer, plan.policy, candidates, result.observations
             )
         if structure is not None:
@@ -236,7 +236,7 @@ class Search:
     def _optimizer(self) -> Host:
         """Return a fresh optimiser that knows what was found of the policy."""
         plan = self._plan
-        config = knowledge.with_structure(plan.optimizer, self._folder.read_structure())
+        config = policy_hints.with_structure(plan.optimizer, self._folder.read_structure())
         seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
         return self._crew.optimizer(config, dimension=plan.dimension, seed=seed)
 

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rolecast.envs.errors import RunError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RunError
+from rolecast.core.threads import OneThread
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Explains, OptimizerConfig, Paced, SavesEpisodes
-from rolecast.platform.search.one_thread import OneThread
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,15 +7,16 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from rolecast import __version__
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
+from rolecast.core.seeds import Purpose, derived_seed
+from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
-from rolecast.envs.spec import BatchedTask, Float
+from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.optimizers.registry import optimizer_config
-from rolecast.platform.search import knowledge
+from rolecast.platform.search import policy_hints
 from rolecast.platform.search.budget import Budget
 from rolecast.platform.search.config import CALLABLE, SearchConfig
-from rolecast.platform.search.seeds import Purpose, derived_seed
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 
@@ -104,8 +105,8 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         fewer = config.episodes is None and config.evaluations is None
     tests = TEST_EPISODES_COMPILED if hasattr(made, "lanes") else TEST_EPISODES
     test_episodes = config.test_episodes or tests
-    informed = knowledge.informed_config(optimizer, policy)
-    design = knowledge.initial_design(
+    informed = policy_hints.informed_config(optimizer, policy)
+    design = policy_hints.initial_design(
         informed,
         dimension=policy.space.size,
         seed=derived_seed(config.seed, Purpose.OPTIMIZER),

@@ -8,7 +8,7 @@ from typing import IO, Final, Protocol
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from rolecast.platform.search.terminal import LiveTable, clock_time, write_line
+from rolecast.core.terminal import LiveTable, clock_time, write_line
 
 LINE_INTERVAL_S: Final = 1.0
 """Least time between two plain lines."""

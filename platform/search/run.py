@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.files import write_json
+from rolecast.core.types import Float
+from rolecast.platform.search.backend import Crew, LocalCrew
 from rolecast.platform.search.config import CALLABLE, SearchConfig
-from rolecast.platform.search.crew import Crew, LocalCrew
-from rolecast.platform.search.files import write_json
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.plan import (
     Plan,
@@ -155,7 +155,7 @@ def crew_for(plan: Plan) -> Crew:
     """
     if plan.config.workers == 0:
         return LocalCrew(plan.task, plan.policy)
-    from rolecast.platform.actors.crew import RayCrew  # Ray is loaded only where it is used
+    from rolecast.platform.actors.ray_backend import RayCrew  # Ray is loaded only where it is used
 
     return RayCrew(
         plan.source,

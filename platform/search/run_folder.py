@@ -14,10 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.encoding import from_bytes, to_bytes
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json, write_bytes, write_json
 from rolecast.platform.search import journal
-from rolecast.platform.search.encoding import from_bytes, to_bytes
-from rolecast.platform.search.files import read_json, write_bytes, write_json
 from rolecast.platform.search.history import (
     Batch,
     batches_of,

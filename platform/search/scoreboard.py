@@ -3,7 +3,7 @@
 import hashlib
 from math import sqrt
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.search.history import Batch
 
 Estimate = tuple[float, float | None]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 from rolecast.platform.surrogate.memory import available_memory
 
 if TYPE_CHECKING:

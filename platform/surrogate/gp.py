@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.dense import Matrix
 from rolecast.platform.surrogate.kernels import Kernel

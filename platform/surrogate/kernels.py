@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.clique_sum import (
+from rolecast.core.types import Float
+from rolecast.platform.surrogate.clique_sum.cpu import (
     CliqueLayout,
     clique_sum,
     clique_sum_gradient,
@@ -105,7 +105,7 @@ class CliqueSum:
 
     def _matrix_there(self, A: Float, B: Float | None, device: "torch.device") -> Matrix:
         """Return [N, M] on a device; B is None where it is A."""
-        from rolecast.platform.surrogate.clique_sum_device import device_clique_sum
+        from rolecast.platform.surrogate.clique_sum.dispatch import device_clique_sum
 
         ours, *others, inverse, weights = self._moved(
             device, A, *(() if B is None else (B,)), self._inverse, self._weights
@@ -120,7 +120,7 @@ class CliqueSum:
         self, point: Float, others: Float, coefficients: Float, device: "torch.device"
     ) -> Float:
         """Return [D], computed on a device."""
-        from rolecast.platform.surrogate.clique_sum_device import device_clique_sum_gradient
+        from rolecast.platform.surrogate.clique_sum.dispatch import device_clique_sum_gradient
 
         ours, theirs, given, inverse, weights = self._moved(
             device, point[None], others, coefficients[None], self._inverse, self._weights

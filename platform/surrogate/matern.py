@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 ROOT_5: Final = 5.0**0.5
 

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 
 NUMBER: Final = 8
 """Bytes of a float64."""

@@ -9,7 +9,7 @@ Source: MacKay (1992), automatic relevance determination; Tipping (2001).
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 def group_variances(

@@ -13,17 +13,17 @@ from typing import Any, Final
 
 import pandas as pd
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.search.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
-from rolecast.platform.tuning.contestants import search_config
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
-from rolecast.platform.tuning.experiments import Request, load_experiment
-from rolecast.platform.tuning.method import MethodFactory, method_factory
+from rolecast.platform.tuning.learner import MethodFactory, method_factory
+from rolecast.platform.tuning.loading import Request, load_experiment
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.platform.tuning.progress import ComparisonProgress, Silent
 from rolecast.platform.tuning.rewards import task_with_reward
-from rolecast.platform.tuning.standing import Standing
+from rolecast.platform.tuning.runners import search_config
+from rolecast.platform.tuning.status import Standing
 
 RUNS: Final = Path("runs")
 """Where comparisons without a folder of their own are put."""

@@ -18,8 +18,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from rolecast.envs.errors import RequestError
-from rolecast.platform.search.files import read_json, write_bytes, write_json
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json, write_bytes, write_json
 from rolecast.platform.tuning.record import TrialFolder
 
 SCHEMA: Final = 1

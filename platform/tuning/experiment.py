@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from math import ceil
 from typing import Any, Final, Self
 
-from rolecast.envs.errors import ConfigError, unknown_name
-from rolecast.envs.rules import COUNT, COUNT_OR_ZERO, Rules, check
-from rolecast.platform.search.files import file_name
+from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.files import file_name
+from rolecast.core.validation import COUNT, COUNT_OR_ZERO, Rules, check
 from rolecast.platform.tuning.methods import (
     LearnerMethod,
     Method,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.platform.tuning.rewards import reward_name
 
 

@@ -8,8 +8,8 @@ from typing import IO, Final, Protocol
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from rolecast.platform.search.terminal import LiveTable, clock_time, write_line
-from rolecast.platform.tuning.standing import Standing
+from rolecast.core.terminal import LiveTable, clock_time, write_line
+from rolecast.platform.tuning.status import Standing
 
 LINE_INTERVAL_S: Final = 5.0
 """Least time between two plain lines that say how far it is."""

@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
-from rolecast.envs.errors import RunError
-from rolecast.platform.search.files import read_json, write_json
+from rolecast.core.errors import RunError
+from rolecast.core.files import read_json, write_json
 
 LOCK_PATIENCE_S: Final = 60.0
 """Time in which a process of the same trial, whose driver has died, must have ended."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rolecast.envs.errors import ConfigError, unknown_name
+from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.settings import REWARD_OPTIONS, RewardSettings, split_options

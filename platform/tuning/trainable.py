@@ -11,9 +11,9 @@ from typing import Any, Final
 from ray import tune
 from ray.tune import PlacementGroupFactory
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
+from rolecast.platform.search.backend import Crew
 from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.crew import Crew
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent

@@ -15,16 +15,16 @@ import numpy as np
 from ray import tune
 from ray.tune import PlacementGroupFactory
 
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
-from rolecast.envs.spec import Float
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.seeds import Purpose, episode_seeds
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
-from rolecast.platform.tuning.contestants import Contestant, contestant
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
-from rolecast.platform.tuning.method import MethodFactory
+from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.record import Row, TrialFolder
 from rolecast.platform.tuning.resources import trial_resources
+from rolecast.platform.tuning.runners import Contestant, contestant
 from rolecast.policies.protocol import Policy
 
 

@@ -15,7 +15,7 @@ from ray import tune
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.failures import FailureNotes
-from rolecast.platform.tuning.method import MethodFactory
+from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.trial import ComparisonTrial
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 Index = NDArray[np.int64]
 

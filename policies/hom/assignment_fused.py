@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import load, pick, store
-from rolecast.envs.spec import LANES, Float32
+from rolecast.core.compiled import compiled
+from rolecast.core.simd import load, pick, store
+from rolecast.core.types import LANES, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.rules import COUNT, check
-from rolecast.envs.spec import Float, TaskSpec
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, check
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.parameterisation import (
     Net,
     Parameterisation,

@@ -6,10 +6,10 @@ role and added per pair; that is the same sum in another order, and n times less
 
 import numpy as np
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_arrays import workspace
-from rolecast.envs.lane_vectors import equal, load, pick, store
-from rolecast.envs.spec import LANES, Float32
+from rolecast.core.compiled import compiled
+from rolecast.core.lane_arrays import workspace
+from rolecast.core.simd import equal, load, pick, store
+from rolecast.core.types import LANES, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.assignment_fused import assign_lanes
 from rolecast.policies.hom.config import HomModel

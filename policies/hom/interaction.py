@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.policies.hom.config import HomModel
 from rolecast.policies.network import forward
 

@@ -7,9 +7,9 @@ the first row of a part of it, n roles or agents one after the other. `scratch` 
 rows, `zeros` has `width` of them that are 0.
 """
 
-from rolecast.envs.compiled import inlined
-from rolecast.envs.lane_vectors import load, pick, store
-from rolecast.envs.spec import Float32
+from rolecast.core.compiled import inlined
+from rolecast.core.simd import load, pick, store
+from rolecast.core.types import Float32
 from rolecast.policies.layers_fused import (
     add_code,
     add_product,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.policies.hom.assignment import Index, assign_roles
 from rolecast.policies.hom.config import HomModel
 from rolecast.policies.hom.interaction import Layers, role_actions

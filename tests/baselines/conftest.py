@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 
-from rolecast.baselines.joint.config import OffPolicyConfig
-from rolecast.baselines.joint.environments import joint_spaces
-from rolecast.baselines.joint.replay import Batch
+from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.baselines.rllib.environments import joint_spaces
+from rolecast.baselines.rllib.replay import Batch
 from rolecast.envs.spec import TaskSpec
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from rolecast.core.types import Float
 from rolecast.envs.check import check_task
 from rolecast.envs.registry import make_task
-from rolecast.envs.spec import Float
 
 GAMES = ("venture", "ridge")
 

@@ -14,7 +14,7 @@ from rolecast.envs.spec import TaskSpec
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.comparison_folder import VOCABULARY
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.method import LearningMethod
+from rolecast.platform.tuning.learner import LearningMethod
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.trial import held_out_score
 

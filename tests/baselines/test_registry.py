@@ -4,9 +4,9 @@ import pytest
 
 import rolecast.baselines
 from rolecast.baselines.registry import ALGORITHMS, METHODS, algorithm_config
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
-from rolecast.platform.tuning.method import method_factory
+from rolecast.platform.tuning.learner import method_factory
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

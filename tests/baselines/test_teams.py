@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from rolecast.baselines import FACMACConfig, MADDPGConfig
-from rolecast.baselines.actor_policy import ActorPolicy
+from rolecast.baselines.rllib.actor_policy import ActorPolicy
+from rolecast.baselines.rllib.trial import configured
 from rolecast.baselines.teams import AUTHORS, TeamConfig
-from rolecast.baselines.trial import configured
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.envs.registry import make_task
 
 

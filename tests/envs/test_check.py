@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rolecast.core.errors import RequestError
 from rolecast.envs import check
 from rolecast.envs.check import CheckReport, check_task
-from rolecast.envs.errors import RequestError
 
 
 class Suspect(gymnasium.Env[Any, Any]):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.ids import format_id, parse_id
 
 NAMES = st.text(string.ascii_letters + "_:.-", min_size=1, max_size=9)

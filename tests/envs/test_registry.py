@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rolecast
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.registry import make_task, task_ids
 from rolecast.envs.spec import TaskSpec

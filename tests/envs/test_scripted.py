@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import RequestError
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 

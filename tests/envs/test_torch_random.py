@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from rolecast.core.counter_random import draw, episode_keys
 from rolecast.envs import torch_random
-from rolecast.envs.counter_random import draw, episode_keys
 
 CPU = torch.device("cpu")
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rolecast.envs.spec import LANES, Float, Float32, TaskSpec
+from rolecast.core.types import LANES, Float, Float32
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.protocol import Policy
 
 MakeSpec = Callable[..., TaskSpec]

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import rolecast
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.spec import Float, TaskSpec
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.artefact import SCHEMA, save_policy
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import POLICIES, make_policy

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.spec import LANES, Float, TaskSpec
+from rolecast.core.types import LANES, Float
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_vectors import load, store
-from rolecast.envs.spec import LANES, Float, Float32
+from rolecast.core.compiled import compiled
+from rolecast.core.simd import load, store
+from rolecast.core.types import LANES, Float, Float32
 from rolecast.policies.layers_fused import (
     add_code,
     add_product,

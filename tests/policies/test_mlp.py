@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.spec import LANES, Float, TaskSpec
+from rolecast.core.types import LANES, Float
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.registry import make_policy
 
 MakeSpec = Callable[..., TaskSpec]

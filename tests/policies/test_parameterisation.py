@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.parameterisation import semi_orthogonal
 from rolecast.policies.registry import make_policy

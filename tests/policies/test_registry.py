@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rolecast
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies import registry
 from rolecast.policies.registry import POLICIES, make_policy, policy_names

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from rolecast.platform.search.one_thread import OneThread
+from rolecast.core.threads import OneThread
 
 ONE_THREAD: Final = OneThread()
 

@@ -13,7 +13,7 @@ import pytest
 from scipy.special import erf, erfc
 from scipy.stats import binom
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 Z: Final = 4.89  # two-sided normal quantile of 1e-6
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.linalg import cholesky
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.surrogate.kernels import CliqueSum, Matern
 
 D = 8

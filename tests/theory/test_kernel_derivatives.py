@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 ROOT_5: Final = 5.0**0.5
 DIMENSIONS = [2, 3, 6]

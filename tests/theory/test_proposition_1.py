@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import rolecast
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.structure import find_structure
 
 D = 7

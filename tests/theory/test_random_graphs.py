@@ -12,7 +12,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 from scipy.stats import binom
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 SIZES = [2, 5, 20, 100, 478]
 SHARES = [1e-6, 0.01, 0.1, 0.3, 0.5, 0.9]

@@ -14,10 +14,10 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import qmc, ttest_1samp
 
-from rolecast.envs.spec import Float
-from rolecast.platform.optimizers.dss_gp_ucb.global_search import GlobalSearch
+from rolecast.core.threads import OneThread
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.dss_gp_ucb.paper_search import GlobalSearch
 from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
-from rolecast.platform.search.one_thread import OneThread
 
 D: Final = 8
 SEEDS: Final = 12

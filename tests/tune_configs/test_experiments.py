@@ -7,12 +7,12 @@ import pytest
 
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
 from rolecast.platform.search.plan import make_plan
-from rolecast.platform.tuning.contestants import search_config
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.experiments import experiment_names, load_experiment
-from rolecast.platform.tuning.method import method_factory
+from rolecast.platform.tuning.learner import method_factory
+from rolecast.platform.tuning.loading import experiment_names, load_experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.rewards import task_with_reward
+from rolecast.platform.tuning.runners import search_config
 
 NAMES = experiment_names()
 FOLDER = Path(__file__).resolve().parents[2] / "tune_configs"

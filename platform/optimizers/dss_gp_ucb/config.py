@@ -1,211 +1,188 @@
-"""Settings of the local search, without structure (`local_gp`) and with it (`dss_gp_ucb`)."""
+"""Settings of DSS-GP-UCB: what structure, found how, and whether the search is local or literal."""
 
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.rules import (
-    COUNT,
-    COUNT_OR_ZERO,
-    FLAG,
-    NOT_NEGATIVE,
-    POSITIVE,
-    UNIT,
-    Rule,
-    Rules,
-    check,
-    one_of,
-    or_none,
-)
-from rolecast.platform.optimizers.dss_gp_ucb.acquisition import ACQUISITIONS
-from rolecast.platform.optimizers.dss_gp_ucb.reach import (
-    LENGTHSCALES,
-    NARROWINGS,
-    POLICIES,
-    Reach,
-    black_boxes,
-)
-from rolecast.platform.optimizers.proposals import many_cheap
+import numpy as np
+
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, FLAG, Rules, at_least, check, one_of, or_none
+from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES
+from rolecast.platform.optimizers.local_gp.config import FinderSettings, LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
-from rolecast.platform.surrogate.dense import check_device
-from rolecast.platform.surrogate.levelling import LEVELLING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from rolecast.policies.protocol import Policy
+
+CONFIGURATIONS: Final = ("local", "paper")
+DESIGN: Final = 1
+"""Keeps the draws of the initial design apart from those of the search."""
+
+SOURCES: Final = ("policy", "returns")
+STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
 
 
-RULES: Final[Rules] = {
-    **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE)),
-    "narrowing": or_none(one_of(*NARROWINGS)),
-    "signal_to_noise": or_none(NOT_NEGATIVE),
-    "heed_start": or_none(FLAG),
-    "lengthscale": or_none(one_of(*LENGTHSCALES)),
-    "acquisition": one_of("cloud", *ACQUISITIONS),
-    "beta": NOT_NEGATIVE,
-    **dict.fromkeys(("averaged", "relevance_cloud", "stderr_weight"), UNIT),
-    "relevance_power": or_none(UNIT),
-    **dict.fromkeys(("choices", "window", "relevance_start", "relevance_end"), COUNT),
-    "levelling": LEVELLING,
-    "groups": or_none(
-        Rule(
-            lambda value: isinstance(value, list | tuple) and all(map(COUNT_OR_ZERO.allows, value)),
-            "integers >= 0",
-        )
-    ),
-    "evaluations": or_none(COUNT),
+STRUCTURE_RULES: Final[Rules] = {
+    **GLOBAL_RULES,
+    "configuration": one_of(*CONFIGURATIONS),
+    "structure": one_of(*STRUCTURES),
+    "structure_source": or_none(one_of(*SOURCES)),
+    "structure_score": one_of("rms", "signed"),
+    "balance": FLAG,
+    **dict.fromkeys(("edge_cap", "clique_cap"), COUNT),
+    **dict.fromkeys(("clique_size", "structure_policies"), at_least(2)),
 }
-"""What the settings of a local search may be, but for the device."""
+"""What the settings may be that `local_gp` has not; those of cliques depend on the dimension."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinderSettings:
-    """How a graph is looked for in evaluations: its caps, and how returns are levelled."""
+class DssGpUcbConfig(LocalGpConfig):
+    """DSS-GP-UCB: structured Bayesian optimisation; local by default, literal on request."""
 
-    edge_cap: int
-    clique_cap: int
-    clique_size: int
-    levelling: str | None
+    configuration: str = "local"
+    """"local": structure inside the local search; "paper": algorithm 4 as printed, global UCB."""
 
+    structure: str = "found"
+    """Which cliques: "found" by the policy's Hessian, "none", "blocks" (one a net), "random" (a
+    random graph of as many edges), "full" (one clique)."""
 
-@dataclass(frozen=True, kw_only=True)
-class LocalGpConfig:
-    """A Gaussian process over a cloud around a moving centre; no structure.
+    cliques: tuple[tuple[int, ...], ...] | None = None
+    """Dimensions of each clique, given by the user; None: a search finds them as `structure` says.
+    A black box may then be a sum over all pairs of its dimensions too, by evidence."""
 
-    Differs: the paper searches the whole cube. In some 350 dimensions, with returns that are
-    mostly noise, that finds nothing (docs/optimizers.md), so the process looks at a cloud of
-    radius `radius` round a centre which climbs its posterior mean.
+    structure_source: str | None = None
+    """Where "found" cliques come from: Hessians of the "policy", before the search, or "returns"
+    alone, looked at again whenever there are half as many evaluations more. None: "policy" where
+    there is one that can be differentiated, "returns" for any other and for a black box."""
 
-    How far it looks depends on what is searched: a policy's weights, or a black box (`Reach`).
-    """
+    structure_score: str = "rms"
+    """How Hessians are averaged: "rms", or the paper's "signed"."""
 
-    radius: float | None = None
-    """Root mean square distance of a candidate from the centre at first; the cube has side 1. None:
-    0.2 for a policy's weights, as wide as the cube, sqrt(D / 12), for a black box."""
+    balance: bool = False
+    """Divide scores by what their dimensions reach, so that the cap leaves fewer alone."""
 
-    final_radius: float | None = None
-    """The least radius, unless noise allows less. None: a fifth of the first; for a black box a
-    hundredth by "schedule", a thousandth by "progress"."""
+    edge_cap: int = 1500
+    """Most edges, strongest first (the paper's limit)."""
 
-    narrowing: str | None = None
-    """When the cloud narrows: geometrically over the budget ("schedule"), or while the centre's
-    moves cancel ("progress"), widening again while they add up. None: "schedule" for a policy's
-    weights and for a black box whose budget is known (`evaluations`), else "progress"."""
+    clique_cap: int = 128
+    """Most maximal cliques, largest first."""
 
-    signal_to_noise: float | None = None
-    """Variance of candidates' returns that is not noise, in units of that which is, above which the
-    cloud narrows, by up to a factor of 4; it widens again below. Beyond 30 times as much noise
-    limits nothing, and fewer episodes are taken (`fewer_episodes`). 0: neither. None: 1 for a
-    policy's weights, 0 for a black box."""
+    clique_size: int = 16
+    """Larger cliques are cut."""
 
-    heed_start: bool | None = None
-    """Whether the middle of the cube is evaluated too, and a search that has nothing as good in its
-    cloud goes back there with one half as wide, up to 4 times. None: true for a policy's weights,
-    false for a black box."""
+    structure_policies: int = 16
+    """T0, policies whose Hessians are averaged; they are the first evaluations of the search."""
 
-    lengthscale: str | None = None
-    """Of the process: the radius of the "cloud", or a multiple of it chosen by "evidence". None:
-    "cloud" for a policy's weights, "evidence" for a black box."""
+    max_points: int = 256
+    """Most evaluations in the process; configuration "paper"."""
 
-    step: float | None = None
-    """Longest move of the centre in one batch, as a share of the radius. None: 0.3 for a policy's
-    weights, 0.4 for a black box."""
-
-    acquisition: str = "cloud"
-    """Which points of the cloud are evaluated: as many as are drawn ("cloud"), or of more those of
-    the greatest upper confidence bound ("ucb"), expected improvement ("log_ei") or draws of the
-    process ("thompson")."""
-
-    choices: int = 8
-    """Points of the cloud for each one that such an acquisition chooses."""
-
-    beta: float = 0.2
-    """Factor of beta_t = beta d log(2 t) in the upper confidence bound, t evaluations, d the size
-    of the largest clique or 1."""
-
-    averaged: float = 0.1
-    """Share of all batches so far, the latest ones, whose centres are averaged into the incumbent:
-    the centre itself walks at random about a summit."""
-
-    window: int = 480
-    """Latest evaluations that the process sees."""
-
-    levelling: str | None = None
-    """How returns are made comparable: "signed_sqrt", "rank" or "none". A search of a policy's
-    weights fills it with "signed_sqrt"; None is "none"."""
-
-    stderr_weight: float = 0.25
-    """How far an evaluation's own standard error sets its noise: 0 all alike, 1 wholly. A standard
-    error from 8 episodes is itself uncertain by a quarter, so it is trusted in part."""
-
-    groups: tuple[int, ...] | None = None
-    """Group of each dimension for the relevance. A search fills it with the policy's
-    `input_groups`; None says that a black box is searched, where each is its own."""
-
-    relevance_power: float | None = None
-    """How strongly relevance stretches the metric at first; 0 turns it off. None: 0.5 for a
-    policy's weights, 0 for a black box."""
-
-    relevance_cloud: float = 0.5
-    """How strongly relevance shapes the cloud, as a share of how it stretches the metric."""
-
-    relevance_start: int = 300
-    """Evaluations before relevance is trusted."""
-
-    relevance_end: int = 3200
-    """Evaluations at which it has faded out, linearly."""
-
-    evaluations: int | None = None
-    """Budget of a black box, in evaluations, over which its cloud narrows unless it does so by
-    "progress"; None: not known. Of a policy's weights, least length of the schedule, None: 4,000. A
-    larger budget stretches it; a smaller one narrows the cloud less far: one that narrows before
-    the centre has climbed stands still."""
-
-    device: str = "cpu"
-    """Where covariances are computed and factored: "cpu", "cuda" or "cuda:1". For windows of
-    thousands of evaluations, or tens of thousands of cliques; below that the CPU is as quick."""
+    pool: int = 512
+    """Sobol points among which a batch is chosen; configuration "paper"."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         owner = type(self).__name__
-        check_device(f"{owner}.device", self.device)
-        check(owner, vars(self), RULES)
-        if self.radius and self.final_radius and self.final_radius > self.radius:
-            raise ConfigError(f"{owner}.final_radius", self.final_radius, "above 0, <= radius")
-
-    def reach(self, dimension: int) -> Reach:
-        """Return how far the search looks: what is set, and what suits a policy or black box.
-
-        Raises:
-            ConfigError: the final radius is greater than the first.
-        """
-        usual = POLICIES
-        if self.groups is None:
-            planned = self.evaluations is not None
-            narrowing = self.narrowing or ("schedule" if planned else "progress")
-            usual = black_boxes(dimension, narrowing)
-        names = (field.name for field in fields(Reach))
-        chosen = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        if "final_radius" not in chosen and "radius" in chosen:
-            chosen["final_radius"] = chosen["radius"] * usual.final_radius / usual.radius
-        found = replace(usual, **chosen)
-        if found.final_radius > found.radius:
-            field = f"{type(self).__name__}.final_radius"
-            raise ConfigError(field, found.final_radius, f"<= radius, which is {found.radius:g}")
-        return found
+        check(owner, vars(self), STRUCTURE_RULES)
+        if self.configuration == "paper" and self.device != "cpu":
+            field = f"{owner}.device"
+            raise ConfigError(field, self.device, "cpu, where configuration is paper: it is small")
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
-        """Return a fresh optimiser."""
-        from rolecast.platform.optimizers.dss_gp_ucb.local_search import LocalSearch
+        """Return a fresh optimiser.
 
-        return LocalSearch(self, dimension=dimension, seed=seed)
+        Raises:
+            ConfigError: a clique is empty, repeats a dimension or names one that is not there.
+        """
+        cliques = self._checked_cliques(dimension)
+        if self.configuration == "local":
+            return super().build(dimension=dimension, seed=seed)
+        from rolecast.platform.optimizers.dss_gp_ucb.paper_search import GlobalSearch
+
+        return GlobalSearch(
+            self, dimension=dimension, seed=seed, cliques=cliques, finder=self.finder_settings()
+        )
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        """Propose many candidates of few episodes."""
+        """Propose the paper's batches of 15 for the literal search, many cheap ones else."""
+        if self.configuration == "paper":
+            return many_cheap(budget_episodes, episodes=32, batch_size=15)
         return many_cheap(budget_episodes)
 
-    def surrogate_cliques(self) -> "Sequence[Sequence[int]] | None":
+    def surrogate_cliques(self) -> Sequence[Sequence[int]] | None:
         """Return the cliques of the surrogate's second term; None for none."""
-        return None
+        return self.cliques
 
     def finder_settings(self) -> FinderSettings | None:
         """Return how cliques are looked for in the evaluations; None: they are not."""
-        return None
+        looks = self.structure == "found" and self.structure_source != "policy"
+        if self.cliques is not None or not looks:
+            return None
+        return FinderSettings(
+            edge_cap=self.edge_cap,
+            clique_cap=self.clique_cap,
+            clique_size=self.clique_size,
+            levelling=self.levelling,
+        )
+
+    def initial_design(self, *, dimension: int, seed: int) -> Float | None:
+        """Return the T0 policies [T0, D] from which structure is found; None where it is not.
+
+        They are drawn as the search itself begins: from the first cloud, or uniformly.
+        """
+        if self.structure == "none" or self.cliques is not None:
+            return None
+        if self.structure == "found" and self.structure_source == "returns":
+            return None
+        rng = np.random.default_rng((seed, DESIGN))
+        shape = (self.structure_policies, dimension)
+        if self.configuration == "paper":
+            return rng.random(shape)
+        cloud = self.reach(dimension).radius / np.sqrt(dimension) * rng.standard_normal(shape)
+        return np.asarray(np.clip(0.5 + cloud, 0.0, 1.0))
+
+    def find_structure(
+        self, policy: "Policy", candidates: Float, observations: Float
+    ) -> dict[str, Any] | None:
+        """Find edges and cliques as `structure` says, as JSON values.
+
+        None where they are to be found by the policy's Hessian and it has none, no `relaxed_act`:
+        then the search finds them in its returns.
+
+        Args:
+            policy: whose parameters are searched.
+            candidates: [T0, D], from `initial_design`.
+            observations: [S, n, do], states that they met.
+        Raises:
+            ConfigError: `structure_source` is "policy", and this one cannot be differentiated.
+        """
+        if self.structure == "found" and not hasattr(policy, "relaxed_act"):
+            if self.structure_source == "policy":
+                field = f"{type(self).__name__}.structure_source"
+                raise ConfigError(field, "policy", "returns, for this policy has no relaxed_act")
+            return None
+        from rolecast.platform.optimizers.dss_gp_ucb.discovery import discover
+
+        return discover(self, policy, candidates, observations)
+
+    def with_structure(self, structure: Mapping[str, Any]) -> "DssGpUcbConfig":
+        """Return these settings with the cliques that were found."""
+        return replace(self, cliques=tuple(tuple(clique) for clique in structure["cliques"]))
+
+    def _checked_cliques(self, dimension: int) -> Sequence[Sequence[int]] | None:
+        if self.cliques is None:
+            return None
+        field = f"{type(self).__name__}.cliques"
+        if not isinstance(self.cliques, tuple | list) or not self.cliques:
+            raise ConfigError(field, self.cliques, "at least one clique, or none at all")
+        for clique in self.cliques:
+            if not isinstance(clique, tuple | list) or not all(type(one) is int for one in clique):
+                raise ConfigError(field, clique, "cliques that are tuples of integers")
+            if not clique or len(set(clique)) != len(clique):
+                raise ConfigError(field, clique, "cliques of at least one dimension, each once")
+            if min(clique) < 0 or max(clique) >= dimension:
+                raise ConfigError(field, clique, f"dimensions from 0 to {dimension - 1}")
+        alone = set(range(dimension)) - {member for clique in self.cliques for member in clique}
+        return (*self.cliques, *((member,) for member in sorted(alone)))

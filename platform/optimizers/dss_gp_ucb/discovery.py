@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.hessians import hessian_scores
 from rolecast.platform.optimizers.dss_gp_ucb.structure import (
     Structure,
@@ -14,7 +14,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.structure import (
 )
 
 if TYPE_CHECKING:
-    from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
+    from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
     from rolecast.policies.protocol import Policy
 
 

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 import torch
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 from rolecast.policies.protocol import Policy
 
 SCORES: Final = ("rms", "signed")

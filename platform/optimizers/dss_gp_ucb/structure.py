@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from torch import nn
 
 from rolecast.baselines.comix.config import COMIXConfig
 from rolecast.baselines.covdn.config import COVDNConfig
-from rolecast.baselines.mixing import SumMixer
-from rolecast.envs.errors import ConfigError
+from rolecast.baselines.rllib.mixing import SumMixer
+from rolecast.core.errors import ConfigError
 from tests.baselines.conftest import make_batch, make_learner, tensors
 
 AGENTS, OBSERVED, ACTED = 2, 3, 1

@@ -11,8 +11,8 @@ from rolecast.baselines.evolution.openai_es import OpenAiEs, OpenAiEsConfig
 from rolecast.baselines.evolution.pgpe import Pgpe, PgpeConfig, pgpe_gradients
 from rolecast.baselines.evolution.snes import Snes, SnesConfig
 from rolecast.baselines.evolution.utilities import centered_ranks, nes_utilities
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 
 MEAN = np.array([0.2, 0.5, 0.9])
 SIGMA = np.array([0.1, 0.03, 0.2])

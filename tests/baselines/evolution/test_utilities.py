@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rolecast.baselines.evolution.utilities import centered_ranks, nes_utilities
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 RETURNS = st.lists(st.integers(-5, 5), min_size=2, max_size=30).map(
     lambda values: np.array(values, dtype=np.float64)

@@ -15,8 +15,8 @@ from rolecast.baselines.hdbo.mahalanobis import (
     random_start,
 )
 from rolecast.baselines.hdbo.surrogate import default_noise, process
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 
 FACTOR = np.array([[1.3, -0.4, 0.2], [0.0, 0.7, 0.9], [0.0, 0.0, 2.1]])
 INPUTS = np.random.default_rng(0).standard_normal((12, 3))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rolecast.baselines.hdbo.baxus import BaxusConfig
 from rolecast.baselines.hdbo.nested_bins import first_bins, first_count, splits, tolerance
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 
 QUICK: dict[str, Any] = {"fit_steps": 2, "refit": 4.0, "candidates": 16}
 

@@ -9,7 +9,7 @@ import torch
 from rolecast.baselines.hdbo.forest import Edge
 from rolecast.baselines.hdbo.forest_process import ForestKernel, covariance_of, term_posterior
 from rolecast.baselines.hdbo.surrogate import default_noise, process
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 EDGES: tuple[Edge, ...] = ((0, 2), (2, 3))
 LENGTHS = np.array([0.3, 0.5, 0.2, 0.4])

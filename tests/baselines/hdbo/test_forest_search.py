@@ -10,8 +10,8 @@ from rolecast.baselines.hdbo.forest_process import TermPosterior, covariance_of
 from rolecast.baselines.hdbo.forest_search import ForestMethod, zoomed
 from rolecast.baselines.hdbo.rducb import RducbConfig
 from rolecast.baselines.hdbo.treebo import TreeboConfig
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 
 
 def test_zooming_comes_near_the_greatest_bound_of_the_cube() -> None:

@@ -9,8 +9,8 @@ from scipy.optimize import check_grad
 
 from rolecast.baselines.hdbo.gibo import GiboConfig
 from rolecast.baselines.hdbo.gradient_posterior import GradientPosterior, SquaredExponential
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 
 KERNEL = SquaredExponential(1.7, np.array([0.3, 0.5, 0.2]))
 CENTRE = np.array([0.4, 0.6, 0.5])

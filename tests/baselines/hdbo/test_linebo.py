@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from rolecast.baselines.hdbo.linebo import LineBoConfig, ends_of_line
 from rolecast.baselines.hdbo.search import SurrogateSearch
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 
 QUICK: dict[str, Any] = {"initial": 10, "fit_steps": 10, "refit": 2.0}
 SLOPE = np.array([3.0, -1.0, 0.5, 2.0])

@@ -8,8 +8,8 @@ from scipy.stats import norm
 
 from rolecast.baselines.hdbo.acquisition import IMPROVEMENTS
 from rolecast.baselines.hdbo.plain_gp import LogEiConfig
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 
 POINTS = np.array([[0.05], [0.2], [0.45], [0.6], [0.95]])
 RETURNS = np.sin(9.0 * POINTS[:, 0])

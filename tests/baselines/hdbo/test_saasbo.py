@@ -8,7 +8,7 @@ import torch
 from scipy.stats import halfcauchy
 
 from rolecast.baselines.hdbo.saasbo import Saas, SaasboConfig
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError
 
 
 def test_the_prior_is_half_cauchy_over_scaled_inverse_squares_of_lengthscales() -> None:

@@ -16,8 +16,8 @@ from rolecast.baselines.hdbo.surrogate import (
     posterior_mean,
     process,
 )
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 
 LENGTHSCALES = np.array([0.3, 0.7, 1.1])
 OUTPUTSCALE = 1.7

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from rolecast.baselines.hdbo.treebo import Evidence, TreeboConfig, learn
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 
 
 def evidence(points: Float, targets: Float, noise: float = 0.01) -> Evidence:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rolecast.baselines.hdbo.turbo import Turbo, TurboConfig
-from rolecast.envs.errors import RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
 
 QUICK: dict[str, Any] = {"fit_steps": 3, "refit": 4.0, "candidates": 16}
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rolecast.baselines.maddpg.config import MADDPGConfig
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from tests.baselines.conftest import make_batch, make_learner, tensors
 
 AGENTS, OBSERVED, ACTED = 3, 2, 1

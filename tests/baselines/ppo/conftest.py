@@ -8,9 +8,9 @@ import pytest
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 
-from rolecast.baselines.joint.environments import joint_spaces
 from rolecast.baselines.ppo.config import PPOConfig
 from rolecast.baselines.ppo.learner import PPOLearner
+from rolecast.baselines.rllib.environments import joint_spaces
 from rolecast.envs.spec import TaskSpec
 
 AGENTS, SEEN, ACTS = 2, 3, 2

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rolecast.baselines.ppo.config import MAPPOConfig, PPOConfig
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError
 
 
 def module(config: PPOConfig, agents: int, seen: int, acts: int) -> Any:

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 
-from rolecast.baselines.actor_policy import ActorPolicy
-from rolecast.baselines.joint.environments import joint_spaces
 from rolecast.baselines.ppo.config import MAPPOConfig
+from rolecast.baselines.rllib.actor_policy import ActorPolicy
+from rolecast.baselines.rllib.environments import joint_spaces
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
 

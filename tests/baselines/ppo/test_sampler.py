@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.baselines.joint.sampler import Act
 from rolecast.baselines.ppo.sampler import StepsSampler
+from rolecast.baselines.rllib.sampler import Act
+from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.registry import make_task
-from rolecast.envs.spec import Float, Float32, Seeds, TaskSpec
+from rolecast.envs.spec import TaskSpec
 
 
 class Counting:

@@ -4,7 +4,7 @@ from pathlib import Path
 import gymnasium
 import pytest
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 
 

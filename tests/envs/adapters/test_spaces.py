@@ -4,8 +4,8 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rolecast.core.errors import RequestError
 from rolecast.envs.adapters.spaces import action_codec, observation_codec
-from rolecast.envs.errors import RequestError
 
 SPACES = {
     "bounded box": (spaces.Box(-2.0, 5.0, (2, 3), np.float32), 6),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.counter_random import episode_keys
+from rolecast.core.counter_random import episode_keys
 from rolecast.envs.drone_delivery import (
     OBSERVATION_SIZE,
     DroneDeliveryParameters,

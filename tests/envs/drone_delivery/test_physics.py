@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rolecast.envs.counter_random import draw, episode_keys, symmetric_uniform
+from rolecast.core.counter_random import draw, episode_keys, symmetric_uniform
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 from rolecast.envs.drone_delivery.physics import (
     DroneDeliveryParameters,
     DroneState,
@@ -14,8 +16,6 @@ from rolecast.envs.drone_delivery.physics import (
     start,
     transition,
 )
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
 
 KEYS = episode_keys(np.array([7], dtype=np.uint64))
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rolecast.core.types import LANES, Float, Float32
 from rolecast.envs.drone_delivery import DroneState, expert_actions
 from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryEpisodes
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.drone_delivery.world_fused import to_world
-from rolecast.envs.spec import LANES, Float, Float32
 
 SEEDS = np.array([0, 1, 2**32, 2**63 + 9, 2**64 - 1, *range(100, 155)], dtype=np.uint64)
 SEEDS = np.concatenate([SEEDS, np.arange(1000, 1004, dtype=np.uint64)])

@@ -3,12 +3,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
 from rolecast.envs import check
 from rolecast.envs.check import check_task
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
-from rolecast.envs.errors import ConfigError, RequestError
 from rolecast.envs.registry import make_env, make_task
-from rolecast.envs.spec import Float
 from rolecast.policies.registry import make_policy
 
 SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
 from rolecast.envs.drone_delivery import torch_task
 from rolecast.envs.drone_delivery.expert import expert_actions
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.drone_delivery.torch_task import TorchDroneDelivery
 from rolecast.envs.drone_delivery.torch_world import TorchDroneState
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.spec import Float
 
 SEEDS = np.array([0, 1, 2**32, 2**63 + 9, 2**64 - 1, *range(100, 143)], dtype=np.uint64)
 

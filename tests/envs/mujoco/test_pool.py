@@ -3,7 +3,7 @@ import os
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
 from rolecast.envs.mujoco.robots import ROBOTS
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from gymnasium_robotics import mamujoco_v1
 
-from rolecast.envs.counter_random import episode_keys
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.types import Float
 from rolecast.envs.mujoco.start import start_states
 from rolecast.envs.registry import make_task
-from rolecast.envs.spec import Float
 
 SEEDS = np.array([7, 2**63 + 5], dtype=np.uint64)
 STEPS = 50

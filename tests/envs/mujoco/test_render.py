@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_env, make_task
 
 

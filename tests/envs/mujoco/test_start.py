@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rolecast.envs.counter_random import episode_keys
+from rolecast.core.counter_random import episode_keys
 from rolecast.envs.mujoco.robots import ROBOTS
 from rolecast.envs.mujoco.start import start_states
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
+from rolecast.core.errors import ConfigError, RequestError, RunError
+from rolecast.core.types import Float
 from rolecast.envs.check import check_task
-from rolecast.envs.errors import ConfigError, RequestError, RunError
 from rolecast.envs.mujoco.catalogue import DIVIDED, NAMED
 from rolecast.envs.registry import make_env, make_task
-from rolecast.envs.spec import Float
 from rolecast.policies.registry import make_policy
 
 SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)

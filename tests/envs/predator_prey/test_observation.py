@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import RequestError
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import RequestError
 from rolecast.envs.predator_prey import observation_size, observe, parameters, start_positions
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.lane_arrays import lane_array
+from rolecast.core.lane_arrays import lane_array
+from rolecast.core.types import LANES, Float
 from rolecast.envs.predator_prey.observation import VARIANTS, observation_size, observe
 from rolecast.envs.predator_prey.observation_fused import observe as fused_observe
 from rolecast.envs.predator_prey.physics import parameters
-from rolecast.envs.spec import LANES, Float
 
 
 def seen(n: int, variant: str, positions: Float, velocities: Float) -> Float:

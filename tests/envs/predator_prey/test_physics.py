@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import ConfigError
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import ConfigError
 from rolecast.envs.predator_prey import observe, parameters, start_positions, transition
 from rolecast.envs.predator_prey.physics import contact_forces
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.lane_arrays import lane_array
-from rolecast.envs.lane_vectors import load, store
+from rolecast.core.compiled import compiled
+from rolecast.core.lane_arrays import lane_array
+from rolecast.core.simd import load, store
+from rolecast.core.types import LANES, Float, Float32
 from rolecast.envs.predator_prey.observation import VARIANTS
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters, contact_forces, parameters
 from rolecast.envs.predator_prey.physics_fused import (
@@ -17,7 +18,6 @@ from rolecast.envs.predator_prey.physics_fused import (
     softplus_lanes,
 )
 from rolecast.envs.predator_prey.task import PredatorPreyTask
-from rolecast.envs.spec import LANES, Float, Float32
 
 SEEDS = np.array([0, 1, 2**32, 2**63 + 9, 2**64 - 1, *range(100, 127)], dtype=np.uint64)
 TEAMS = [(3, False), (6, False), (9, False), (15, False), (3, True), (6, True)]

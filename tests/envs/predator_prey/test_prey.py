@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rolecast.envs.counter_random import episode_keys
+from rolecast.core.counter_random import episode_keys
 from rolecast.envs.predator_prey import flee, parameters, prey_points, prey_policy
 
 

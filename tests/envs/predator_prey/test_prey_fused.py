@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.counter_random import UInt32, episode_keys
-from rolecast.envs.lane_arrays import lane_array
+from rolecast.core.compiled import compiled
+from rolecast.core.counter_random import UInt32, episode_keys
+from rolecast.core.lane_arrays import lane_array
+from rolecast.core.types import LANES, Float, Float32
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters, parameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER, flee, prey_points
 from rolecast.envs.predator_prey.prey_fused import flee as fused_flee
-from rolecast.envs.spec import LANES, Float, Float32
 
 SEEDS = np.array([0, 2**40, 2**64 - 1, *range(500, 513)], dtype=np.uint64)
 

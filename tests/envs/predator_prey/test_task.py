@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 
 SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
 from rolecast.envs.predator_prey import torch_task
 from rolecast.envs.predator_prey.observation import VARIANTS
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.predator_prey.torch_task import TorchPredatorPrey
-from rolecast.envs.spec import Float
 
 SEEDS = np.array([0, 1, 2**32, 2**63 + 9, 2**64 - 1, *range(100, 143)], dtype=np.uint64)
 TEAMS = [(3, False), (6, False), (9, False), (3, True), (6, True)]

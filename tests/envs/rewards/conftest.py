@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.spec import Float, Seeds, TaskSpec
+from rolecast.core.types import Float, Seeds
+from rolecast.envs.spec import TaskSpec
 
 
 class Ledger:

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rolecast.envs.counter_random import episode_keys
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.types import Float
 from rolecast.envs.rewards.channel import RewardChannel, malformed
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.spec import Float
 
 EARNED = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
 

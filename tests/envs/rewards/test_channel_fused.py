@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rolecast.envs.counter_random import episode_keys
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.types import LANES
 from rolecast.envs.rewards.channel import RewardChannel
 from rolecast.envs.rewards.channel_fused import LaneRewardChannel
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.spec import LANES
 
 SEEDS = np.array([0, 5, 2**32 + 5, 2**64 - 1, *range(100, 117)], dtype=np.uint64)
 

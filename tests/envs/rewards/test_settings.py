@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.envs.rewards.settings import REWARD_OPTIONS, RewardSettings, split_options
 
 ANY = st.builds(

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rolecast
-from rolecast.envs.counter_random import episode_keys
-from rolecast.envs.errors import RequestError
-from rolecast.envs.gym_vector import make_vector_env
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
+from rolecast.envs.faces.gymnasium_vector import make_vector_env
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.registry import make_env, make_task
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped, with_rewards
 from rolecast.envs.scripted import SCRIPTED
-from rolecast.envs.spec import Float
 from tests.envs.rewards.conftest import Ledger
 
 SEEDS = np.arange(3, dtype=np.uint64)

@@ -8,7 +8,7 @@ import pytest
 SCRIPT = """
 import sys
 import ray
-from rolecast.envs.errors import RunError
+from rolecast.core.errors import RunError
 from rolecast.platform.actors import cluster
 
 failures, starts, start = int(sys.argv[1]), [], ray.init

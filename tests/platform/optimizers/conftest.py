@@ -6,9 +6,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 import pytest
 
+from rolecast.core.threads import OneThread
 from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS, make_optimizer
-from rolecast.platform.search.one_thread import OneThread
 
 CLIQUES: Final = ((0, 1, 2), (2, 3), (4, 5))
 LOCAL: Final[dict[str, Any]] = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cmaes import CMA, SepCMA
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.platform.optimizers.cmaes import Cmaes, CmaesConfig
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import ConfigError, RequestError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Explains, Optimizer
 from rolecast.platform.optimizers.registry import BASELINES, make_optimizer
 from tests.platform.optimizers.conftest import DIMENSION, NAMES, SETTINGS, Make

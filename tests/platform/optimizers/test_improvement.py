@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.platform.optimizers.registry import make_optimizer
 from tests.platform.optimizers.conftest import CASES, DIMENSION, NAMES, case_id

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.optimizers.registry import (
     make_optimizer,
     optimizer_config,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.envs.spec import BatchedTask, Float, Float32, Seeds, TaskSpec
+from rolecast.core.types import Float, Float32, Seeds
+from rolecast.envs.spec import BatchedTask, TaskSpec
 
 
 @dataclass(frozen=True)

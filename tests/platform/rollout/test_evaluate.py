@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rolecast
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
+from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.rollout.held_out import HeldOut
-from rolecast.platform.search.seeds import Purpose, episode_seeds
 
 
 def test_a_run_its_policy_folder_and_its_loaded_policy_earn_the_same(small_run: Path) -> None:

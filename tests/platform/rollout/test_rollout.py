@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import ConfigError, RunError
+from rolecast.core.errors import ConfigError, RunError
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.envs.rewards.task import with_rewards
-from rolecast.envs.spec import BatchedTask, Float, Seeds
+from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.rollout import BATCHED_CHUNK, COMPILED_CHUNK, Rollout, rollout
 from rolecast.policies.registry import make_policy
 from tests.platform.rollout.conftest import Chase, Diary, Reference, Steady

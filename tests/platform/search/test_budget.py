@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.platform.search.budget import Budget, Spent
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from rolecast.envs.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.search.config import DEFAULT_ENV_STEPS, SearchConfig
 
 

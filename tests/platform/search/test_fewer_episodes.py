@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import SearchInterrupted, resume, search

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import RunError
+from rolecast.core.errors import RunError
 from rolecast.platform.optimizers.random import RandomConfig
 from rolecast.platform.search.keeper import REBUILDS, OptimizerKeeper
 from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted

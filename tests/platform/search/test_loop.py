@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import RunError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import RunError
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomSearch
+from rolecast.platform.search.backend import LocalCrew
 from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.crew import LocalCrew
 from rolecast.platform.search.history import Batch, Kind
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.plan import Plan, make_plan, run_record

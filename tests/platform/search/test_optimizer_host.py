@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from rolecast.envs.errors import RunError
-from rolecast.platform.optimizers.proposals import many_cheap
+from rolecast.core.errors import RunError
+from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomSearch
 from rolecast.platform.search.optimizer_host import OptimizerHost, Wanted

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import rolecast
+from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.search import metrics
 from rolecast.platform.search.progress import Figures, Silent
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.run_folder import read_history, read_incumbents
-from rolecast.platform.search.seeds import Purpose, episode_seeds
 
 SMALL: dict[str, Any] = {
     "policy": "mlp",

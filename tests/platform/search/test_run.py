@@ -14,13 +14,13 @@ import pandas as pd
 import pytest
 
 import rolecast
-from rolecast.envs.errors import RequestError, RunError
+from rolecast.core.errors import RequestError, RunError
+from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.search import loop
 from rolecast.platform.search.history import Batch
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.run_folder import RunFolder, read_history, read_incumbents
-from rolecast.platform.search.seeds import Purpose, episode_seeds
 
 SMALL: dict[str, Any] = {
     "policy": "mlp",

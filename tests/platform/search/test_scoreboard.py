@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.search.history import Batch, Kind
 from rolecast.platform.search.scoreboard import Scoreboard
 

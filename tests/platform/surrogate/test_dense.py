@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior, extend, fit
 from rolecast.platform.surrogate.kernels import CliqueSum

@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.surrogate.gp import Fit, Posterior, extend, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
 

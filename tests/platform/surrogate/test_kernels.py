@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rolecast.envs.spec import Float
-from rolecast.platform.surrogate.clique_sum import BLOCK_BYTES, flatten_cliques
+from rolecast.core.types import Float
+from rolecast.platform.surrogate.clique_sum.cpu import BLOCK_BYTES, flatten_cliques
 from rolecast.platform.surrogate.kernels import (
     PAIRS_SHARE,
     AllPairs,

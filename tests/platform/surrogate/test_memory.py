@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rolecast.envs.errors import ConfigError
+from rolecast.core.errors import ConfigError
 from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.platform.surrogate import memory
 from rolecast.platform.surrogate.gp import Posterior, fit

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
 GROUPS = np.repeat(np.arange(8), 5)

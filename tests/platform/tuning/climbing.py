@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.envs.errors import unknown_name
+from rolecast.core.errors import unknown_name
+from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
-from rolecast.envs.spec import BatchedTask, Float, TaskSpec
+from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.method import LearningMethod, Progress
+from rolecast.platform.tuning.learner import LearningMethod, Progress
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from rolecast.platform.tuning.experiments import Request, load_experiment
+from rolecast.platform.tuning.loading import Request, load_experiment
 
 CLIMBING: Final = Path(__file__).with_name("climbing.py")
 

@@ -17,11 +17,11 @@ from ray import tune
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import rolecast
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.tuning.comparison import ComparisonResult, compare
 from rolecast.platform.tuning.comparison_folder import VOCABULARY, read_comparison
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.experiments import Request
+from rolecast.platform.tuning.loading import Request
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.trial import ComparisonTrial
 
@@ -123,7 +123,7 @@ def test_a_learner_is_scored_as_any_policy_is(
     policy, weights = learner.policy()
     last = finished.rows[finished.rows["method"] == "climb"].iloc[-1]
     task = rolecast.make_task("pred_prey_3")
-    from rolecast.platform.search.seeds import Purpose, episode_seeds
+    from rolecast.core.seeds import Purpose, episode_seeds
 
     held_out = rolecast.rollout(task, policy, weights, episode_seeds(0, Purpose.HELD_OUT, 0, 30))
     assert last["test_return"] == held_out.returns.mean()

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.tuning.comparison_folder import (
     TRIAL_COLUMNS,
     VOCABULARY,

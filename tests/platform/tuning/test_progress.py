@@ -6,7 +6,7 @@ from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.platform.tuning.progress import LiveView, PlainLines, line
 from rolecast.platform.tuning.record import TrialFolder, TrialRecord
-from rolecast.platform.tuning.standing import Standing, TrialStanding
+from rolecast.platform.tuning.status import Standing, TrialStanding
 
 EXPERIMENT = Experiment(
     name="four",

@@ -1,6 +1,6 @@
 import pytest
 
-from rolecast.envs.errors import RequestError
+from rolecast.core.errors import RequestError
 from rolecast.platform.tuning.rewards import reward_name, reward_options, task_with_reward
 
 

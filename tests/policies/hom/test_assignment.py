@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from rolecast.envs.compiled import compiled
-from rolecast.envs.spec import LANES, Float, Float32
+from rolecast.core.compiled import compiled
+from rolecast.core.types import LANES, Float, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT, Index, assign_roles
 from rolecast.policies.hom.assignment_fused import assign_lanes
 

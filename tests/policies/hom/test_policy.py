@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from rolecast.envs.spec import LANES, Float, TaskSpec
+from rolecast.core.types import LANES, Float
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.network import forward, unpack
 from rolecast.policies.registry import make_policy

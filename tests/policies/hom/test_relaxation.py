@@ -8,7 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rolecast.envs.spec import Float, TaskSpec
+from rolecast.core.types import Float
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.hom.relaxation import relaxed_actions, soft_assignment
 from rolecast.policies.registry import make_policy

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.errors import ConfigError
-from rolecast.platform.optimizers.dss_gp_ucb import process
-from rolecast.platform.optimizers.dss_gp_ucb.config import LocalGpConfig
-from rolecast.platform.optimizers.dss_gp_ucb.dss_config import DssGpUcbConfig
+from rolecast.core.errors import ConfigError
+from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
+from rolecast.platform.optimizers.local_gp import model
+from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer
 
 D = 8
@@ -43,7 +43,7 @@ def test_it_goes_where_the_one_in_memory_goes(
 ) -> None:
     here = DssGpUcbConfig(**settings).build(dimension=D, seed=0)
     run(here, batches=range(8))
-    monkeypatch.setattr(process, "find_device", lambda field, name: DEVICE)
+    monkeypatch.setattr(model, "find_device", lambda field, name: DEVICE)
     there = DssGpUcbConfig(**settings).build(dimension=D, seed=0)
     run(there, batches=range(4))
     restored = DssGpUcbConfig(**settings).build(dimension=D, seed=0)

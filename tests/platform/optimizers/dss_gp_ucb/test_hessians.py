@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.envs.errors import ConfigError
-from rolecast.envs.spec import Float
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.hessians import hessian_scores
 
 

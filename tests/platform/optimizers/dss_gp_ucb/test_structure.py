@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rolecast.envs.spec import Float
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.structure import (
     balanced,
     find_structure,

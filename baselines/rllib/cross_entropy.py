@@ -1,0 +1,84 @@
+"""The cross-entropy method: how a critic of continuous actions, without an actor, chooses one.
+
+All rows (agents and observations) and all samples are one batch. The random numbers are an
+argument, so that the same numbers give the same action: a greedy policy is one fixed draw.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from rolecast.core.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossEntropySettings:
+    """How hard the maximum is looked for.
+
+    Source of the defaults: COMIX, Peng et al. (2020, arXiv 2003.06709v1, appendix; and its code).
+    """
+
+    samples: int = 64
+    """K, actions drawn in each iteration."""
+
+    elites: int = 6
+    """Best actions of an iteration, to which the next one's distribution is fitted."""
+
+    iterations: int = 2
+    """Rounds of drawing and fitting."""
+
+    def __post_init__(self) -> None:
+        if type(self.iterations) is not int or self.iterations < 1:
+            field = "CrossEntropySettings.iterations"
+            raise ConfigError(field, self.iterations, "an integer >= 1")
+        if type(self.elites) is not int or self.elites < 2:
+            field = "CrossEntropySettings.elites"
+            raise ConfigError(field, self.elites, "an integer >= 2, for a deviation to exist")
+        if type(self.samples) is not int or self.samples < self.elites:
+            field = "CrossEntropySettings.samples"
+            raise ConfigError(field, self.samples, f"an integer >= elites ({self.elites})")
+
+    def draw(self, action_size: int, generator: torch.Generator | None, rows: int = 1) -> Tensor:
+        """Return the standard normal numbers [iterations, K, rows, da] of one search.
+
+        Args:
+            action_size: da.
+            generator: where they come from; None for torch's own.
+            rows: 1 to give all rows the same numbers, which is K * da instead of K * da * rows.
+        """
+        shape = (self.iterations, self.samples, rows, action_size)
+        return torch.randn(shape, generator=generator)
+
+
+@torch.no_grad()
+def best_actions(
+    value: Callable[[Tensor], Tensor], noise: Tensor, *, rows: int, elites: int
+) -> Tensor:
+    """Look for the action of highest value in each of M rows.
+
+    The first actions are tanh of standard normal numbers; each later round draws from the normal
+    distribution with the mean and deviation of the elites before tanh.
+
+    Args:
+        value: from actions [K, M, da] in [-1, 1] to their values [K, M].
+        noise: [iterations, K, 1 or M, da], from `CrossEntropySettings.draw`.
+        rows: M.
+        elites: best actions to which the next round's distribution is fitted, at least 2.
+    Returns:
+        [M, da], the best action of the last round.
+    Source: de Boer et al. (2005); as in COMIX, Peng et al. (2020), and QT-Opt before it.
+    """
+    mean = noise.new_zeros((rows, noise.shape[-1]))
+    deviation = torch.ones_like(mean)
+    for round_, numbers in enumerate(noise):
+        latent = mean + deviation * numbers
+        actions = torch.tanh(latent)
+        values = value(actions)
+        if round_ + 1 < len(noise):
+            top = values.topk(elites, dim=0).indices
+            chosen = latent.gather(0, top.unsqueeze(-1).expand(-1, -1, latent.shape[-1]))
+            mean, deviation = chosen.mean(dim=0), chosen.std(dim=0)
+    best = values.argmax(dim=0)
+    return actions[best, torch.arange(rows, device=actions.device)]

@@ -1,0 +1,111 @@
+"""From what `.environment(...)` was given to a batched task, and what learners ask of it."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from ray.rllib.env.env_context import EnvContext
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+from ray.tune.registry import ENV_CREATOR, _global_registry
+
+from rolecast.core.errors import RequestError
+from rolecast.envs.ids import parse_id
+from rolecast.envs.registry import make_task
+from rolecast.envs.spec import BatchedTask, TaskSpec
+
+Environment = str | Callable[..., object]
+"""What `.environment(...)` takes: an id, a name of RLlib's registry, a class or a function."""
+
+
+def task_of(environment: Environment | None, options: Mapping[str, Any]) -> BatchedTask:
+    """Return the batched task of an algorithm's `.environment(environment, env_config=options)`.
+
+    Args:
+        environment: a task id (`pred_prey_3`, `gym:Pendulum-v1`), a name given to RLlib's
+            `register_env`, a Gymnasium id (`Pendulum-v1`), an environment class of Gymnasium or
+            RLlib, which is called with its options as one mapping as RLlib does, or a function,
+            which is called with them as keyword arguments.
+        options: as in `make_task`: reward settings, `horizon`, `team_reward`, and the
+            environment's own.
+
+    Raises:
+        RequestError: there is no such environment, or it cannot be made.
+    """
+    if environment is None:
+        raise RequestError("the algorithm has no environment; expected .environment(TASK)")
+    if isinstance(environment, str):
+        registry: Any = _global_registry
+        if registry.contains(ENV_CREATOR, environment):
+            creator = registry.get(ENV_CREATOR, environment)
+            return make_task(_named(partial(_by_mapping, creator), environment), **options)
+        name = parse_id(environment)[0]
+        if name in gymnasium.registry and ":" not in name:
+            environment = f"gym:{environment}"
+        return make_task(environment, **options)
+    if isinstance(environment, type) and issubclass(environment, (gymnasium.Env, MultiAgentEnv)):
+        creator = partial(_by_mapping, environment)
+        return make_task(_named(creator, environment.__qualname__), **options)
+    return make_task(environment, **options)
+
+
+def joint_spaces(spec: TaskSpec) -> tuple[spaces.Box, spaces.Box]:
+    """Return the joint observation space, Box [n, do], and action space, Box [n, da]."""
+    return (
+        spaces.Box(-np.inf, np.inf, (spec.agents, spec.observation_size), np.float32),
+        spaces.Box(-1.0, 1.0, (spec.agents, spec.action_size), np.float32),
+    )
+
+
+def check_fit(task: BatchedTask, method: str, *, teams: bool) -> None:
+    """Refuse a task in which a method of continuous actions and equal agents cannot learn.
+
+    Args:
+        task: any.
+        method: name of the method, for the error.
+        teams: whether the method takes several agents.
+
+    Raises:
+        RequestError: an agent's actions are not a Box of real numbers, agents differ in their
+            spaces, or there are several where the method takes one.
+    """
+    spec = task.spec
+    if not teams and spec.agents > 1:
+        raise RequestError(
+            f"{method} acts for one agent and task {spec.id!r} has {spec.agents}; "
+            "expected a task of one agent, or a method for teams"
+        )
+    own = getattr(task, "spaces", None)
+    if own is None:
+        return
+    for _, actions in own:
+        if not isinstance(actions, spaces.Box) or np.dtype(actions.dtype).kind != "f":
+            raise RequestError(
+                f"{method} acts with real numbers and task {spec.id!r} takes {actions}; "
+                "expected a Box of floats"
+            )
+    for view, actions in own[1:]:
+        if view != own[0][0] or actions != own[0][1]:
+            raise RequestError(
+                f"{method} shares one policy among agents and those of task {spec.id!r} have "
+                f"different spaces ({own[0][0]}, {own[0][1]} and {view}, {actions}); "
+                "expected equal ones"
+            )
+
+
+def _by_mapping(creator: Callable[[EnvContext], object], **options: Any) -> object:
+    """Call a creator as RLlib does; of its PettingZoo wrapper, take the environment inside.
+
+    The wrapper keeps agents in a set, whose order changes from process to process.
+    """
+    made = creator(EnvContext(options, worker_index=0))
+    return getattr(made, "par_env", made)
+
+
+def _named(factory: partial[object], name: str) -> Callable[..., object]:
+    """Return a factory under the name that its tasks' ids shall have."""
+    factory.__qualname__ = name  # type: ignore[attr-defined]  # partials take attributes
+    factory.__module__ = "registered"
+    return factory

@@ -1,0 +1,105 @@
+"""The replay memory: one contiguous float32 array a column, overwritten in a ring."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rolecast.baselines.rllib.transitions import COLUMNS, Transitions
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float32
+
+Batch = dict[str, Float32]
+"""Column of `Transitions` to its rows."""
+
+
+class ReplayRing:
+    """Keeps the last `capacity` joint transitions, and draws uniformly from them.
+
+    Memory is claimed as it is filled, by doubling, so a short run does not pay for a long one.
+    """
+
+    def __init__(self, capacity: int, seed: int | np.random.SeedSequence) -> None:
+        """Make an empty ring.
+
+        Args:
+            capacity: transitions kept, >= 1.
+            seed: decides the draws.
+        """
+        if type(capacity) is not int or capacity < 1:
+            raise ConfigError("replay_capacity", capacity, "an integer >= 1")
+        self.capacity = capacity
+        self._columns: Batch = {}
+        self._size = self._next = 0
+        self._random = np.random.default_rng(seed)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, transitions: Transitions) -> None:
+        """Append transitions; the oldest make room."""
+        count = len(transitions)
+        new = {name: getattr(transitions, name)[-self.capacity :] for name in COLUMNS}
+        self._next = (self._next + max(count - self.capacity, 0)) % self.capacity
+        kept = min(count, self.capacity)
+        self._claim(min(self._size + kept, self.capacity), new)
+        first = min(kept, self.capacity - self._next)
+        for name, rows in new.items():
+            column = self._columns[name]
+            column[self._next : self._next + first] = rows[:first]
+            column[: kept - first] = rows[first:]
+        self._next = (self._next + kept) % self.capacity
+        self._size = min(self._size + kept, self.capacity)
+
+    def draw(self, batch: int) -> Batch:
+        """Return `batch` transitions, each drawn uniformly from all that are kept.
+
+        Raises:
+            RequestError: the ring is empty.
+        """
+        if not self._size:
+            raise RequestError("the replay ring is empty; expected transitions before a draw")
+        rows = self._random.integers(0, self._size, batch)
+        return {name: column.take(rows, axis=0) for name, column in self._columns.items()}
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what `set_state` needs: contents, place and random state; arrays are copies."""
+        return {
+            "columns": {
+                name: column[: self._size].copy() for name, column in self._columns.items()
+            },
+            "size": self._size,
+            "next": self._next,
+            "random": self._random.bit_generator.state,
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on where a ring of the same capacity stood.
+
+        Raises:
+            RequestError: more is in it than this one holds.
+        """
+        if state["size"] > self.capacity or state["next"] >= self.capacity:
+            raise RequestError(
+                f"the saved replay has {state['size']} transitions; expected at most "
+                f"replay_capacity, which is {self.capacity}"
+            )
+        self._columns, self._size = {}, 0
+        if state["size"]:
+            self._claim(state["size"], state["columns"])
+            for name, rows in state["columns"].items():
+                self._columns[name][: state["size"]] = rows
+        self._size, self._next = int(state["size"]), int(state["next"])
+        self._random.bit_generator.state = state["random"]
+
+    def _claim(self, size: int, like: Mapping[str, Float32]) -> None:
+        """Make room for `size` transitions of these shapes."""
+        held = len(next(iter(self._columns.values()))) if self._columns else 0
+        if size <= held:
+            return
+        room = min(max(size, 2 * held, 1024), self.capacity)
+        for name, rows in like.items():
+            grown = np.zeros((room, *rows.shape[1:]), dtype=np.float32)
+            if held:
+                grown[:held] = self._columns[name]
+            self._columns[name] = grown

@@ -1,0 +1,225 @@
+"""Samples joint transitions from B episodes that run side by side, and begin anew as they end."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.baselines.rllib.episodes import Episodes, Flags, Step, episodes_of
+from rolecast.baselines.rllib.transitions import EndedEpisode, Fragment, Transitions
+from rolecast.core.types import Float32, Seeds
+from rolecast.envs.spec import BatchedTask
+
+Act = Callable[[Float32, Float32], Float32]
+"""Maps observations [B, n, do] and a memory [B, n, da], zero at the start of an episode, which
+correlated noise may keep itself in, to actions [B, n, da] in [-1, 1]."""
+
+_FAMILY: Final = 0x6C656172
+"""Keeps the seeds of training episodes apart from those of a search and of held-out episodes."""
+
+
+class Sampler:
+    """B running episodes, and what is needed to go on with them elsewhere.
+
+    Seeds of episodes follow from the stream and from how many have begun before, never from time.
+    """
+
+    def __init__(self, task: BatchedTask, batch: int, stream: tuple[int, ...]) -> None:
+        """Prepare; the first episodes begin with the first step.
+
+        Args:
+            task: belongs to this sampler from now on.
+            batch: B, episodes side by side.
+            stream: integers >= 0 that tell this sampler's seeds from those of others: root seed,
+                runner, its life, and what else.
+        """
+        self.spec = task.spec
+        self._episodes: Episodes = episodes_of(task)
+        self._stream = stream
+        self._shape = (batch, self.spec.agents, self.spec.action_size)
+        self._resting: Flags = np.zeros(batch, dtype=np.bool_)
+        self._running = False
+        self._begun = 0
+
+    def forget(self) -> None:
+        """Drop the running episodes; new ones begin with the next step."""
+        self._running = False
+
+    def collect(self, act: Act, steps: int) -> Fragment:
+        """Advance all episodes by some steps.
+
+        Args:
+            act: chooses actions.
+            steps: T >= 1; T B transitions come out, fewer where a task cannot begin episodes one
+                by one and some wait for the others.
+        """
+        spec, (batch, *_) = self.spec, self._shape
+        seen = np.empty((steps, batch, spec.agents, spec.observation_size), dtype=np.float32)
+        acted = np.empty((steps, *self._shape), dtype=np.float32)
+        after, paid = np.empty_like(seen), np.empty(seen.shape[:3], dtype=np.float32)
+        ends = np.empty((steps, batch), dtype=np.float32)
+        live = np.empty((steps, batch), dtype=np.bool_)
+        ended: list[EndedEpisode] = []
+        for t in range(steps):
+            self._ensure_running()
+            seen[t], live[t] = self._observations, ~self._resting
+            step, actions = self._advance(act)
+            acted[t], after[t], paid[t], ends[t] = (
+                actions,
+                step.observations,
+                step.rewards,
+                step.terminated,
+            )
+            ended += [episode for _, episode in self._end(live[t] & step.done)]
+        columns = (seen, acted, paid, after, ends)
+        rows = [
+            column.reshape(-1, *column.shape[2:]) if live.all() else column[live]
+            for column in columns
+        ]
+        return Fragment(
+            transitions=Transitions(
+                observations=rows[0],
+                actions=rows[1],
+                rewards=rows[2],
+                next_observations=rows[3],
+                terminated=rows[4],
+            ),
+            ended=ended,
+        )
+
+    def play(self, act: Act, count: int) -> list[EndedEpisode]:
+        """Run whole new episodes, `count` in all.
+
+        Each of the B rows runs its share, so that short episodes do not count more than long ones.
+        """
+        batch = self._shape[0]
+        share = np.full(batch, count // batch) + (np.arange(batch) < count % batch)
+        played: list[EndedEpisode] = []
+        self.forget()
+        while share.any():
+            self._ensure_running()
+            live = ~self._resting
+            step, _ = self._advance(act)
+            for row, episode in self._end(live & step.done):
+                if share[row]:
+                    share[row] -= 1
+                    played.append(episode)
+        self.forget()
+        return played
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what `set_state` needs: seeds and actions of the running episodes.
+
+        A simulator cannot be saved, but an episode is a function of its seed and its actions.
+        """
+        state: dict[str, Any] = {"begun": self._begun, "running": self._running}
+        if self._running:
+            longest = int(self._lengths.max())
+            state |= {
+                "seeds": self._seeds.copy(),
+                "lengths": self._lengths.copy(),
+                "resting": self._resting.copy(),
+                "actions": self._actions[:, :longest].copy(),
+                "memory": self._memory.copy(),
+            }
+        return state
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on with the episodes of another sampler of the same task and B: play them again.
+
+        Each begins so late that all reach their present step together.
+        """
+        self._begun, self._running = int(state["begun"]), bool(state["running"])
+        if not self._running:
+            return
+        self._begin(state["seeds"])
+        lengths = np.asarray(state["lengths"])
+        longest = int(lengths.max())
+        late = longest - lengths if self._episodes.can_restart else np.zeros_like(lengths)
+        for t in range(longest):
+            rows = np.flatnonzero((late == t) & (late > 0))
+            if rows.size:
+                self._restart(rows, self._seeds[rows])
+            at = np.clip(t - late, 0, None)
+            actions = state["actions"][np.arange(len(late)), at]
+            step = self._take(np.where((t >= late)[:, None, None], actions, 0.0))
+            self._observations = step.observations
+        begins = np.flatnonzero((lengths == 0) & (late > 0))
+        if begins.size:
+            self._restart(begins, self._seeds[begins])
+        self._resting, self._memory = state["resting"].copy(), state["memory"].copy()
+
+    def begin_life(self, life: int) -> None:
+        """Use other seeds from here on, as those of before may have been played already."""
+        self._stream = (*self._stream[:2], life, *self._stream[3:])
+        self._begun = 0
+        self.forget()
+
+    def _ensure_running(self) -> None:
+        """Begin all episodes where none runs, or all wait for each other."""
+        if not self._running or self._resting.all():
+            self._begin(self._draw_seeds(self._shape[0]))
+            self._running = True
+
+    def _begin(self, seeds: Seeds) -> None:
+        batch = self._shape[0]
+        self._seeds = np.array(seeds, dtype=np.uint64)
+        self._observations = self._episodes.begin(self._seeds)
+        self._resting = np.zeros(batch, dtype=np.bool_)
+        self._lengths = np.zeros(batch, dtype=np.int64)
+        self._earned, self._paid = np.zeros(batch), np.zeros(batch)
+        self._memory = np.zeros(self._shape, dtype=np.float32)
+        self._actions = np.zeros((batch, self.spec.horizon, *self._shape[1:]), dtype=np.float32)
+
+    def _restart(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], seeds: Seeds) -> None:
+        self._seeds[rows] = seeds
+        self._observations = self._episodes.restart(rows, seeds)
+        self._lengths[rows] = 0
+        self._earned[rows] = self._paid[rows] = 0.0
+        self._memory[rows] = 0.0
+
+    def _advance(self, act: Act) -> tuple[Step, Float32]:
+        """Take one step with actions [B, n, da] of `act`; return them too."""
+        actions = act(self._observations, self._memory)
+        step = self._take(actions)
+        self._observations = step.observations
+        return step, actions
+
+    def _take(self, actions: Float32) -> Step:
+        """Take one step, and write down what it did."""
+        live = np.flatnonzero(~self._resting)
+        room = np.minimum(self._lengths[live], self.spec.horizon - 1)
+        self._actions[live, room] = actions[live]
+        step = self._episodes.step(actions)
+        self._lengths[live] += 1
+        self._earned += step.earned
+        self._paid += step.paid
+        return step
+
+    def _end(self, over: Flags) -> list[tuple[int, EndedEpisode]]:
+        """Report the episodes that have just ended, and begin anew in their rows."""
+        if not over.any():
+            return []
+        rows = np.flatnonzero(over)
+        ended = [
+            (
+                row,
+                EndedEpisode(
+                    earned=float(self._earned[row]),
+                    paid=float(self._paid[row]),
+                    steps=int(self._lengths[row]),
+                ),
+            )
+            for row in rows.tolist()
+        ]
+        if self._episodes.can_restart:
+            self._restart(rows, self._draw_seeds(rows.size))
+        else:
+            self._resting = self._resting | over
+        return ended
+
+    def _draw_seeds(self, count: int) -> Seeds:
+        """Return the seeds of the next episodes."""
+        sequence = np.random.SeedSequence((_FAMILY, *self._stream), spawn_key=(self._begun,))
+        self._begun += count
+        return np.asarray(sequence.generate_state(count, dtype=np.uint64), dtype=np.uint64)

@@ -1,0 +1,84 @@
+"""Joint transitions as arrays: what runners send, the ring keeps and learners draw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Final
+
+import numpy as np
+
+from rolecast.core.types import Float32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transitions:
+    """N joint transitions, in the order in which they were sampled.
+
+    RLlib's evaluation counts steps by asking for them, as it does of its episodes.
+    """
+
+    observations: Float32
+    """[N, n, do]."""
+
+    actions: Float32
+    """[N, n, da] in [-1, 1]."""
+
+    rewards: Float32
+    """[N, n], as paid to each agent; the team's reward to all where agents have none of their own.
+
+    What a delay or sparse payment withholds is not in it: learners see what is paid alone.
+    """
+
+    next_observations: Float32
+    """[N, n, do], the real ones, also where an episode ended and the next one began."""
+
+    terminated: Float32
+    """[N], 1 where nothing follows; 0 also where a limit cut the episode off, so that the value of
+    what would have followed counts."""
+
+    def __len__(self) -> int:
+        return len(self.rewards)
+
+    def env_steps(self) -> int:
+        """Return N."""
+        return len(self)
+
+    def agent_steps(self) -> int:
+        """Return N n."""
+        return int(self.rewards.size)
+
+
+COLUMNS: Final = tuple(column.name for column in fields(Transitions))
+"""Names of the arrays."""
+
+
+def joined(parts: Sequence[Transitions]) -> Transitions:
+    """Return all transitions of some, one or more, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return Transitions(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndedEpisode:
+    """One episode that has ended."""
+
+    earned: float
+    """Team return as earned, by which policies are scored."""
+
+    paid: float
+    """Team return as paid to the learner."""
+
+    steps: int
+    """Its length."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fragment:
+    """What a runner brings back from one round."""
+
+    transitions: Transitions
+
+    ended: list[EndedEpisode] = field(default_factory=list)
+    """Episodes that ended on the way."""

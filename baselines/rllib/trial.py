@@ -1,0 +1,132 @@
+"""One algorithm in one trial of a comparison: trained to a point, scored, saved, resumed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
+
+from rolecast.baselines.registry import algorithm_config
+from rolecast.baselines.rllib.actor_policy import ActorPolicy
+from rolecast.baselines.rllib.environments import check_fit
+from rolecast.baselines.rllib.runner import EPISODE_RETURNS, OBSERVED_RETURNS
+from rolecast.baselines.teams import TeamConfig
+from rolecast.core.types import Float
+from rolecast.envs.registry import make_task
+from rolecast.envs.spec import TaskSpec
+from rolecast.platform.tuning.learner import Progress
+
+SAVED: Final = "algorithm"
+"""Folder of RLlib's checkpoint in that of the trial."""
+
+WARM_UP: Final = ("random_steps", "num_steps_sampled_before_learning_starts")
+"""Settings that count env steps at the start."""
+
+LARGEST_WARM_UP: Final = 0.1
+"""Share of a trial's budget that each of them takes at most, unless it was set by hand.
+
+Authors chose theirs for runs of a million steps; a shorter trial would learn nothing.
+"""
+
+
+def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
+    """Refuse settings or a task that an algorithm cannot have.
+
+    Raises:
+        RequestError: an unknown setting, a value out of its range, or a task that does not fit.
+    """
+    config = algorithm_config(name)().tuned(settings)
+    made = make_task(task.id)
+    try:
+        check_fit(made, config.NAME, teams=config.TEAMS)
+    finally:
+        made.close()
+
+
+def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
+    """Return the config of an algorithm for a task, with its authors' settings where none is given.
+
+    A team's algorithm that was published with settings for short and for long tasks takes those
+    that suit the task.
+    """
+    config = algorithm_config(name)().environment(task)
+    if isinstance(config, TeamConfig):
+        made = make_task(task)
+        config.suit(made.spec.horizon)
+        made.close()
+    return config.tuned(settings)
+
+
+class LearnerTrial:
+    """An RLlib algorithm of ours; see `rolecast.platform.tuning.learner.LearningMethod`."""
+
+    def __init__(
+        self,
+        name: str,
+        task: str,
+        settings: Mapping[str, Any],
+        *,
+        seed: int,
+        workers: int,
+        env_steps: int,
+    ) -> None:
+        """Build the algorithm; see `MethodFactory.start`."""
+        config = configured(name, task, settings)
+        most = max(int(LARGEST_WARM_UP * env_steps), 1)
+        short = {
+            field: min(getattr(config, field), most)
+            for field in WARM_UP
+            if hasattr(config, field) and field not in settings
+        }
+        config.training(**short)
+        config.env_runners(num_env_runners=workers).debugging(seed=seed)
+        # One call of `train` goes to the point that was asked for, and no further.
+        config.reporting(min_sample_timesteps_per_iteration=0, min_time_s_per_iteration=0)
+        self._name, self._settings = name, dict(settings)
+        self._algorithm: Any = config.build_algo()
+        self._env_steps = 0
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters of the policy that acts."""
+        modules = self._algorithm.get_module(DEFAULT_MODULE_ID).acting_modules()
+        return sum(p.numel() for module in modules for p in module.parameters())
+
+    def train(self, env_steps: int) -> Progress:
+        """Learn until this total of env steps, or beyond it by one round of sampling at most."""
+        earned: list[float] = []
+        paid: list[float] = []
+        self._algorithm.pause_at = env_steps
+        while self._env_steps < env_steps:
+            result = self._algorithm.train()[ENV_RUNNER_RESULTS]
+            self._env_steps = int(result[NUM_ENV_STEPS_SAMPLED_LIFETIME])
+            # RLlib hands over a series of one as its only item.
+            earned += np.atleast_1d(result.get(EPISODE_RETURNS, [])).tolist()
+            paid += np.atleast_1d(result.get(OBSERVED_RETURNS, [])).tolist()
+        return Progress(env_steps=self._env_steps, returns=earned, observed_returns=paid)
+
+    def policy(self) -> tuple[ActorPolicy, Float]:
+        """Return the policy without exploration, and its weights [1, D]."""
+        state = self._algorithm.learner_group.get_state(
+            components=f"{COMPONENT_LEARNER}/{COMPONENT_RL_MODULE}", inference_only=True
+        )
+        net = self._algorithm.get_module(DEFAULT_MODULE_ID)
+        net.set_state(state[COMPONENT_LEARNER][COMPONENT_RL_MODULE][DEFAULT_MODULE_ID])
+        policy = ActorPolicy(self._name, net, self._settings)
+        return policy, policy.weights
+
+    def save(self, folder: Path) -> None:
+        """Write RLlib's checkpoint, with replay and running episodes, into a folder that exists."""
+        self._algorithm.save_to_path(str((folder / SAVED).resolve()))
+
+    def restore(self, folder: Path) -> None:
+        """Continue as the one that `save` was called on would have."""
+        self._algorithm.restore_from_path(str((folder / SAVED).resolve()))
+        results = (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME)
+        self._env_steps = int(self._algorithm.metrics.peek(results, default=0))
+
+    def close(self) -> None:
+        """End the algorithm and its runners."""
+        self._algorithm.stop()

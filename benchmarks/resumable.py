@@ -1,0 +1,169 @@
+"""Tables that take hours: cells run beside each other, each kept in a file as it ends.
+
+A cell is a frozen value with a `key`; a cell whose key is in the file is not computed again.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json, write_json
+
+SCHEMA: Final = 1
+UNFINISHED: Final = "unfinished"
+"""True in a row of which there is more to come; it does not count as there."""
+
+Row = dict[str, Any]
+
+
+class Keyed(Protocol):
+    """A cell of a table."""
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+
+
+Cell = TypeVar("Cell", bound=Keyed)
+
+
+def chosen(
+    cells: Iterable[Cell],
+    filters: Sequence[str],
+    *,
+    kinds: Sequence[str],
+    named: Callable[[Cell], Mapping[str, str]],
+) -> list[Cell]:
+    """Return the cells that all filters let through.
+
+    Args:
+        cells: from which to choose.
+        filters: "KIND=VALUE" each. Filters of one kind are alternatives; kinds must all agree.
+        kinds: that there are.
+        named: what a cell is called, for each kind.
+    Raises:
+        RequestError: a filter is of another form, or nothing is left.
+    """
+    wanted: dict[str, set[str]] = {}
+    for word in filters:
+        kind, equals, value = word.partition("=")
+        if not equals or kind not in kinds:
+            forms = ", ".join(f"{each}=VALUE" for each in kinds)
+            raise RequestError(f"--only {word!r} is not understood; expected one of {forms}")
+        wanted.setdefault(kind, set()).add(value)
+    offered = [(cell, named(cell)) for cell in cells]
+    left = [cell for cell, names in offered if all(names[kind] in wanted[kind] for kind in wanted)]
+    if not left:
+        known = {names[kind]: None for kind in wanted for _, names in offered}
+        raise RequestError(f"--only {' '.join(filters)} leaves no cell; names: {', '.join(known)}")
+    return left
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the cells of a results file; none where there is no file.
+
+    Raises:
+        RequestError: the file is something else, or of another schema.
+    """
+    if not path.is_file():
+        return []
+    results = read_json(path)
+    if results.get("schema") != SCHEMA:
+        raise RequestError(f"{path} has schema {results.get('schema')}; expected {SCHEMA}")
+    rows: list[Row] = results["cells"]
+    return rows
+
+
+def finished(rows: Iterable[Row]) -> set[str]:
+    """Return the keys of the rows to which nothing is to come."""
+    return {row["key"] for row in rows if not row.get(UNFINISHED)}
+
+
+def run_missing(
+    cells: Sequence[Cell],
+    path: Path,
+    *,
+    run: Callable[[Cell], Row],
+    order: Callable[[Row], Any],
+    line: Callable[[Row], str],
+    processes: int,
+    note: Callable[[str], None],
+) -> list[Row]:
+    """Run the cells that a results file lacks, in parallel, and keep each as it ends.
+
+    Args:
+        cells: what the table should have.
+        path: the results file, JSON.
+        run: computes a row, with "key", in a process of its own.
+        order: by which rows are sorted in the file.
+        line: what is said of a finished row.
+        processes: cells at once, each on one core.
+        note: told of each cell.
+    Returns:
+        All rows of the file in their order, those of other cells included.
+    Raises:
+        RequestError, RunError: a cell failed; those before it are kept.
+    """
+    rows = sorted(read_rows(path), key=order)
+    done = finished(rows)
+    missing = [cell for cell in cells if cell.key not in done]
+    if cells:
+        note(f"{len(cells) - len(missing)} of {len(cells)} cells are there; {len(missing)} to run")
+    for row in _results(missing, run, processes):
+        rows = sorted([each for each in rows if each["key"] != row["key"]] + [row], key=order)
+        write_json(path, {"schema": SCHEMA, "cells": rows})
+        note(f"{row['key']}: {line(row)}")
+    return rows
+
+
+def place(name: str, names: Sequence[str]) -> int:
+    """Return where a name stands among names; behind all of them where it is none."""
+    return names.index(name) if name in names else len(names)
+
+
+def by_table(
+    problems: Sequence[str], contestants: Sequence[str]
+) -> Callable[[Row], tuple[int, str, int, int]]:
+    """Return by what rows are sorted: "problem" and "contestant" as in a table, then "seed"."""
+    return lambda row: (
+        place(row["problem"], problems),
+        row["problem"],
+        place(row["contestant"], contestants),
+        row["seed"],
+    )
+
+
+def _results(cells: Sequence[Cell], run: Callable[[Cell], Row], processes: int) -> Iterator[Row]:
+    """Yield rows as cells end; what has not begun is dropped when one fails."""
+    if not cells:
+        return
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_settle)
+    try:
+        for future in as_completed([pool.submit(run, cell) for cell in cells]):
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _settle() -> None:
+    """Keep a process to one core, so that cells beside each other do not wait, and mortal."""
+    import torch
+
+    torch.set_num_threads(1)
+    threadpool_limits(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that began it is gone, killed or not: none would read it."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

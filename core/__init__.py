@@ -1,0 +1,1 @@
+"""The ground floor: what every room stands on, and which knows nothing of the rest."""

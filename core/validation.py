@@ -1,0 +1,105 @@
+"""What values a setting may have: a test, and the words for it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Final
+
+from rolecast.core.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A test of a setting's value."""
+
+    allows: Callable[[Any], bool]
+    expected: str
+    """Words that follow "expected"."""
+
+
+Rules = Mapping[str, Rule]
+"""Name of a setting to its rule."""
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def at_least(least: int) -> Rule:
+    """Return the rule that a value is an integer that is not below another."""
+    return Rule(lambda value: type(value) is int and value >= least, f"an integer >= {least}")
+
+
+def even_at_least(least: int) -> Rule:
+    """Return the rule that a value is an even integer that is not below another."""
+    return Rule(
+        lambda value: type(value) is int and value >= least and value % 2 == 0,
+        f"an even integer >= {least}",
+    )
+
+
+def number_from(least: float) -> Rule:
+    """Return the rule that a value is a number that is not below another."""
+    return Rule(lambda value: _number(value) and value >= least, f"a number >= {least:g}")
+
+
+def or_none(rule: Rule) -> Rule:
+    """Return the rule that a value is None, or keeps another rule."""
+    return Rule(lambda value: value is None or rule.allows(value), f"{rule.expected}, or none")
+
+
+def or_schedule(rule: Rule) -> Rule:
+    """Return the rule that a value keeps another rule, or is a schedule of such values."""
+
+    def allows(value: object) -> bool:
+        if not isinstance(value, list | tuple):
+            return rule.allows(value)
+        pairs = all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in value)
+        return (
+            len(value) > 1
+            and pairs
+            and all(COUNT_OR_ZERO.allows(step) and rule.allows(each) for step, each in value)
+        )
+
+    return Rule(allows, f"{rule.expected}, or a schedule of [env step, value] pairs")
+
+
+COUNT: Final = at_least(1)
+COUNT_OR_ZERO: Final = at_least(0)
+FLAG: Final = Rule(lambda value: isinstance(value, bool), "True or False")
+NUMBER: Final = Rule(_number, "a finite number")
+POSITIVE: Final = Rule(lambda value: _number(value) and value > 0, "a number > 0")
+NOT_NEGATIVE: Final = number_from(0)
+FRACTION: Final = Rule(lambda value: _number(value) and 0 < value <= 1, "a number in (0, 1]")
+UNIT: Final = Rule(lambda value: _number(value) and 0 <= value <= 1, "a number in [0, 1]")
+BELOW_1: Final = Rule(lambda value: _number(value) and 0 <= value < 1, "a number in [0, 1)")
+WIDTHS: Final = Rule(
+    lambda value: (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(type(width) is int and width > 0 for width in value)
+    ),
+    "one or more integers >= 1",
+)
+
+
+def one_of(*names: str) -> Rule:
+    """Return the rule that a value is one of some names."""
+    return Rule(lambda value: value in names, " or ".join(repr(name) for name in names))
+
+
+def check(owner: str, settings: Mapping[str, Any], rules: Rules) -> None:
+    """Refuse values that break their rule.
+
+    Args:
+        owner: whose settings, for the error.
+        settings: name to value; those without a rule pass.
+        rules: name to rule.
+
+    Raises:
+        ConfigError: names the setting, its value and what was expected.
+    """
+    for name, rule in rules.items():
+        if name in settings and not rule.allows(settings[name]):
+            raise ConfigError(f"{owner}.{name}", settings[name], rule.expected)

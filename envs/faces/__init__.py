@@ -1,0 +1,1 @@
+"""Tasks as other libraries know them: PettingZoo, Gymnasium, Gymnasium's vector environments."""

@@ -1,0 +1,67 @@
+"""What the PettingZoo and the Gymnasium face of one episode share: seeds, actions, pictures."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
+from rolecast.envs.spec import BatchedTask
+
+RENDER_MODES: Final = ("rgb_array",)
+
+FRAMES_PER_SECOND: Final = 20
+"""Of a film of an episode, a step a frame, where the task has no time of its own."""
+
+
+def render_metadata(task: BatchedTask) -> dict[str, object]:
+    """Return the metadata that both faces have: render modes, and frames a second of a film."""
+    frames = getattr(task, "frames_per_second", FRAMES_PER_SECOND)
+    return {"render_modes": list(RENDER_MODES), "render_fps": frames}
+
+
+def check_render_mode(task: BatchedTask, render_mode: str | None) -> None:
+    """Refuse a render mode.
+
+    Raises:
+        RequestError: the mode does not exist, or this task cannot be drawn.
+    """
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ConfigError("render_mode", render_mode, "'rgb_array' or None")
+    if render_mode is not None and not hasattr(task, "frame"):
+        raise RequestError(f"task {task.spec.id!r} cannot be drawn; expected no render_mode")
+
+
+def picture(task: BatchedTask, render_mode: str | None) -> NDArray[np.uint8] | None:
+    """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
+    if render_mode is None:
+        return None
+    drawn: NDArray[np.uint8] = task.frame()  # type: ignore[attr-defined]  # looked for
+    return drawn
+
+
+def next_seed(generator: np.random.Generator) -> int:
+    """Draw the seed of an episode that was begun without one."""
+    return int(generator.integers(2**63))
+
+
+def checked_action(field: str, action: object, size: int) -> Float:
+    """Return one agent's action [da], in as much precision as it was given.
+
+    Args:
+        field: what the action is called in an error: which agent's, in which step.
+        action: as given.
+        size: da.
+    Raises:
+        ConfigError: it is no array of numbers [da], or a number is NaN or infinite.
+    """
+    try:
+        checked: Float = np.asarray(action, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(field, action, f"numbers of shape {(size,)}") from error
+    if checked.shape != (size,):
+        raise ConfigError(field, checked.shape, f"shape {(size,)}")
+    if not np.isfinite(checked).all():
+        raise ConfigError(field, checked.tolist(), "finite numbers")
+    return checked

@@ -1,0 +1,147 @@
+"""The PettingZoo face of every task: one episode of the batched task, agent by agent.
+
+It holds a batch of one, so that seeds and actions give the trajectories of the batched task.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from rolecast.core.errors import ConfigError, stepped_outside
+from rolecast.core.types import Float
+from rolecast.envs.faces.one_episode import (
+    check_render_mode,
+    checked_action,
+    next_seed,
+    picture,
+    render_metadata,
+)
+from rolecast.envs.spec import BatchedTask
+
+Step = tuple[
+    dict[str, Float],
+    dict[str, float],
+    dict[str, bool],
+    dict[str, bool],
+    dict[str, dict[str, Any]],
+]
+
+
+class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZoo has no types
+    """A task as a cooperative `ParallelEnv`: every agent is paid the whole team reward.
+
+    Observations and actions are Boxes of float64, actions in [-1, 1]. An episode that reaches the
+    horizon is truncated, one that ends before it is terminated; all agents end together. The infos
+    of a step hold the task's metrics, with reward settings `raw_reward` among them.
+    """
+
+    def __init__(self, task: BatchedTask, render_mode: str | None = None) -> None:
+        """Wrap a task, which belongs to this environment from now on.
+
+        Args:
+            task: from `make_task`.
+            render_mode: None, or "rgb_array".
+
+        Raises:
+            RequestError: the mode does not exist, or this task cannot be drawn.
+        """
+        check_render_mode(task, render_mode)
+        self.task = task
+        self.render_mode = render_mode
+        spec = task.spec
+        self.metadata = {"name": spec.id, **render_metadata(task)}
+        self.possible_agents = [f"agent_{index}" for index in range(spec.agents)]
+        self.agents: list[str] = []
+        self.observation_spaces = {
+            agent: Box(-np.inf, np.inf, (spec.observation_size,), np.float64)
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {
+            agent: Box(-1.0, 1.0, (spec.action_size,), np.float64) for agent in self.possible_agents
+        }
+        self._next_seeds = np.random.default_rng(0)
+        self._observations = np.zeros((spec.agents, spec.observation_size))
+        self._steps = 0
+
+    def observation_space(self, agent: str) -> Box:
+        """Return the space of one agent's observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Box:
+        """Return the space of one agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Float], dict[str, dict[str, Any]]]:
+        """Begin an episode.
+
+        Args:
+            seed: of this episode, an integer >= 0, the same as in the batched task; without one,
+                the next of a sequence that the last seed (at first 0) decides.
+            options: unused; part of the interface.
+        """
+        if seed is None:
+            seed = next_seed(self._next_seeds)
+        elif seed < 0:
+            raise ConfigError("reset.seed", seed, "an integer >= 0")
+        else:
+            self._next_seeds = np.random.default_rng(seed)
+        self.agents = list(self.possible_agents)
+        self._steps = 0
+        self._observations = self.task.reset(np.array([seed], dtype=np.uint64))[0]
+        return self._by_agent(), {agent: {} for agent in self.agents}
+
+    def step(self, actions: Mapping[str, Float]) -> Step:
+        """Advance by one step with an action [da] of each live agent.
+
+        Raises:
+            RequestError: no episode is going on; or an action is missing, has a wrong shape, or is
+                not finite, which names agent and step.
+        """
+        live = self.agents
+        if not live:
+            raise stepped_outside(self.task.spec.id, self._steps)
+        joint = np.stack([self._checked(actions, agent) for agent in live])
+        observations, reward, done, metrics = self.task.step(joint[None])
+        self._observations = observations[0]
+        self._steps += 1
+        ended = bool(done[0])
+        truncated = ended and self._steps >= self.task.spec.horizon
+        result: Step = (
+            self._by_agent(),
+            {agent: float(reward[0]) for agent in live},
+            dict.fromkeys(live, ended and not truncated),
+            dict.fromkeys(live, truncated),
+            {agent: {name: float(value[0]) for name, value in metrics.items()} for agent in live},
+        )
+        if ended:
+            self.agents = []
+        return result
+
+    def state(self) -> Float:
+        """Return all agents' observations in one array [n * do]."""
+        return self._observations.ravel()
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
+        return picture(self.task, self.render_mode)
+
+    def close(self) -> None:
+        """Release the task."""
+        self.task.close()
+
+    def _checked(self, actions: Mapping[str, Float], agent: str) -> Float:
+        """Return one agent's action [da]."""
+        field = f"action of {agent!r} in step {self._steps + 1} of task {self.task.spec.id!r}"
+        size = self.task.spec.action_size
+        if agent not in actions:
+            raise ConfigError(field, None, f"an array of shape {(size,)}")
+        return checked_action(field, actions[agent], size)
+
+    def _by_agent(self) -> dict[str, Float]:
+        return dict(zip(self.possible_agents, self._observations.copy(), strict=True))

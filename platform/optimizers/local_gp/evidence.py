@@ -1,0 +1,109 @@
+"""What the evidence of a Gaussian process decides: its noise, and the share of structure.
+
+Evidence is the log marginal likelihood of levelled returns, its output scale integrated out by
+maximum likelihood, as `fit` gives it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
+
+import numpy as np
+
+from rolecast.core.types import Float
+from rolecast.platform.surrogate.dense import Matrix
+from rolecast.platform.surrogate.gp import fit
+
+Label = TypeVar("Label")
+
+NOISES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Noise variances that evidence chooses among, as shares of the output variance."""
+
+SMALL_NOISES: Final = (1e-4, 1e-3, 5e-3)
+"""Further ones for functions that may be exact."""
+
+LARGE_NOISES: Final = (3.2, 6.4, 12.8)
+"""Further ones for the choice of the share: under a bound, structure would pass for noise."""
+
+SCALES: Final = (0.35, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Lengthscales that evidence chooses among, as multiples of the cloud's radius."""
+
+DOUBT: Final = 0.25
+"""Log evidence by which a scale twice or half the radius must be better; it grows as the square."""
+
+SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Shares of the structured term that evidence chooses among."""
+
+STRUCTURES: Final = ("common", "pairs", "cliques")
+"""Kernels that evidence chooses among: one term over all dimensions, sums of functions of any one
+and any two of them, and a sum over cliques."""
+
+PLAINER: Final = 10.0
+"""Log evidence by which structure must beat the common term alone. Where returns are mostly noise,
+evidence differs by a few between any two shares, by chance."""
+
+
+def evidence_of(covariance: Matrix, targets: Float, shape: Float, noises: Sequence[float]) -> float:
+    """Return the greatest log evidence of a covariance [N, N] over noises of a shape [N]."""
+    return max(fit(covariance, targets, noise * shape).log_evidence for noise in noises)
+
+
+def best_scale(
+    matrix: Callable[[float], Matrix], targets: Float, shape: Float, noises: Sequence[float]
+) -> float:
+    """Return the one of `SCALES` that has the greatest evidence over all noises.
+
+    Args:
+        matrix: covariance [N, N] of a scale.
+        targets: [N], levelled returns.
+        shape: [N], relative noise variances.
+        noises: levels that multiply the shape.
+    """
+    found = {
+        scale: evidence_of(matrix(scale), targets, shape, noises) - DOUBT * np.log2(scale) ** 2
+        for scale in SCALES
+    }
+    return max(found, key=lambda scale: found[scale])
+
+
+def best_share(
+    covariance: Matrix,
+    structured: Iterable[tuple[Label, Matrix]],
+    targets: Float,
+    shape: Float,
+    noises: Sequence[float],
+    shares: Sequence[float],
+) -> tuple[float, Label | None, Matrix | None]:
+    """Return which share of a structured term has the greatest evidence, its label and covariance.
+
+    Both are None where the share is 0.
+
+    Args:
+        covariance: [N, N] of the common term.
+        structured: terms by any labels, and their covariances [N, N].
+        targets: [N], levelled returns.
+        shape: [N], relative noise variances.
+        noises: levels that multiply the shape.
+        shares: above 0; that of 0 is compared with all of them.
+    """
+    best = evidence_of(covariance, targets, shape, noises) + PLAINER
+    chosen: tuple[float, Label | None, Matrix | None] = 0.0, None, None
+    for label, matrix in structured:
+        for share in shares:
+            mixed = covariance + share * (matrix - covariance)
+            found = evidence_of(mixed, targets, shape, noises)
+            if found > best:
+                best, chosen = found, (share, label, matrix)
+    return chosen
+
+
+def noise_shape(deviations: Float, weight: float) -> Float:
+    """Return the relative noise variance [N] of each evaluation, of geometric mean about 1.
+
+    Where the standard error is unknown or 0, the others' median stands in.
+    """
+    known = np.isfinite(deviations) & (deviations > 0.0)
+    if not known.any():
+        return np.ones(len(deviations))
+    typical = float(np.median(deviations[known]))
+    ratio = np.where(known, deviations, typical) / typical
+    return np.asarray(np.clip(ratio**2, 0.05, 20.0) ** weight)

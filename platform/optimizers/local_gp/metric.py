@@ -1,0 +1,83 @@
+"""The metric of a local search: how much each dimension matters, by the latest returns."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
+from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.surrogate.outcome_transform import level
+from rolecast.platform.surrogate.relevance import group_variances, relevance
+
+WINDOW: Final = 2400
+"""Latest evaluations that the relevance is fitted to."""
+
+BOUNDS: Final = (0.1, 20.0)
+"""Least and greatest relevance of a dimension."""
+
+
+class Metric:
+    """Relevance of D dimensions, chosen anew at each refit; it fades as evaluations come in."""
+
+    def __init__(self, config: LocalGpConfig, power: float, *, dimension: int) -> None:
+        """Begin with all dimensions alike.
+
+        Args:
+            config: its groups, and when relevance begins and ends.
+            power: how strongly relevance stretches the metric at first; 0: never.
+            dimension: D.
+
+        Raises:
+            ConfigError: there are groups for more or fewer dimensions.
+        """
+        self._config, self._power = config, power
+        self._groups = _groups(config, dimension)
+        self._variances = np.ones(int(self._groups.max()) + 1)
+        self._relevance = np.ones(dimension)
+
+    @property
+    def relevance(self) -> Float:
+        """Relevance [D] of each dimension, of mean 1."""
+        return self._relevance
+
+    @property
+    def stretch(self) -> Float:
+        """Factors [D] from the cube to the process's coordinates."""
+        return np.sqrt(self._relevance)
+
+    def update(self, data: Observations, radius: float) -> None:
+        """Fit the relevance to the latest evaluations, of a cloud of that radius."""
+        config, count = self._config, len(data)
+        power = self._power * max(0.0, 1.0 - count / config.relevance_end)
+        if power == 0.0 or count < config.relevance_start:
+            self._relevance = np.ones(data.dimension)
+            return
+        recent = slice(max(0, count - WINDOW), None)
+        targets, _ = level(data.returns[recent], config.levelling)
+        design = data.candidates[recent] / (radius / np.sqrt(data.dimension))
+        self._variances = group_variances(
+            design - design.mean(0), targets, self._groups, self._variances
+        )
+        self._relevance = relevance(self._variances, self._groups, power, BOUNDS)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return variances of the groups, and the relevance."""
+        return {"variances": self._variances.copy(), "relevance": self._relevance.copy()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._variances = np.array(state["variances"], dtype=np.float64)
+        self._relevance = np.array(state["relevance"], dtype=np.float64)
+
+
+def _groups(config: LocalGpConfig, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the relevance group of each dimension."""
+    if config.groups is None:
+        return np.arange(dimension)
+    if len(config.groups) != dimension:
+        field = f"{type(config).__name__}.groups"
+        raise ConfigError(field, f"{len(config.groups)} groups", f"one for each of {dimension}")
+    return np.asarray(config.groups, dtype=np.int64)

@@ -1,0 +1,246 @@
+"""The local search: a process over a cloud, a centre that climbs its mean, a cloud that narrows.
+
+Each `tell` fits the process to the latest evaluations and moves the centre up its posterior mean,
+at most `step` radii; each `ask` draws a fresh cloud round the centre. With structure, the kernel is
+a common term over all dimensions plus the cliques, their share chosen by evidence, so that where
+the cliques say nothing it is the plain search again.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.local_gp.acquisition import (
+    greatest_bounds,
+    greatest_draws,
+    greatest_improvements,
+    root_beta,
+)
+from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
+from rolecast.platform.optimizers.local_gp.model import LocalProcess
+from rolecast.platform.optimizers.local_gp.noise import NoiseRule
+from rolecast.platform.optimizers.local_gp.restart import StartRule
+from rolecast.platform.optimizers.local_gp.trust_region import Cloud
+from rolecast.platform.optimizers.observations import (
+    Observations,
+    generator_state,
+    require_batch,
+    restored_generator,
+    still_pending,
+)
+from rolecast.platform.surrogate.gp import Posterior
+
+SCHEDULE: Final = 4000
+"""Evaluations over which a cloud narrows at least, where the settings do not say."""
+
+ASCENT_STEPS: Final = 8
+"""Gradient steps of one move of the centre."""
+
+UNASKED: Final = 64
+"""Evaluations from which the centre moves where none was asked for; two batches else."""
+
+OUTSKIRTS: Final = 3.0
+"""Radii from the centre beyond which a point that is told was not drawn from the cloud."""
+
+
+class LocalSearch:
+    """Local Gaussian-process search of the unit cube; see the module."""
+
+    def __init__(self, config: LocalGpConfig, *, dimension: int, seed: int) -> None:
+        self._config, self._dimension = config, dimension
+        self._reach = config.reach(dimension)
+        self._rng = np.random.default_rng(seed)
+        planned = config.evaluations or SCHEDULE
+        self._cloud = Cloud(self._reach, evaluations=planned, dimension=dimension)
+        self._start = StartRule(np.full(dimension, 0.5), heeded=self._reach.heed_start)
+        self._first_batch, self._tells, self._told = 0, 0, 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin in the middle of the cube, knowing nothing."""
+        dimension = self._dimension
+        self._data = Observations(dimension)
+        self._process = LocalProcess(self._config, self._reach, dimension=dimension)
+        self._noise = NoiseRule(self._reach.signal_to_noise)
+        self._centre = np.full(dimension, 0.5)
+        self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
+        self._incumbent: tuple[float, float] | None = None
+
+    @property
+    def radius(self) -> float:
+        """Root mean square distance of the cloud from its centre, now."""
+        return self._start.width * self._noise.width * self._cloud.radius(self._told)
+
+    def episodes(self, planned: int) -> int:
+        """Return how many of the episodes planned for a candidate it needs."""
+        return self._noise.episodes(planned)
+
+    @property
+    def _averaged(self) -> int:
+        """How many of the latest centres make the incumbent; from one tell to the next one more."""
+        return max(1, round(self._config.averaged * self._tells))
+
+    def pace(self, spent: float) -> None:
+        """Take in the share of the budget spent."""
+        self._cloud.pace(spent)
+
+    def ask(self, q: int) -> Float:
+        """Return q points of the cloud [q, D].
+
+        Raises:
+            ConfigError: the device of the settings is not there.
+        """
+        _ = self._process.device  # before anything is evaluated for it
+        self._first_batch = self._first_batch or require_batch(q)
+        if self._config.acquisition == "cloud":
+            return self._start.with_start(self._drawn(require_batch(q)))
+        asked = self._start.with_start(self._chosen(require_batch(q)))
+        self._pending = np.concatenate([self._pending, asked])
+        return asked
+
+    def _drawn(self, count: int) -> Float:
+        """Return that many points drawn round the centre."""
+        dimension = self._dimension
+        shape = self._process.metric.relevance ** (0.5 * self._config.relevance_cloud)
+        shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
+        noise = self._rng.standard_normal((count, dimension))
+        # Points beyond a face are mirrored at it: clipped ones could fall on one another.
+        folded = np.mod(self._centre + shape * noise, 2.0)
+        return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded))
+
+    def _chosen(self, q: int) -> Float:
+        """Return the q points of a larger cloud that the acquisition prefers [q, D]."""
+        config = self._config
+        posterior = self._process.current(self._data)
+        if posterior is None:
+            return self._drawn(q)
+        cloud = self._drawn(q * config.choices)
+        stretch = self._process.metric.stretch
+        if config.acquisition == "thompson":
+            return cloud[greatest_draws(posterior, cloud * stretch, q, rng=self._rng)]
+        pool = np.concatenate([self._pending, cloud])
+        if config.acquisition == "log_ei":
+            choose = greatest_improvements
+        else:
+            weight = root_beta(config.beta, self._process.order, len(self._data))
+            choose = partial(greatest_bounds, root_beta=weight)
+        places = choose(
+            posterior, pool * stretch, q, pending=len(self._pending), noise=self._process.noise
+        )
+        return pool[places]
+
+    def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
+        """Take in evaluations and their noise, refit, move the centre."""
+        known, centre, radius = len(self._data), self._centre, self.radius
+        self._data.add(candidates, returns, stderrs)
+        self._pending = still_pending(self._pending, candidates)
+        self._tells += 1
+        self._told += len(self._data) - known
+        if len(self._data) >= (2 * self._first_batch or UNASKED):
+            self._learn()
+        self._hear(known, centre, radius)
+        fresh, returns = self._data.candidates[known:], self._data.returns[known:]
+        if self._start.heard(fresh, returns, self._cloud.spent(self._told)):
+            self._go_back()
+
+    def best(self) -> Float:
+        """Return the average of the latest centres: of highest posterior mean, less their walk.
+
+        Evaluated points are no candidates: each carries its own luck, the centre that of all.
+        """
+        if not len(self._data):
+            raise RequestError("best() needs at least one evaluation; none was told yet")
+        if not len(self._path):
+            return self._centre.copy()
+        return np.asarray(self._path[-self._averaged :].mean(0))
+
+    def explain(self) -> dict[str, float]:
+        """Return what is believed: of the cloud, noise, structure, and what the centre earns."""
+        found = {"cloud_radius": self.radius} | self._process.explain() | self._noise.explain()
+        found |= self._start.explain()
+        if self._incumbent is not None:
+            found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return data, generator, centre, and what decides the process and the cloud."""
+        return {
+            "data": self._data.state_dict(),
+            "rng": generator_state(self._rng),
+            "centre": self._centre.copy(),
+            "path": self._path.copy(),
+            "pending": self._pending.copy(),
+            "process": self._process.state_dict(),
+            "cloud": self._cloud.state_dict(),
+            "counts": [self._first_batch, self._tells, self._told],
+            "incumbent": None if self._incumbent is None else list(self._incumbent),
+            "noise": self._noise.state_dict(),
+            "start": self._start.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        self._data.load_state_dict(state["data"])
+        self._rng = restored_generator(state["rng"])
+        for name in ("centre", "path", "pending"):
+            setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
+        self._cloud.load_state_dict(state["cloud"])
+        self._process.load_state_dict(state["process"])
+        self._first_batch, self._tells, self._told = map(int, state["counts"])
+        self._noise.load_state_dict(state["noise"])
+        self._start.load_state_dict(state["start"])
+        believed = state["incumbent"]
+        self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
+
+    def _go_back(self) -> None:
+        """Begin anew, of all evaluations remembering those of the start."""
+        data, kept = self._data, self._start.among(self._data.candidates)
+        self._begin()
+        self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
+
+    def _hear(self, known: int, centre: Float, radius: float) -> None:
+        """Learn how noisy the latest evaluations were, of a cloud round that centre."""
+        data = self._data
+        distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
+        # The centre itself, where it was asked for as the start, was not drawn.
+        drawn = np.flatnonzero((distances > 0.0) & (distances <= OUTSKIRTS * radius)) + known
+        self._noise.heard(data.returns[drawn], data.stderrs[drawn])
+
+    def _learn(self) -> None:
+        """Condition the process on the latest evaluations, and climb."""
+        posterior = self._process.condition(self._data, self.radius, self._tells)
+        stretch = self._process.metric.stretch
+        limit = self._reach.step * self.radius
+        move = climb(posterior, self._centre * stretch, limit) * stretch
+        length = float(np.linalg.norm(move))
+        before = self._centre
+        self._centre = np.clip(before + move * min(1.0, limit / max(length, 1e-300)), 0.0, 1.0)
+        mean, deviation = posterior.mean_and_deviation((self._centre * stretch)[None])
+        bounds = mean + np.array([-1.0, 0.0, 1.0]) * deviation
+        low, middle, high = self._process.returns(bounds, self._data)
+        self._incumbent = float(middle), 0.5 * float(high - low)
+        self._path = np.concatenate([self._path[-self._averaged :], self._centre[None]])
+        self._cloud.moved((self._centre - before) / limit)
+
+
+def climb(posterior: Posterior, start: Float, limit: float) -> Float:
+    """Return the move [D] from a start that raises the posterior mean, at most `limit` long.
+
+    Steps of equal length along the normalised gradient, while the mean rises; the length of the
+    gradient is not used, for in high dimension it says little about how far to trust it.
+    """
+    place, height = start, float(posterior.mean(start[None])[0])
+    for _ in range(ASCENT_STEPS):
+        gradient = posterior.mean_gradient(place)
+        step = limit / ASCENT_STEPS * gradient / max(float(np.linalg.norm(gradient)), 1e-300)
+        offset = place + step - start
+        offset *= min(1.0, limit / max(float(np.linalg.norm(offset)), 1e-300))
+        reached = float(posterior.mean((start + offset)[None])[0])
+        if reached <= height:
+            break
+        place, height = start + offset, reached
+    return place - start

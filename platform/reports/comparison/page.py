@@ -1,0 +1,298 @@
+"""`report.html` of a comparison: every method side by side, in one file, and its figures as CSV."""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from rolecast.core.errors import RequestError
+from rolecast.core.files import write_bytes
+from rolecast.envs.registry import make_task
+from rolecast.platform.reports.comparison.groups import WAITING, Groups, groups
+from rolecast.platform.reports.comparison.improvement import (
+    Improvement,
+    chosen_pairs,
+    improvements,
+)
+from rolecast.platform.reports.comparison.paper import MISTAKES
+from rolecast.platform.reports.comparison.pictures import (
+    LEAST_FOR_IQM,
+    Pictures,
+    curve_pictures,
+    improvement_pictures,
+    statistics,
+)
+from rolecast.platform.reports.comparison.statistics import RESAMPLES
+from rolecast.platform.reports.comparison.table import (
+    curves,
+    improvement_rows,
+    number,
+    results,
+    results_html,
+    trials,
+)
+from rolecast.platform.reports.page import page, paragraph, section, table
+from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
+from rolecast.platform.tuning.comparison_folder import Comparison, read_comparison
+
+FIGURES: Final = "report"
+"""Folder, in that of the comparison, of the CSV files and the pictures."""
+
+_STYLE: Final = """<style>
+body { max-width: 76rem; } .wide { overflow-x: auto; } small { color: #666; }
+table.results td { text-align: right; padding-left: .8rem; font-variant-numeric: tabular-nums; }
+details { margin: .5rem 0; } summary { cursor: pointer; color: #0072B2; }
+</style>"""
+
+
+def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Path:
+    """Write report.html, and report/*.csv and *.png beside it, for a comparison finished or not.
+
+    Args:
+        out: folder of the comparison.
+        pairs: "OURS:THEIRS", whose probability of improvement is told; without any, each search
+            against each learner.
+    Returns:
+        The page.
+    Raises:
+        RequestError: this is no comparison, it has no report yet, or the folder cannot be written.
+    """
+    out = Path(out)
+    comparison = read_comparison(out)
+    whole = groups(comparison)
+    if not any(len(trial.reports) for trial in whole.trials) and not _failures(whole):
+        raise RequestError(f"{out} has no report of a trial yet; expected one at least")
+    found = improvements(whole, chosen_pairs(whole, pairs))
+    figures = results(whole)
+    frames = {
+        "results": figures,
+        "curves": curves(whole),
+        "improvement": improvement_rows(found),
+        "trials": trials(whole),
+    }
+    yardsticks = {task: _yardsticks(task) for task in whole.tasks}
+    drawn = {
+        (task, statistic): curve_pictures(whole, task, statistic, yardsticks[task][0])
+        for task in whole.tasks
+        for statistic in statistics(whole)
+    }
+    summed = improvement_pictures(whole, found)
+    text = page(
+        f"{comparison.experiment['experiment']['name']}: methods side by side",
+        _lead(comparison, whole),
+        [
+            _STYLE,
+            _results(comparison, whole, figures),
+            _curves(whole, drawn, {task: why for task, (_, why) in yardsticks.items()}),
+            _improvement(whole, found, summed),
+            _trials(frames["trials"]),
+            _settings(comparison),
+        ],
+    )
+    target = out / "report.html"
+    try:
+        for name, frame in frames.items():
+            write_bytes(out / FIGURES / f"{name}.csv", frame.to_csv(index=False).encode())
+        for picture in chain(*drawn.values(), summed):
+            write_bytes(out / FIGURES / f"{picture.name}.png", picture.png)
+        write_bytes(target, text.encode())
+    except OSError as error:
+        raise RequestError(f"{target} cannot be written: {error.strerror}") from error
+    return target
+
+
+def _failures(whole: Groups) -> int:
+    return sum(trial.status == "failed" for trial in whole.trials)
+
+
+def _lead(comparison: Comparison, whole: Groups) -> str:
+    """Say what is compared, at which budget, and how far it is."""
+    settings = comparison.experiment["experiment"]
+    ended = sum(trial.finished for trial in whole.trials)
+    state = [f"{ended} of {len(whole.trials)} trials finished"]
+    for status in ("failed", "running", WAITING):
+        count = sum(trial.status == status for trial in whole.trials)
+        state += [f"{count} {status}"] if count else []
+    paper = settings["paper"]
+    layout = f" Rows and columns are those of the paper's {paper}." if paper else ""
+    return (
+        f"{settings.get('summary') or 'A comparison'}.{layout} {settings['env_steps']:,} env "
+        f"steps a trial (or the evaluations of its method), {settings['seeds']} seeds; "
+        f"{', '.join(state)}."
+    )
+
+
+def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> str:
+    settings = comparison.experiment["experiment"]
+    parts = [
+        paragraph(
+            "Return of an episode as earned (raw, in the task's own unit), whatever the learner "
+            "was paid; of the policy at the end of the budget, on "
+            f"{settings['final_test_episodes']:,} held-out episodes, the same for all. Mean over "
+            "seeds (standard error), bold the best mean of a row; under it the interquartile "
+            "mean with a 95 % interval from "
+            f"{RESAMPLES:,} bootstrap resamples of the seeds, stratified by reward where a row "
+            "joins several. No figure was chosen by its held-out return."
+        )
+    ]
+    most = max(len(cell.finals) for cell in whole.cells.values())
+    if 1 < most < LEAST_FOR_IQM:
+        parts.append(
+            paragraph(
+                "With two or three seeds the interquartile mean is the mean, and the interval is "
+                "the range of the seeds: it holds the true mean of a symmetric distribution in "
+                "about one of two (two seeds) or three of four cases (three), not in 95 %."
+            )
+        )
+    parts += [
+        f"<h3>{html.escape(task)}</h3>" + results_html(figures, task, whole.methods)
+        for task in whole.tasks
+    ]
+    if figures["paper_mean"].notna().any():
+        parts.append(paragraph(_paper_note(figures)))
+    return section("Return at the end", *parts)
+
+
+def _paper_note(figures: pd.DataFrame) -> str:
+    marks = sorted(set(figures["paper_mistake"].dropna()) - {""})
+    note = (
+        "paper: as printed in tables 4 and 5 of Rajpal et al., 'Dependency Structure Search "
+        "Bayesian Optimization for Decision Making Models' (mean of 5 runs, standard error), on "
+        "Gym's tasks of version 3; its methods had 200,000 env steps (one agent) or 2,000,000 "
+        "(several), its search one figure for every reward. 'best so far' is the paper's tables 7 "
+        "and 8, of the best policy on the way; ours beside it is chosen by its held-out return, "
+        "and so too high by luck; all else is of the last policy. "
+    )
+    return note + " ".join(f"[?] {MISTAKES[mark]}." for mark in marks)
+
+
+def _curves(
+    whole: Groups, drawn: Mapping[tuple[str, str], Pictures], why: Mapping[str, str]
+) -> str:
+    parts = [
+        paragraph(
+            "Against env steps, against the candidates that searches evaluated, where there are "
+            "several searches, and against wall time of training alone (held-out scoring left "
+            "out); trials that ran side by side shared the machine. Dotted where some seeds have "
+            "not come as far."
+        )
+    ]
+    main, *others = statistics(whole)
+    for task in whole.tasks:
+        parts.append(_shown(drawn[task, main]))
+        parts += [
+            f"<details><summary>{html.escape(task)}: the same with {other}s</summary>"
+            f"{_shown(drawn[task, other])}</details>"
+            for other in others
+        ]
+        if why[task]:
+            parts.append(paragraph(f"No scripted policy is shown: {why[task]}."))
+    return section("Sample efficiency", *parts)
+
+
+def _shown(pictures: Pictures) -> str:
+    return "".join(picture.image for picture in pictures)
+
+
+def _yardsticks(task: str) -> tuple[list[Yardstick], str]:
+    """Return what scripted policies earn where that takes no time, or why it is not known."""
+    try:
+        made = make_task(task)
+        made.close()
+        return (scripted_yardsticks(task) if hasattr(made, "lanes") else []), ""
+    except RequestError as error:
+        return [], str(error)
+
+
+def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) -> str:
+    if not found:
+        return section("Who beats whom", paragraph("There is one method."))
+    parts = [
+        paragraph(
+            "Probability that a seed of the first method ends with a higher held-out return than "
+            "a seed of the second, a tie counting half, with its 95 % interval; over all settings "
+            "in which both have finished trials, each of the same weight. [1.00, 1.00] says that "
+            "every seed won, not that the next one will."
+        ),
+        _shown(summed),
+    ]
+    if len(whole.settings) > 1:
+        head = ("first", "second", "task", "learned on", "seeds", "probability")
+        rows = [
+            (each.ours, each.theirs, each.task, each.reward, f"{each.seeds[0]} / {each.seeds[1]}",
+             _share(each))
+            for each in found if each.task
+        ]  # fmt: skip
+        parts.append(f"<details><summary>by setting</summary>{table(head, rows)}</details>")
+    return section("Who beats whom", *parts)
+
+
+def _share(each: Improvement) -> str:
+    if each.estimate is None:
+        return "too few seeds ended"
+    value = f"{float(each.estimate.value):.2f}"
+    if each.estimate.low is None or each.estimate.high is None:
+        return f"{value} (one seed, no interval)"
+    return f"{value} [{float(each.estimate.low):.2f}, {float(each.estimate.high):.2f}]"
+
+
+def _trials(frame: pd.DataFrame) -> str:
+    head = ("trial", "status", "policy", "parameters", "env steps", "evaluations or episodes",
+            "wall time, s", "env-steps/s", "held-out return")  # fmt: skip
+    rows = [
+        (
+            row["trial"],
+            f"{row['status']}: {row['error']}" if row["error"] else row["status"],
+            row["policy"],
+            *(_whole(row[name]) for name in ("parameters", "env_steps", "policy_evaluations")),
+            "-" if pd.isna(row["wall_time_s"]) else f"{row['wall_time_s']:,.1f}",
+            _whole(row["env_steps_per_second"]),
+            _score(row),
+        )
+        for row in frame.to_dict("records")
+    ]
+    note = (
+        "Every trial that was planned. The rate is env steps by seconds of training or searching. "
+        "The held-out return of a trial that has not finished is that of its last report."
+    )
+    return section("Trials", paragraph(note), f'<div class="wide">{table(head, rows)}</div>')
+
+
+def _whole(value: Any) -> int | str:
+    return "-" if pd.isna(value) else round(value)
+
+
+def _score(row: Mapping[Any, Any]) -> str:
+    if pd.isna(row["test_return"]):
+        return "-"
+    error = row["test_return_stderr"]
+    return number(row["test_return"]) + ("" if pd.isna(error) else f" ± {number(error)}")
+
+
+def _settings(comparison: Comparison) -> str:
+    experiment = comparison.experiment["experiment"]
+    rows = [(name, _plain(value)) for name, value in experiment.items() if name != "methods"]
+    rows += [
+        (f"method {method['label']}", _plain({k: v for k, v in method.items() if k != "label"}))
+        for method in experiment["methods"]
+    ]
+    seeds = sorted({plan["seed"] for plan in comparison.experiment["trials"]})
+    rows.append(("seeds run", ", ".join(map(str, seeds))))
+    rows.append(("versions", _plain(comparison.experiment["versions"])))
+    if comparison.experiment.get("command"):
+        rows.append(("command", _plain(comparison.experiment["command"])))
+    return section("Settings", table((), rows))
+
+
+def _plain(value: Any) -> str:
+    """Write a setting in words: empty ones are left out of mappings."""
+    if isinstance(value, Mapping):
+        parts = [f"{k}={_plain(v)}" for k, v in value.items() if v not in (None, "", [], {})]
+        return ", ".join(parts) or "-"
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "-"
+    return value if isinstance(value, str) else json.dumps(value)

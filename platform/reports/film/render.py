@@ -1,0 +1,229 @@
+"""Draws a typical held-out episode of a policy.
+
+Predator-prey is drawn here; any other task draws itself, by `render_mode="rgb_array"`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from rolecast.core.counter_random import episode_keys
+from rolecast.core.errors import RequestError, unknown_name
+from rolecast.core.types import Float, Seeds
+from rolecast.envs.adapters.task import AdaptedTask
+from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.scripted import SCRIPTED
+from rolecast.envs.spec import BatchedTask
+from rolecast.platform.reports.film.encode import gif, png, write_film
+from rolecast.platform.reports.film.episode import (
+    Act,
+    PlayedEpisode,
+    Player,
+    choose_typical,
+    play_again,
+)
+from rolecast.platform.reports.film.hunt import FRAME_MS, Hunt, draw_frame
+from rolecast.platform.reports.film.options import Shot
+from rolecast.platform.reports.folder import Run
+
+FILM_MS: Final = 9000
+"""How long a film lasts that is neither very short nor very long."""
+
+FRAME_LIMITS_MS: Final = (40, FRAME_MS)
+"""Least and most time that a frame is shown."""
+
+Progress = Callable[[int, int], None]
+"""Told of frames drawn and of all frames."""
+
+
+def _silent(drawn: int, frames: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendering:
+    """A drawn episode."""
+
+    frames: list[Image.Image]
+    """In order of time, all of one size."""
+
+    frame_ms: int
+    """How long a frame is shown."""
+
+    description: str
+    """Which episode it is, and what it earns."""
+
+    def gif(self) -> bytes:
+        """Return the moving picture."""
+        return gif(self.frames, self.frame_ms)
+
+    def png(self) -> bytes:
+        """Return a still picture: a few moments side by side."""
+        return png(self.frames, self.frame_ms)
+
+
+def render(
+    path: str | Path, shot: Shot | None = None, *, progress: Progress = _silent
+) -> Rendering:
+    """Draw a held-out episode of a run's incumbent.
+
+    Args:
+        path: folder of the run, finished or not.
+        shot: what to draw.
+        progress: told of each frame.
+    Raises:
+        RequestError: there is no run, or its task cannot be drawn.
+        RunError: the task failed.
+    """
+    run = Run.read(path)
+    task = _drawable(run.task)
+    try:
+        policy = run.policy(task)
+        weights = policy.space.weights(run.incumbent)[None]
+
+        def player(task: BatchedTask, seeds: Seeds) -> Act:
+            return lambda observations, step: policy.act(weights, observations[None])[0]
+
+        name = f"{run.task_id}, {policy.name}"
+        return _render(task, player, name, shot or Shot(), progress)
+    finally:
+        task.close()
+
+
+def render_scripted(
+    script: str, task_id: str, shot: Shot | None = None, *, progress: Progress = _silent
+) -> Rendering:
+    """Draw a held-out episode of a scripted policy.
+
+    Args:
+        script: name of the policy.
+        task_id: task, as in `make_task`.
+        shot: what to draw.
+        progress: told of each frame.
+    Raises:
+        RequestError: no script has this name, it does not fit the task, or the task cannot be
+            drawn.
+        RunError: the task failed.
+    """
+    if script not in SCRIPTED:
+        raise unknown_name("scripted policy", script, SCRIPTED)
+    task = _drawable(lambda **options: make_task(task_id, **options))
+
+    def player(task: BatchedTask, seeds: Seeds) -> Act:
+        keys = episode_keys(seeds)
+        return lambda observations, step: SCRIPTED[script].act(task, keys, step)
+
+    try:
+        return _render(task, player, f"{task_id}, {script}", shot or Shot(), progress)
+    finally:
+        task.close()
+
+
+def write_rendering(rendering: Rendering, out: str | Path) -> None:
+    """Write a GIF, an MP4 or a PNG, by the ending of the file's name.
+
+    Raises:
+        RequestError: the ending is another, there is no ffmpeg for an MP4, or the file cannot be
+            written.
+    """
+    write_film(rendering.frames, rendering.frame_ms, out)
+
+
+def _drawable(make: Callable[..., BatchedTask]) -> BatchedTask:
+    """Return a task that can be drawn, below its reward settings.
+
+    Raises:
+        RequestError: it cannot.
+    """
+    task = unwrapped(make())
+    if isinstance(task, AdaptedTask):  # a user's environment is told when it is made
+        task.close()
+        task = unwrapped(make(render_mode="rgb_array"))
+    if not hasattr(task, "frame"):
+        task.close()
+        raise RequestError(f"task {task.spec.id!r} cannot be drawn; expected a method `frame`")
+    return task
+
+
+def _render(
+    task: BatchedTask, player: Player, name: str, shot: Shot, progress: Progress
+) -> Rendering:
+    """Play, choose an episode, and draw it."""
+    episode, which = choose_typical(task, player, shot)
+    states = shot.states(len(episode.rewards))
+    draw = _draw_hunt if isinstance(task, PredatorPreyTask) else _draw_other
+    frames = draw(task, player, episode, states, name, progress)
+    fitting = int(np.clip(FILM_MS // len(frames), *FRAME_LIMITS_MS))
+    return Rendering(frames=frames, frame_ms=fitting, description=f"{name}: {which}")
+
+
+def _draw_hunt(
+    task: Any,
+    player: Player,
+    episode: PlayedEpisode,
+    states: list[int],
+    name: str,
+    progress: Progress,
+) -> list[Image.Image]:
+    """Draw predator-prey with trails and a caption."""
+    places: list[Float] = []
+    play_again(
+        task, player, episode, states[-1], lambda _: places.append(task.positions[episode.row])
+    )
+    n, movers = task.params.predators, task.params.movers
+    paths = np.stack(places)
+    hunt = Hunt(
+        predators=paths[:, :n],
+        prey=paths[:, n:movers],
+        landmarks=paths[0, movers:],
+        rewards=episode.rewards[: states[-1]],
+        sizes=(task.params.predator_size, task.params.prey_size, task.params.landmark_size),
+    )
+    frames: list[Image.Image] = []
+    for state in states:
+        frames.append(draw_frame(hunt, state, name))
+        progress(len(frames), len(states))
+    return frames
+
+
+def _draw_other(
+    task: BatchedTask,
+    player: Player,
+    episode: PlayedEpisode,
+    states: list[int],
+    name: str,
+    progress: Progress,
+) -> list[Image.Image]:
+    """Let a task draw itself."""
+    frames: list[Image.Image] = []
+    wanted = frozenset(states)
+
+    def watch(state: int) -> None:
+        if state in wanted:
+            frames.append(Image.fromarray(_picture(task, episode.row)))
+            progress(len(frames), len(states))
+
+    play_again(task, player, episode, states[-1], watch)
+    return frames
+
+
+def _picture(task: Any, row: int) -> NDArray[np.uint8]:
+    """Return a task's picture; whatever its drawing raises is told as one sentence."""
+    try:
+        picture: NDArray[np.uint8] = task.frame(row)
+    except RequestError:
+        raise
+    except Exception as error:
+        what = (str(error).strip().splitlines() or ["no message"])[0]
+        raise RequestError(
+            f"task {task.spec.id!r} cannot be drawn on this machine: {type(error).__name__} "
+            f"({what}); MuJoCo without a screen needs MUJOCO_GL=egl or osmesa"
+        ) from error
+    return picture

@@ -1,0 +1,179 @@
+"""`report.html`: all that a run has to show, in one file that needs no other and no network."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.core.errors import RequestError
+from rolecast.core.files import write_bytes
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.envs.spec import BatchedTask
+from rolecast.platform.reports.curves import Curve, learning_curve
+from rolecast.platform.reports.film.options import Shot
+from rolecast.platform.reports.film.render import render
+from rolecast.platform.reports.folder import Run
+from rolecast.platform.reports.page import page, paragraph, section, table
+from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
+from rolecast.platform.reports.style import inline_image, png
+from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
+from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.search.history import Kind
+from rolecast.policies.protocol import Policy
+
+MARKS: Final = 12
+"""Incumbents of the past that are evaluated again on held-out episodes, where that is cheap."""
+
+MARK_EPISODES: Final = 256
+"""Episodes of each."""
+
+FRAMES: Final = 60
+"""Most frames of the episode shown, so that a report takes seconds and few megabytes."""
+
+
+def write_report(path: str | Path) -> Path:
+    """Write report.html, and structure.png beside it, for a run finished or not.
+
+    Args:
+        path: folder of the run.
+    Returns:
+        The file written.
+    Raises:
+        RequestError: no run is there, or the folder cannot be written.
+        RunError: the task failed.
+    """
+    run = Run.read(path)
+    task = run.task()
+    try:
+        policy = run.policy(task)
+        yardsticks = scripted_yardsticks(run.task_id) if hasattr(task, "lanes") else []
+        sections = [
+            _results(run, yardsticks),
+            _curve(run, task, policy, yardsticks),
+            _structure(run, policy),
+            _episode(run),
+            _settings(run),
+        ]
+    finally:
+        task.close()
+    title = f"{run.task_id}: {policy.name} by {run.record['search']['optimizer']}"
+    lead = (
+        f"{policy.space.size} parameters, {run.batches[-1].spent_after.evaluations:,} evaluations, "
+        f"{run.batches[-1].spent_after.env_steps:,} environment steps, seed {run.record['seed']}."
+    )
+    target = run.folder.path / "report.html"
+    _write(target, page(title, lead, sections).encode())
+    return target
+
+
+def _results(run: Run, yardsticks: Sequence[Yardstick]) -> str:
+    summary = run.folder.read_summary()
+    rows: list[tuple[object, ...]] = []
+    if summary is not None:
+        name = f"incumbent, held out ({summary['test_episodes']} episodes)"
+        rows.append((name, float(summary["test_return"]), summary["test_stderr"] or "-"))
+        rows.append(("best evaluation, as measured", float(summary["best_return"]), "-"))
+    rows += [(each.name, each.mean, each.stderr) for each in yardsticks]
+    parts = [table(("", "episode return", "standard error"), rows)]
+    if summary is None:
+        parts.append(paragraph(f"Not finished; go on with: rolecast resume {run.folder.path}"))
+    else:
+        shares = ", ".join(
+            f"{name.replace('_', ' ')} {share:.0%}"
+            for name, share in summary["time_shares"].items()
+        )
+        text = f"{summary['wall_time_s']:.1f} s of searching with {summary['workers']} workers"
+        parts.append(paragraph(f"{text} ({shares})."))
+    return section("Results", *parts)
+
+
+def _curve(run: Run, task: BatchedTask, policy: Policy, yardsticks: Sequence[Yardstick]) -> str:
+    seen = run.curve(Kind.DESIGN, Kind.SEARCH)
+    if hasattr(task, "lanes"):
+        incumbents, how = _marks(run, task, policy), (
+            f"Incumbents are evaluated again on {MARK_EPISODES} held-out episodes each."
+        )  # fmt: skip
+    else:
+        incumbents, how = run.curve(Kind.CONFIRM), (
+            "The incumbents at the end are those of the search's own confirmation."
+        )  # fmt: skip
+    drawing = learning_curve(seen, incumbents=incumbents, yardsticks=yardsticks)
+    picture = inline_image(png(drawing), "png", "Return against environment steps")
+    return section("Learning curve", picture, paragraph(how))
+
+
+def _marks(run: Run, task: BatchedTask, policy: Policy) -> Curve:
+    """Evaluate incumbents of evenly spaced batches on held-out episodes."""
+    chosen = np.unique(np.linspace(0, len(run.batches) - 1, MARKS).round().astype(int))
+    batches = [run.batches[index] for index in chosen]
+    cubes = np.stack([batch.incumbent for batch in batches])
+    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, MARK_EPISODES)
+    returns = rollout(task, policy, policy.space.weights(cubes), seeds).returns
+    return Curve(
+        env_steps=np.array([batch.env_steps[-1] for batch in batches]),
+        returns=returns.mean(axis=1),
+        stderrs=returns.std(axis=1, ddof=1) / np.sqrt(MARK_EPISODES),
+        batches=chosen,
+    )
+
+
+def _structure(run: Run, policy: Policy) -> str:
+    """Draw what was found of the policy's structure; also as structure.png in the folder."""
+    found = run.folder.read_structure()
+    edges = np.zeros((0, 2)) if found is None else np.asarray(found["edges"])
+    cliques = [] if found is None else found["cliques"]
+    blocks = policy.space.nets
+    data = png(structure_picture(edges, blocks, cliques=cliques))
+    _write(run.folder.path / "structure.png", data)
+    picture = inline_image(data, "png", "Edges between parameters, by network of the policy")
+    if found is None:
+        return section(
+            "Structure", picture, paragraph("This optimiser looks for no structure in the policy.")
+        )
+    shares = block_shares(adjacency(edges, policy.space.size), blocks)
+    rows = [(first, second, f"{share:.2%}") for (first, second), share in shares.items()]
+    return section(
+        "Structure",
+        paragraph(
+            "An edge joins two parameters whose effects on the actions interact; cliques of "
+            "edges share a term of the surrogate."
+        ),
+        picture,
+        table(("network", "network", "pairs that are edges"), rows),
+    )
+
+
+def _episode(run: Run) -> str:
+    """Show a typical episode, or say why it cannot be shown."""
+    try:
+        rendering = render(run.folder.path, Shot(most_frames=FRAMES))
+    except RequestError as reason:
+        return section("An episode", paragraph(f"Not shown: {reason}."))
+    picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")
+    return section("An episode", picture, paragraph(f"Held-out episode, {rendering.description}."))
+
+
+def _settings(run: Run) -> str:
+    """Tabulate settings and versions."""
+    search = run.record["search"]
+    rows = [(name, _plain(value)) for name, value in search.items() if value is not None]
+    versions = run.record.get("versions", {})
+    policy = run.record["policy"]
+    rows.append(("policy settings in force", _plain(policy["options"])))
+    rows.append(("versions", _plain(versions)))
+    return section("Settings", table((), rows))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={each}" for key, each in value.items()) or "-"
+    return str(value)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        write_bytes(path, data)
+    except OSError as error:
+        raise RequestError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,257 @@
+"""Cuts a batch into chunks, and computes one chunk.
+
+A return depends on its weights and its seed alone, so cutting decides about speed only: chunks are
+small enough that all workers are busy to the end, and large enough to fill a compiled kernel.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.core.errors import RunError
+from rolecast.core.types import Float, Seeds
+from rolecast.envs.spec import BatchedTask
+from rolecast.platform.rollout.rollout import Rollout, rollout
+from rolecast.policies.protocol import Policy
+
+COMPILED_LANES: Final = 64
+"""Episodes in a chunk of a compiled task: four blocks, milliseconds."""
+
+BATCHED_LANES: Final = 4
+"""Episodes at most in a chunk of any other task, all of one candidate, where processes share."""
+
+ALONE_LANES: Final = 16
+"""The same for one process, which no other waits for: what a step costs besides is shared."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chunk:
+    """Episodes e of c candidates, computed in one piece."""
+
+    first: int
+    """Row of its first candidate in the batch."""
+
+    episode: int
+    """Column of its first episode."""
+
+    labels: tuple[str, ...]
+    """[c], what each row is called in an error."""
+
+    candidates: Float
+    """[c, D], in the unit cube."""
+
+    seeds: Seeds
+    """[c, e]."""
+
+    compiled: bool
+    """Whether the task has a compiled face, so that the chunk takes about a millisecond."""
+
+    record: int = 0
+    """Observations to keep."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ChunkResult:
+    """What the episodes of a chunk gave."""
+
+    returns: Float
+    """[c, e], as earned."""
+
+    observed_returns: Float
+    """[c, e], as paid to a learner."""
+
+    lengths: NDArray[np.int64]
+    """[c, e], steps."""
+
+    metrics: Mapping[str, Float] = field(default_factory=dict)
+    """Name to [c, e]."""
+
+    observations: Float | None = None
+    """[S, n, do], where they were asked for."""
+
+    seconds: float = 0.0
+    """Time that it took where it was computed."""
+
+
+class Evaluator(Protocol):
+    """Computes chunks, wherever; results come in the order of the chunks."""
+
+    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+        """Compute all chunks.
+
+        Raises:
+            RunError: the task failed or paid what is no number; names evaluation and seed.
+        """
+
+    @property
+    def workers(self) -> int:
+        """Processes that compute."""
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds so far in which the most loaded worker of each call was computing."""
+
+    def close(self) -> None:
+        """Release what it holds."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BatchResult:
+    """What a whole batch gave."""
+
+    returns: Float
+    """[q, E], as earned: how candidates are scored, which no learner is told."""
+
+    observed_returns: Float
+    """[q, E], as paid to a learner."""
+
+    lengths: NDArray[np.int64]
+    """[q, E], steps."""
+
+    metrics: Mapping[str, float]
+    """Name to its mean over all episodes."""
+
+    observations: Float | None
+    """[S, n, do], where they were asked for."""
+
+
+def cut(
+    candidates: Float,
+    seeds: Seeds,
+    labels: Sequence[str],
+    *,
+    compiled: bool,
+    workers: int = 1,
+    record: int = 0,
+) -> list[Chunk]:
+    """Cut a batch into chunks.
+
+    Args:
+        candidates: [q, D], in the unit cube.
+        seeds: [q, E].
+        labels: [q].
+        compiled: whether the task has a compiled face.
+        workers: processes that share the chunks.
+        record: observations to keep of the whole batch, or a few more; which ones depends on the
+            chunks, so these are then the same for any number of workers.
+    """
+    q, episodes = seeds.shape
+    alone = workers == 1 and not record
+    lanes = COMPILED_LANES if compiled else ALONE_LANES if alone else BATCHED_LANES
+    rows = max(1, lanes // episodes) if compiled or alone else 1
+    corners = [(row, episode) for row in range(0, q, rows) for episode in range(0, episodes, lanes)]
+    each = -(-record // len(corners)) if record else 0
+    return [
+        Chunk(
+            first=row,
+            episode=episode,
+            labels=tuple(labels[row : row + rows]),
+            candidates=candidates[row : row + rows],
+            seeds=seeds[row : row + rows, episode : episode + lanes],
+            compiled=compiled,
+            record=each,
+        )
+        for row, episode in corners
+    ]
+
+
+def join(
+    chunks: Sequence[Chunk], results: Sequence[ChunkResult], shape: tuple[int, int]
+) -> BatchResult:
+    """Put results of chunks together to a batch of shape (q, E)."""
+    returns, observed = np.empty(shape), np.empty(shape)
+    lengths = np.empty(shape, dtype=np.int64)
+    totals: dict[str, float] = {}
+    for chunk, result in zip(chunks, results, strict=True):
+        rows = slice(chunk.first, chunk.first + len(chunk.seeds))
+        columns = slice(chunk.episode, chunk.episode + chunk.seeds.shape[1])
+        returns[rows, columns], lengths[rows, columns] = result.returns, result.lengths
+        observed[rows, columns] = result.observed_returns
+        for name, values in result.metrics.items():
+            totals[name] = totals.get(name, 0.0) + float(values.sum())
+    met = [result.observations for result in results if result.observations is not None]
+    return BatchResult(
+        returns=returns,
+        observed_returns=observed,
+        lengths=lengths,
+        metrics={name: total / returns.size for name, total in totals.items()},
+        observations=np.concatenate(met) if met else None,
+    )
+
+
+def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResult:
+    """Compute one chunk in this process.
+
+    Raises:
+        RunError: the task failed or paid what is no number; names evaluation and seed.
+    """
+    start = time.perf_counter()
+    try:
+        result = _rollout(task, policy, chunk)
+    except Exception as error:
+        raise _blame(task, policy, chunk, error) from error
+    return ChunkResult(
+        returns=result.returns,
+        observed_returns=result.observed_returns,
+        lengths=result.lengths,
+        metrics=result.metrics,
+        observations=result.observations,
+        seconds=time.perf_counter() - start,
+    )
+
+
+class LocalEvaluator:
+    """Computes all chunks in this process, one after the other."""
+
+    workers: Final = 1
+
+    def __init__(self, task: BatchedTask, policy: Policy) -> None:
+        self._task, self._policy = task, policy
+        self._busy_s = 0.0
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds spent computing."""
+        return self._busy_s
+
+    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+        """Compute all chunks."""
+        results = [evaluate_chunk(self._task, self._policy, chunk) for chunk in chunks]
+        self._busy_s += sum(result.seconds for result in results)
+        return results
+
+    def close(self) -> None:
+        """Keep the task: who made it closes it."""
+
+
+def _rollout(task: BatchedTask, policy: Policy, chunk: Chunk) -> Rollout:
+    weights = policy.space.weights(chunk.candidates)
+    return rollout(task, policy, weights, chunk.seeds, record=chunk.record)
+
+
+def _blame(task: BatchedTask, policy: Policy, chunk: Chunk, error: Exception) -> RunError:
+    """Return the error that names the episode at fault, found by running each one alone."""
+    for row, label in enumerate(chunk.labels):
+        for seed in chunk.seeds[row]:
+            alone = Chunk(
+                first=0,
+                episode=0,
+                labels=(label,),
+                candidates=chunk.candidates[row : row + 1],
+                seeds=np.array([[seed]], dtype=np.uint64),
+                compiled=chunk.compiled,
+            )
+            try:
+                _rollout(task, policy, alone)
+            except Exception as again:  # noqa: BLE001 - it is told, with the name of the episode
+                return RunError(f"{label}, episode of seed {seed}: {_told(again)}")
+    return RunError(f"{', '.join(chunk.labels)}: {_told(error)}; no single episode repeats it")
+
+
+def _told(error: Exception) -> str:
+    """Return what an error says, and of a stranger's error its kind too."""
+    return str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"

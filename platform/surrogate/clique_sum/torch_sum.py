@@ -1,0 +1,142 @@
+"""The sum over cliques in plain torch: on any device, and with derivatives of any order.
+
+Cliques are taken in chunks of bounded memory. It stands in where a derivative of a derivative is
+wanted, and on devices for which there is no compiled kernel.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout
+
+CHUNK: Final = 2**23
+"""Numbers in one chunk: pairs times cliques times their largest size."""
+
+NEAR: Final = 1e-30
+"""Squared distance below which points are one: the root below has no slope there."""
+
+
+def torch_clique_sum(
+    u1: Tensor,
+    u2: Tensor,
+    weights: Tensor,
+    layout: CliqueLayout,
+    *,
+    smooth: bool,
+    inverse: Tensor | None = None,
+) -> Tensor:
+    """Return [..., N, M], the sum over c of w_c k(|u1_c - u2_c|^2 inverse_c).
+
+    Args:
+        u1: [..., N, D], divided by lengthscales.
+        u2: [..., M, D], with the same leading sizes.
+        weights: [..., C], likewise.
+        layout: of C cliques.
+        smooth: k(s) is exp(-s / 2), not Matérn-5/2.
+        inverse: [C], reciprocals of squared lengthscales; None: ones.
+    """
+    result = u1.new_zeros(*u1.shape[:-1], u2.shape[-2])
+    for chunk in _chunks(u1, u2, layout):
+        result = result + _chunk_sum(u1, u2, weights, chunk, smooth, inverse)
+    return result
+
+
+def torch_clique_sum_gradient(
+    u1: Tensor,
+    u2: Tensor,
+    weights: Tensor,
+    coefficients: Tensor,
+    layout: CliqueLayout,
+    *,
+    smooth: bool,
+    inverse: Tensor | None = None,
+) -> list[Tensor]:
+    """Return the gradients of the sum of c k in u1, u2 and weights, a chunk in memory at a time.
+
+    Arguments as for `torch_clique_sum`, and coefficients c [..., N, M].
+    """
+    inputs = [each.detach().requires_grad_() for each in (u1, u2, weights)]
+    gradients = [torch.zeros_like(each) for each in inputs]
+    with torch.enable_grad():
+        for chunk in _chunks(u1, u2, layout):
+            value = _chunk_sum(inputs[0], inputs[1], inputs[2], chunk, smooth, inverse)
+            for gradient, part in zip(
+                gradients, torch.autograd.grad(value, inputs, coefficients), strict=True
+            ):
+                gradient += part
+    return gradients
+
+
+Chunk = tuple[Tensor, Tensor, Tensor]
+
+
+def _chunks(u1: Tensor, u2: Tensor, layout: CliqueLayout) -> Iterator[Chunk]:
+    """Yield, of some cliques at a time, which they are [C], members [C, k], which exist [C, k]."""
+    pairs = max(u1.shape[:-1].numel() * u2.shape[-2], 1)
+    device = u1.device
+    order, starts = torch.as_tensor(layout.order), torch.as_tensor(layout.starts)
+    members = torch.as_tensor(layout.used[layout.members])
+    sizes, count = starts.diff(), len(layout.order)
+    first = 0
+    while first < count:
+        # Sorted by size: the last of a chunk is its largest.
+        last = first + 1
+        while last < count and pairs * int(sizes[last]) * (last + 1 - first) <= CHUNK:
+            last += 1
+        places = torch.arange(int(sizes[last - 1]))
+        there = places < sizes[first:last, None]
+        index = torch.where(there, starts[first:last, None] + places, 0)
+        yield order[first:last].to(device), members[index].to(device), there.to(device)
+        first = last
+
+
+def _chunk_sum(
+    u1: Tensor, u2: Tensor, weights: Tensor, chunk: Chunk, smooth: bool, inverse: Tensor | None
+) -> Tensor:
+    """Return [..., N, M], the sum over the cliques of a chunk."""
+    cliques, members, there = chunk
+    ours, theirs = u1[..., members] * there, u2[..., members] * there
+    matern52: Any = _Matern52.apply
+    squared = (ours.unsqueeze(-3) - theirs.unsqueeze(-4)).square().sum(-1)
+    if inverse is not None:
+        squared = squared * inverse[cliques]
+    values = torch.exp(-0.5 * squared) if smooth else matern52(squared)
+    return torch.einsum("...nmc,...c->...nm", values, weights[..., cliques])
+
+
+def _root(squared: Tensor) -> Tensor:
+    return (5.0 * squared.clamp_min(NEAR)).sqrt()
+
+
+class _Matern52(torch.autograd.Function):
+    """Matérn-5/2 of squared distances, with a slope in them that is finite at 0."""
+
+    @staticmethod
+    def forward(ctx: Any, squared: Tensor) -> Tensor:
+        ctx.save_for_backward(squared)
+        root = _root(squared)
+        return (1.0 + root + root.square() / 3.0) * torch.exp(-root)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        (squared,) = ctx.saved_tensors
+        slope: Any = _Matern52Slope.apply
+        return gradients[0] * slope(squared)
+
+
+class _Matern52Slope(torch.autograd.Function):
+    """The slope of Matérn-5/2 in the squared distance; its own is finite at 0 too."""
+
+    @staticmethod
+    def forward(ctx: Any, squared: Tensor) -> Tensor:
+        ctx.save_for_backward(squared)
+        root = _root(squared)
+        return -5.0 / 6.0 * (1.0 + root) * torch.exp(-root)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        (squared,) = ctx.saved_tensors
+        return gradients[0] * (25.0 / 12.0) * torch.exp(-_root(squared))

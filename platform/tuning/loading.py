@@ -1,0 +1,87 @@
+"""Where an experiment comes from: a name of `rolecast.tune_configs`, or a file of the user's."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.learner import MethodFactory
+
+CONFIGS: Final = "rolecast.tune_configs"
+"""Package whose `EXPERIMENTS` names its modules, each with an `EXPERIMENT`."""
+
+_LOADED_AS: Final = "rolecast_experiment_file"
+"""Name of a user's module while it runs; it stays in no table, so that Ray sends it by value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """An experiment, with the methods that only its author has."""
+
+    experiment: Experiment
+    """What is compared."""
+
+    methods: Mapping[str, MethodFactory] = field(default_factory=dict)
+    """Further learning methods by name."""
+
+
+def experiment_names() -> tuple[str, ...]:
+    """Return the names of the experiments that come with this project."""
+    names: tuple[str, ...] = import_module(CONFIGS).EXPERIMENTS
+    return names
+
+
+def load_experiment(name: str | Path) -> Request:
+    """Return an experiment.
+
+    Args:
+        name: from `experiment_names()`, or the path of a Python file that has an `EXPERIMENT`, and
+            `METHODS` (name to `MethodFactory`) where it brings some.
+    Raises:
+        RequestError: no such experiment, a file that fails, or one that has none.
+    """
+    if str(name).endswith(".py"):
+        return _of_module(_run(Path(name)), str(name))
+    if str(name) not in experiment_names():
+        raise unknown_name("experiment", str(name), experiment_names())
+    return _of_module(import_module(f"{CONFIGS}.{name}"), str(name))
+
+
+def _of_module(module: ModuleType, where: str) -> Request:
+    experiment = getattr(module, "EXPERIMENT", None)
+    if not isinstance(experiment, Experiment):
+        raise ConfigError(f"EXPERIMENT of {where}", experiment, "an Experiment")
+    methods = getattr(module, "METHODS", {})
+    if not isinstance(methods, Mapping):
+        raise ConfigError(f"METHODS of {where}", methods, "a mapping of names to factories")
+    return Request(experiment=experiment, methods=methods)
+
+
+def _run(path: Path) -> ModuleType:
+    """Run a user's file; modules beside it can be imported."""
+    if not path.is_file():
+        raise RequestError(f"{path} does not exist; expected a Python file with an EXPERIMENT")
+    spec = spec_from_file_location(_LOADED_AS, path)
+    if spec is None or spec.loader is None:
+        raise RequestError(f"{path} cannot be read as Python; expected a file with an EXPERIMENT")
+    module = module_from_spec(spec)
+    beside = str(path.resolve().parent)
+    if beside not in sys.path:
+        sys.path.insert(0, beside)
+    sys.modules[_LOADED_AS] = module
+    try:
+        spec.loader.exec_module(module)
+    except RequestError as error:
+        raise RequestError(f"{path}: {error}") from error
+    except Exception as error:
+        what = (str(error).strip().splitlines() or ["no message"])[0]
+        raise RequestError(f"{path} raises {type(error).__name__}: {what}") from error
+    finally:
+        del sys.modules[_LOADED_AS]
+    return module

@@ -1,0 +1,210 @@
+"""A method at work in one trial: a search, or a learner, behind one face.
+
+Both are advanced from one evaluation point to the next, both hand over a policy with weights, and
+both go on from what their trial's folder holds.
+"""
+
+import math
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from rolecast.core.types import Float
+from rolecast.envs.spec import BatchedTask
+from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.loop import Search
+from rolecast.platform.search.metrics import batch_metrics
+from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.run import crew_for, finish
+from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.tuning.experiment import Experiment, TrialPlan
+from rolecast.platform.tuning.learner import LearningMethod, MethodFactory, method_factory
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.record import Report, TrialFolder
+from rolecast.platform.tuning.rewards import task_with_reward
+from rolecast.policies.protocol import Policy
+
+
+class Contestant(Protocol):
+    """A method at work."""
+
+    parameters: int
+    """D of the policy that acts."""
+
+    def advance(self, point: int) -> tuple[Report, int]:
+        """Train until an evaluation point; return the figures, and the point that was reached."""
+
+    def policy(self) -> tuple[Policy, Float]:
+        """Return the policy to be scored, and its weights [1, D]."""
+
+    def keep(self, report: int) -> None:
+        """Write what the next process needs to go on from this report; numbers are from 1."""
+
+    def finish(self) -> tuple[float, float | None] | None:
+        """Write the result of the whole training; return its held-out score if that was needed."""
+
+    def close(self) -> None:
+        """End what it started."""
+
+
+def contestant(
+    experiment: Experiment,
+    plan: TrialPlan,
+    folder: TrialFolder,
+    methods: Mapping[str, MethodFactory],
+) -> Contestant:
+    """Return the method of a trial, taken up where its folder ends."""
+    method = experiment.method(plan.method)
+    if isinstance(method, SearchMethod):
+        return SearchContestant(search_config(experiment, plan, method), experiment, folder)
+    return LearnerContestant(method, experiment, plan, folder, methods)
+
+
+def search_config(experiment: Experiment, plan: TrialPlan, method: SearchMethod) -> SearchConfig:
+    """Return the search that a trial of a search is."""
+    in_steps = method.evaluations is None
+    return SearchConfig(
+        task=task_with_reward(plan.task, plan.reward).spec.id,
+        policy=method.policy,
+        policy_options=method.policy_options,
+        optimizer=method.optimizer,
+        optimizer_settings=method.optimizer_settings,
+        env_steps=experiment.env_steps if in_steps else None,
+        evaluations=method.evaluations,
+        episodes=method.episodes,
+        batch_size=method.batch_size,
+        seed=plan.seed,
+        workers=experiment.workers,
+        test_episodes=experiment.final_test_episodes,
+    )
+
+
+class SearchContestant:
+    """A whole search."""
+
+    def __init__(self, config: SearchConfig, experiment: Experiment, folder: TrialFolder) -> None:
+        self._plan: Plan = make_plan(config)
+        self.parameters = self._plan.dimension
+        self._points = experiment.points
+        if RunFolder(folder.run).run_file.is_file():
+            self._folder = RunFolder.open(folder.run)
+            self._folder.lock()
+        else:  # a process that died in the middle of making it has left nothing in it
+            shutil.rmtree(folder.run, ignore_errors=True)
+            self._folder = RunFolder.create(folder.run, run_record(self._plan))
+        self._crew = crew_for(self._plan)
+        self._search = Search(self._plan, self._folder, self._crew, Silent())
+        self._beliefs: dict[str, float] = {}
+
+    def advance(self, point: int) -> tuple[Report, int]:
+        """Evaluate batches until the point's share of the budget is spent."""
+        search, budget = self._search, self._plan.budget
+        last = point == self._points
+        while not search.finished and (last or budget.share(search.spent) * self._points < point):
+            metrics = search.step()
+            self._beliefs = {k: v for k, v in metrics.items() if k.startswith("optimizer/")}
+        reached = max(point, math.floor(budget.share(search.spent) * self._points))
+        best = max(float(batch.means.max()) for batch in search.batches)
+        figures = batch_metrics(search.batches[-1], best_return=best, beliefs={})
+        report = Report(
+            env_steps=int(figures["env_steps"]),
+            policy_evaluations=int(figures["policy_evaluations"]),
+            episode_return_mean=figures["episode_return_mean"],
+            episode_return_stderr=figures.get("episode_return_stderr"),
+            observed_return_mean=figures["observed_return_mean"],
+            best_return=best,
+            extras=self._beliefs,
+        )
+        return report, self._points if search.finished else min(reached, self._points - 1)
+
+    def policy(self) -> tuple[Policy, Float]:
+        """Return the policy with the weights of the incumbent."""
+        return self._plan.policy, self._plan.policy.space.weights(self._search.incumbent)[None]
+
+    def keep(self, report: int) -> None:
+        """Keep nothing more: the run folder has every batch."""
+
+    def finish(self) -> tuple[float, float | None]:
+        """Write artefact and summary, with the held-out score, into the run folder."""
+        result = finish(self._plan, self._folder, self._search)
+        return result.test_return, result.test_stderr
+
+    def close(self) -> None:
+        """Save, and end the actors."""
+        self._search.close()
+        self._crew.close()
+        self._folder.release()
+
+
+class LearnerContestant:
+    """A learning algorithm."""
+
+    def __init__(
+        self,
+        method: LearnerMethod,
+        experiment: Experiment,
+        plan: TrialPlan,
+        folder: TrialFolder,
+        methods: Mapping[str, MethodFactory],
+    ) -> None:
+        task: BatchedTask = task_with_reward(plan.task, plan.reward)
+        task.close()
+        self._experiment, self._folder = experiment, folder
+        self._learner: LearningMethod = method_factory(method.algorithm, methods).start(
+            task.spec.id,
+            method.settings,
+            seed=plan.seed,
+            workers=experiment.workers,
+            env_steps=experiment.env_steps,
+        )
+        self.parameters = self._learner.parameters
+        rows = folder.read().rows
+        self._last = Report.of_row(rows[-1]) if rows else None
+        if rows:
+            self._learner.restore(folder.learner(len(rows)).absolute())
+
+    def advance(self, point: int) -> tuple[Report, int]:
+        """Train until the point's env steps."""
+        points, budget = self._experiment.points, self._experiment.env_steps
+        progress = self._learner.train(-(-budget * point // points))
+        mean, stderr = _mean_and_error(progress.returns)
+        before = self._last
+        candidates = (before.best_return if before else None, mean)
+        bests = [value for value in candidates if value is not None]
+        self._last = Report(
+            env_steps=progress.env_steps,
+            policy_evaluations=len(progress.returns) + (before.policy_evaluations if before else 0),
+            episode_return_mean=mean,
+            episode_return_stderr=stderr,
+            observed_return_mean=_mean_and_error(progress.observed_returns)[0],
+            best_return=max(bests) if bests else None,
+        )
+        return self._last, min(max(point, progress.env_steps * points // budget), points)
+
+    def policy(self) -> tuple[Policy, Float]:
+        """Return the learner's policy without exploration."""
+        return self._learner.policy()
+
+    def keep(self, report: int) -> None:
+        """Save the learner under the number of its report."""
+        self._learner.save(self._folder.new_learner().absolute())
+        self._folder.keep_learner(report)
+
+    def finish(self) -> None:
+        """Keep nothing more: the last report's learner is the result."""
+
+    def close(self) -> None:
+        """End the learner's processes."""
+        self._learner.close()
+
+
+def _mean_and_error(returns: Sequence[float]) -> tuple[float | None, float | None]:
+    """Return mean and standard error of the episodes; None where there are too few."""
+    values: Any = np.asarray(returns, dtype=np.float64)
+    if not values.size:
+        return None, None
+    error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
+    return float(values.mean()), error

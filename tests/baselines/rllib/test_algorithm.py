@@ -1,0 +1,211 @@
+"""Whole algorithms on a cluster: counts, resumption, determinism, and runners that are killed."""
+
+import os
+import signal
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rolecast.baselines.registry import algorithm_config
+from rolecast.core.errors import RequestError, RunError
+from tests.envs.adapters.test_task import Faulty
+
+SPREAD = "pettingzoo:mpe2.simple_spread_v3?N=2&continuous_actions=true"
+
+pytestmark = [
+    pytest.mark.usefixtures("ray_cluster"),
+    # RLlib, about its own code and about the machine.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+def build_tiny(
+    name: str = "td3", environment: Any = "gym:Pendulum-v1", runners: int = 0, **options: Any
+) -> Any:
+    """An algorithm of tiny networks that learns from its 40th env step on, 10 steps a round."""
+    config = (
+        algorithm_config(name)()
+        .environment(environment, env_config=options)
+        .training(
+            hidden=(8,),
+            critic_hidden=(8,),
+            train_batch_size_per_learner=16,
+            random_steps=30,
+            num_steps_sampled_before_learning_starts=40,
+            updates_per_step=0.25,
+            replay_capacity=150,
+        )
+        .env_runners(num_env_runners=runners, num_envs_per_env_runner=2, rollout_fragment_length=5)
+        .reporting(min_sample_timesteps_per_iteration=60)
+        .debugging(seed=3)
+    )
+    return config.build_algo()
+
+
+def faulty(fault: str) -> Faulty:
+    return Faulty(fault)
+
+
+def figures(result: dict[str, Any]) -> dict[str, Any]:
+    """What must come out the same again."""
+    learnt = result.get("learners", {}).get("default_policy", {})
+    sampled = result["env_runners"]
+    names = ("num_env_steps_sampled_lifetime", "episode_returns")
+    losses = {name: float(value) for name, value in learnt.items() if "num_" not in name}
+    return losses | {name: sampled.get(name) for name in names}
+
+
+def train(algorithm: Any, iterations: int) -> list[dict[str, Any]]:
+    return [figures(algorithm.train()) for _ in range(iterations)]
+
+
+def test_updates_follow_env_steps_and_returns_are_told() -> None:
+    algorithm = build_tiny()
+    result = algorithm.train()
+    assert result["env_runners"]["num_env_steps_sampled_lifetime"] == 60
+    # 40 steps are sampled first; a quarter of an update is owed for each from the round that
+    # reaches them on: 3 rounds of 10 steps.
+    assert result["learners"]["default_policy"]["num_updates_lifetime"] == int(0.25 * 30)
+    while algorithm.env_steps < 420:
+        result = algorithm.train()
+    sampled = result["env_runners"]
+    assert sampled["episode_len_mean"] == 200
+    assert len(sampled["episode_returns"]) == 2
+    assert sampled["episode_return_mean"] == pytest.approx(sum(sampled["episode_returns"]) / 2)
+    assert sampled["observed_return_mean"] == sampled["episode_return_mean"]
+    algorithm.stop()
+
+
+@pytest.mark.parametrize(
+    ("name", "environment"),
+    [
+        ("td3", "gym:Pendulum-v1"),
+        ("sac", "gym:Pendulum-v1"),
+        ("maddpg", SPREAD),
+        ("facmac", SPREAD),
+        ("comix", SPREAD),
+        ("covdn", SPREAD),
+    ],
+)
+def test_a_restored_algorithm_goes_on_as_the_original_would_have(
+    name: str, environment: str, tmp_path: Path
+) -> None:
+    """In the middle of episodes, of a ring that has come round, and of Adam's moments."""
+    build = partial(build_tiny, name, environment)
+    original = build()
+    train(original, 3)
+    original.save_to_path(str(tmp_path / "saved"))
+    wanted = train(original, 3)
+    restored = build()
+    train(restored, 1)
+    restored.restore_from_path(str(tmp_path / "saved"))
+    assert train(restored, 3) == wanted
+    loaded = type(original).from_checkpoint(str(tmp_path / "saved"))
+    assert train(loaded, 1) == wanted[:1]
+    # And one that is further on can be taken back.
+    original.restore_from_path(str(tmp_path / "saved"))
+    assert train(original, 1) == wanted[:1]
+    assert len({str(each) for each in wanted}) == 3  # there was something to learn
+    for algorithm in (original, restored, loaded):
+        algorithm.stop()
+
+
+def check_that_it_ends_where_no_runner_answers(algorithm: Any) -> None:
+    """Its only runner is killed, and there is no time for it to come back."""
+    group = algorithm.env_runner_group
+    (pid,) = group.foreach_env_runner(lambda _: os.getpid(), local_env_runner=False)
+    algorithm.patience_s = 0.0
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(RunError, match="none of 1 env runners answered for 0 s; expected at least"):
+        algorithm.train()
+
+
+def test_runs_repeat_with_any_number_of_runners_and_outlive_one_that_is_killed(
+    tmp_path: Path,
+) -> None:
+    here, one = build_tiny(runners=0), build_tiny(runners=1)
+    assert train(here, 2) == train(one, 2)
+    check_that_it_ends_where_no_runner_answers(one)
+    for algorithm in (here, one):
+        algorithm.stop()
+    two = build_tiny(runners=2)
+    two.save_to_path(str(tmp_path / "start"))
+    first = train(two, 3)
+    two.restore_from_path(str(tmp_path / "start"))
+    assert train(two, 3) == first
+    group = two.env_runner_group
+    pids = group.foreach_env_runner(lambda _: os.getpid(), local_env_runner=False)
+    os.kill(pids[0], signal.SIGKILL)
+    steps, patience = two.env_steps, time.monotonic() + 300
+    train(two, 1)
+    while group.num_healthy_remote_env_runners() < 2 and time.monotonic() < patience:
+        train(two, 1)
+        time.sleep(0.2)  # leaves the machine to the runner that starts
+    assert group.num_healthy_remote_env_runners() == 2
+    assert two.env_steps > steps
+    two.stop()
+
+
+def test_evaluation_plays_greedy_episodes_beside_training() -> None:
+    config = build_tiny().config.copy(copy_frozen=False)
+    config.evaluation(
+        evaluation_interval=1,
+        evaluation_duration=3,
+        evaluation_duration_unit="episodes",
+        evaluation_config={"explore": False},
+    )
+    algorithm = config.build_algo()
+    evaluated = algorithm.train()["evaluation"]["env_runners"]
+    assert evaluated["num_episodes"] == 3
+    assert len(evaluated["episode_returns"]) == 3
+    assert algorithm.env_steps == 60
+    algorithm.stop()
+
+
+def test_a_task_that_fails_ends_the_training_in_its_own_words() -> None:
+    algorithm = build_tiny(environment=faulty, fault="nan", horizon=5)
+    with pytest.raises(RunError, match="showed NaN or infinity in step 3 of the episode of seed"):
+        algorithm.train()
+    algorithm.stop()
+
+
+def test_a_task_that_does_not_fit_is_refused_before_anything_runs() -> None:
+    with pytest.raises(RequestError, match="td3 acts with real numbers"):
+        build_tiny(environment="gym:CartPole-v1")
+    with pytest.raises(RequestError, match=r"TD3Config\.tau is 2\.0; expected a number in"):
+        algorithm_config("td3")().environment("hopper").training(tau=2.0).build_algo()
+
+
+@pytest.mark.parametrize("duration", [30, "auto"])
+def test_evaluation_may_have_runners_of_its_own(duration: int | str) -> None:
+    """As long as training takes ("auto"), or some env steps; they play no seeds of training."""
+    config = build_tiny(runners=1).config.copy(copy_frozen=False)
+    config.evaluation(
+        evaluation_interval=1,
+        evaluation_num_env_runners=1,
+        evaluation_duration=duration,
+        evaluation_duration_unit="timesteps",
+        evaluation_parallel_to_training=duration == "auto",
+        evaluation_config={"explore": False},
+    )
+    algorithm = config.build_algo()
+    evaluated = algorithm.train()["evaluation"]
+    assert algorithm.env_steps == 60
+    # Training as short as this may be over before anything of "auto" length has come back.
+    patience = time.monotonic() + 120
+    while "env_runners" not in evaluated and duration == "auto" and time.monotonic() < patience:
+        evaluated = algorithm.train()["evaluation"]
+    assert evaluated["env_runners"]["num_env_steps_sampled"] >= (30 if duration == 30 else 1)
+    algorithm.stop()
+
+
+def test_a_part_of_an_env_step_is_sampled_whole() -> None:
+    """RLlib asks for what an evaluation lacks, divided by runners: not always a whole number."""
+    algorithm = build_tiny()
+    (transitions,) = algorithm.env_runner.sample(num_timesteps=7.5)
+    assert len(transitions) == 8
+    algorithm.stop()

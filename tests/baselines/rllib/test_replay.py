@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+
+from rolecast.baselines.rllib.replay import ReplayRing
+from rolecast.baselines.rllib.transitions import COLUMNS, Transitions, joined
+from rolecast.core.errors import ConfigError, RequestError
+
+
+def numbered(first: int, count: int) -> Transitions:
+    """Transitions of two agents whose every number is the transition's own."""
+    column = np.arange(first, first + count, dtype=np.float32)
+    wide = np.broadcast_to(column[:, None, None], (count, 2, 3)).copy()
+    return Transitions(
+        observations=wide,
+        actions=wide[..., :1],
+        rewards=wide[..., 0],
+        next_observations=wide,
+        terminated=column,
+    )
+
+
+def kept(ring: ReplayRing) -> set[int]:
+    return {int(number) for number in ring.draw(4000)["terminated"]}
+
+
+@pytest.mark.parametrize("sizes", [[3], [3, 4], [3, 4, 5], [10], [9, 9], [25], [1] * 23, [7, 30]])
+def test_the_newest_transitions_are_kept(sizes: list[int]) -> None:
+    """False alarm below 1e-150: 4000 draws from at most 10 miss one."""
+    ring, count = ReplayRing(10, seed=1), 0
+    for size in sizes:
+        ring.add(numbered(count, size))
+        count += size
+    assert len(ring) == min(count, 10)
+    assert kept(ring) == set(range(max(count - 10, 0), count))
+
+
+def test_the_columns_of_a_drawn_transition_belong_together() -> None:
+    ring = ReplayRing(50, seed=1)
+    for first in range(0, 90, 9):
+        ring.add(numbered(first, 9))
+    drawn = ring.draw(64)
+    assert set(drawn) == set(COLUMNS)
+    for name, column in drawn.items():
+        assert column.dtype == np.float32
+        rows = column.reshape(64, -1)
+        np.testing.assert_array_equal(
+            rows, np.repeat(drawn["terminated"][:, None], rows.shape[1], 1)
+        )
+        assert name in COLUMNS
+
+
+def test_draws_are_uniform() -> None:
+    """False alarm: 1e-6, the 99.9999 % quantile of chi-square with 19 degrees of freedom, 66.6."""
+    ring = ReplayRing(20, seed=5)
+    ring.add(numbered(0, 20))
+    counts = np.bincount(ring.draw(20_000)["terminated"].astype(int), minlength=20)
+    assert ((counts - 1000.0) ** 2 / 1000.0).sum() < 66.6
+
+
+def test_a_restored_ring_draws_and_overwrites_as_the_original_would_have() -> None:
+    original, restored = ReplayRing(12, seed=3), ReplayRing(12, seed=8)
+    original.add(numbered(0, 17))
+    original.draw(5)
+    restored.set_state(original.get_state())
+    for ring in (original, restored):
+        ring.add(numbered(17, 3))
+    one, other = original.draw(40), restored.draw(40)
+    for name in COLUMNS:
+        np.testing.assert_array_equal(one[name], other[name])
+    assert kept(original) == kept(restored) == set(range(8, 20))
+
+
+def test_a_saved_state_is_not_changed_by_what_comes_after() -> None:
+    ring = ReplayRing(4, seed=3)
+    ring.add(numbered(0, 4))
+    state = ring.get_state()
+    ring.add(numbered(4, 4))
+    np.testing.assert_array_equal(state["columns"]["terminated"], [0, 1, 2, 3])
+
+
+def test_memory_grows_with_what_is_kept() -> None:
+    ring = ReplayRing(10**9, seed=0)
+    ring.add(numbered(0, 3000))
+    assert kept(ring) <= set(range(3000))
+    assert len(ring) == 3000
+
+
+def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(ConfigError, match="replay_capacity is 0; expected an integer >= 1"):
+        ReplayRing(0, seed=0)
+    with pytest.raises(RequestError, match="empty"):
+        ReplayRing(3, seed=0).draw(1)
+    big = ReplayRing(9, seed=0)
+    big.add(numbered(0, 9))
+    with pytest.raises(RequestError, match="9 transitions; expected at most replay_capacity"):
+        ReplayRing(3, seed=0).set_state(big.get_state())
+
+
+def test_transitions_count_steps_and_join_in_order() -> None:
+    both = joined([numbered(0, 2), numbered(2, 3)])
+    assert (both.env_steps(), both.agent_steps()) == (5, 10)
+    np.testing.assert_array_equal(both.terminated, np.arange(5))
+    np.testing.assert_array_equal(both.rewards[:, 1], np.arange(5))

@@ -1,0 +1,162 @@
+"""Transitions are what the task itself gives for the same seeds and actions."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from rolecast.baselines.rllib.episodes import BatchedEpisodes, CompiledEpisodes, episodes_of
+from rolecast.baselines.rllib.sampler import Act, Sampler
+from rolecast.core.types import Float32
+from rolecast.envs.adapters.task import folded_seed
+from rolecast.envs.registry import make_task
+from tests.envs.rewards.conftest import Ledger
+
+
+def wandering(seed: int) -> Act:
+    """Random actions, in a walk that the memory of each episode holds."""
+    rng = np.random.default_rng(seed)
+
+    def act(observations: Float32, memory: Float32) -> Float32:
+        memory += 0.3 * rng.standard_normal(memory.shape, dtype=np.float32)
+        return np.tanh(memory)
+
+    return act
+
+
+def test_transitions_are_those_of_single_environments() -> None:
+    """Through ends by a fall, ends at the horizon, and the episodes after them."""
+    task: Any = make_task("gym:CartPole-v1?horizon=30")
+    sampler = Sampler(task, 3, (1, 0, 0))
+    env = gymnasium.make("CartPole-v1", disable_env_checker=True)
+    seeds: list[int] = []
+    draw = sampler._draw_seeds
+
+    def told(count: int) -> Any:
+        drawn = draw(count)
+        seeds.extend(drawn.tolist())
+        return drawn
+
+    sampler._draw_seeds = told  # type: ignore[method-assign]  # listens
+    fragment = sampler.collect(wandering(4), 60)
+    told_by = fragment.transitions
+    assert len(told_by) == 180
+    assert len(fragment.ended) > 5
+    row = slice(1, None, 3)  # the second of three, whose first seed is the second
+    seen, _ = env.reset(seed=folded_seed(seeds[1]))
+    steps = falls = cuts = 0
+    for t in range(60):
+        np.testing.assert_array_equal(told_by.observations[row][t, 0], seen.astype(np.float32))
+        choice = int(told_by.actions[row][t, 0].argmax())
+        seen, reward, fell, _, _ = env.step(choice)
+        steps += 1
+        assert told_by.rewards[row][t, 0] == reward
+        np.testing.assert_array_equal(told_by.next_observations[row][t, 0], seen.astype(np.float32))
+        assert told_by.terminated[row][t] == float(fell)
+        if fell or steps == 30:
+            falls, cuts = falls + fell, cuts + (not fell)
+            nxt = told_by.observations[row][t + 1, 0] if t < 59 else None
+            found = [
+                s
+                for s in seeds
+                if nxt is not None
+                and (env.reset(seed=folded_seed(s))[0].astype(np.float32) == nxt).all()
+            ]
+            if nxt is not None:
+                seen, _ = env.reset(seed=folded_seed(found[0]))
+            steps = 0
+    assert falls >= 1
+
+
+def test_an_episode_that_is_cut_off_has_not_terminated() -> None:
+    sampler = Sampler(make_task("gym:Pendulum-v1?horizon=7"), 2, (1, 0, 0))
+    fragment = sampler.collect(wandering(0), 21)
+    assert not fragment.transitions.terminated.any()
+    assert [episode.steps for episode in fragment.ended] == [7] * 6
+
+
+def test_what_ends_before_the_horizon_of_a_task_that_does_not_say_why_terminated() -> None:
+    ledger = Ledger([[1, 2, 4, 8], [1, 2, 4, 8]], np.array([2, 4]))
+    assert isinstance(episodes_of(ledger), BatchedEpisodes)
+    fragment = Sampler(ledger, 2, (1, 0, 0)).collect(wandering(0), 8)
+    own = fragment.transitions
+    # The first row rests for two steps of four, until the second has ended too.
+    assert own.rewards[:, 0].tolist() == [1, 1, 2, 2, 4, 8] * 2
+    assert own.terminated.tolist() == [0, 0, 1, 0, 0, 0] * 2
+    assert [episode.earned for episode in fragment.ended] == [3.0, 15.0] * 2
+
+
+def test_the_compiled_face_gives_what_the_batched_one_does() -> None:
+    """In float32, as long as the chase has not parted: for a few steps."""
+    task = make_task("pred_prey_3", sparse=2)
+    seeds = np.arange(20, dtype=np.uint64)
+    fast, plain = CompiledEpisodes(task), BatchedEpisodes(task)
+    np.testing.assert_allclose(fast.begin(seeds), plain.begin(seeds), atol=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        actions = rng.uniform(-1.0, 1.0, (20, 3, 2)).astype(np.float32)
+        one, other = fast.step(actions), plain.step(actions)
+        np.testing.assert_allclose(one.observations, other.observations, atol=1e-3)
+        np.testing.assert_allclose(one.earned, other.earned)
+        np.testing.assert_allclose(one.paid, other.paid)
+        np.testing.assert_allclose(one.rewards, other.rewards)
+        assert not one.done.any()
+    for _ in range(18):
+        assert not fast.step(actions).done.any()
+    last = fast.step(actions)
+    assert last.done.all()
+    assert not last.terminated.any()
+
+
+def test_learners_see_what_is_paid_and_scores_what_is_earned() -> None:
+    sampler = Sampler(make_task("gym:Pendulum-v1?horizon=10&sparse=4"), 1, (1, 0, 0))
+    fragment = sampler.collect(wandering(0), 10)
+    paid = fragment.transitions.rewards[:, 0]
+    assert (paid != 0.0).tolist() == [False, False, False, True] * 2 + [False, False]
+    assert fragment.ended[0].paid == pytest.approx(paid.sum(), rel=1e-6)
+    assert fragment.ended[0].earned < fragment.ended[0].paid < 0.0
+
+
+def test_each_agent_has_its_own_reward_where_the_task_says_so() -> None:
+    spread = "pettingzoo:mpe2.simple_tag_v3?continuous_actions=true&team_reward=sum&num_obstacles=0"
+    own = Sampler(make_task(spread), 1, (1, 0, 0)).collect(wandering(0), 25).transitions
+    assert (own.rewards[:, 0] != own.rewards[:, 3]).any()
+    team = Sampler(make_task("pred_prey_3"), 1, (1, 0, 0)).collect(wandering(0), 25).transitions
+    np.testing.assert_array_equal(team.rewards[:, 0], team.rewards[:, 2])
+
+
+@pytest.mark.parametrize("task", ["gym:CartPole-v1?horizon=30", "pred_prey_3?delay=3", "hopper"])
+def test_a_restored_sampler_goes_on_in_the_middle_of_its_episodes(task: str) -> None:
+    original, restored = (Sampler(make_task(task), 5, (2, 0, 0)) for _ in range(2))
+    act = wandering(1)
+    original.collect(act, 37)
+    restored.set_state(original.get_state())
+    one = original.collect(wandering(2), 45)
+    other = restored.collect(wandering(2), 45)
+    np.testing.assert_array_equal(one.transitions.observations, other.transitions.observations)
+    np.testing.assert_array_equal(one.transitions.rewards, other.transitions.rewards)
+    np.testing.assert_array_equal(one.transitions.terminated, other.transitions.terminated)
+    assert one.ended == other.ended
+    assert len(one.ended) > 0
+
+
+def test_streams_and_lives_have_seeds_of_their_own() -> None:
+    def starts(stream: tuple[int, ...], life: int | None = None) -> Float32:
+        sampler = Sampler(make_task("pred_prey_3"), 4, stream)
+        if life is not None:
+            sampler.begin_life(life)
+        return sampler.collect(wandering(0), 1).transitions.observations
+
+    streams = [(1, 0, 0), (2, 0, 0), (1, 1, 0)]
+    runs = [starts(stream) for stream in streams] + [starts((1, 0, 0), life=1)]
+    rows = np.concatenate(runs).reshape(16, -1)
+    assert len(np.unique(rows, axis=0)) == 16
+    np.testing.assert_array_equal(starts((1, 0, 0)), runs[0])
+
+
+def test_whole_episodes_are_shared_out_among_the_rows() -> None:
+    """So an episode that is short is not met more often than one that is long."""
+    ledger = Ledger([[1, 1, 1, 1], [5, 5, 5, 5]], np.array([1, 4]))
+    played = Sampler(ledger, 2, (1, 0, 0)).play(wandering(0), 5)
+    assert sorted(episode.steps for episode in played) == [1, 1, 1, 4, 4]

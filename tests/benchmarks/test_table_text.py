@@ -1,0 +1,24 @@
+"""Numbers have the digits that one reads."""
+
+import pytest
+
+from rolecast.benchmarks.table_text import number, slug, spread, table
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.432, "0.43"), (1.0, "1.0"), (7.125, "7.1"), (20.0, "20"), (1234.4, "1,234")],
+)
+def test_a_number_has_two_digits_or_all_before_the_point(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_table_has_a_line_for_each_row() -> None:
+    assert spread([3.0, 0.5, 21.0]) == "0.50 to 21"
+    assert table([("a", "b"), ("---", "---"), ("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_a_name_in_a_file_name_is_letters_and_digits_joined() -> None:
+    assert slug("pred_prey_3, 2M") == "pred_prey_3_2m"
+    assert slug("hopper, authors' nets") == "hopper_authors_nets"
+    assert slug("Swimmer-v5") == "swimmer_v5"

@@ -1,0 +1,83 @@
+"""The table of what scripted policies earn has every task, and the numbers of `evaluate`."""
+
+from pathlib import Path
+
+import pytest
+
+import rolecast
+from rolecast.benchmarks.tasks import (
+    BEGIN,
+    END,
+    PICTURES,
+    draw_all,
+    markdown,
+    measure_all,
+    task_list,
+    write_page,
+)
+from rolecast.core.errors import RequestError
+from rolecast.envs.registry import task_specs
+
+
+def test_every_listed_task_is_measured_with_all_that_can_play_it(tmp_path: Path) -> None:
+    told: list[str] = []
+    results = measure_all(tmp_path / "tasks.json", quick=True, note=told.append)
+    assert [*results] == task_list(quick=True)
+    players = {name: [*row["returns"]] for name, row in results.items()}
+    assert players.pop("drone_delivery_3") == ["blind_expert", "expert", "random"]
+    assert players.pop("pred_prey_3") == players.pop("het_pred_prey_3") == ["chase", "random"]
+    assert set(map(tuple, players.values())) == {("random",)}
+    assert len(told) == sum(len(row["returns"]) for row in results.values())
+    again: list[str] = []
+    assert measure_all(tmp_path / "tasks.json", quick=True, note=again.append) == results
+    assert again == []
+    found = rolecast.evaluate("chase", task="pred_prey_3", episodes=2)
+    assert results["pred_prey_3"]["returns"]["chase"]["mean"] == found.episode_return_mean
+
+
+def test_the_long_table_has_all_listed_tasks() -> None:
+    assert task_list(quick=False) == [*task_specs()]
+    assert PICTURES.keys() <= task_specs().keys()
+
+
+ROW = {"agents": 2, "observation_size": 3, "action_size": 1, "horizon": 50}
+RESULTS = {
+    "duel": {
+        **ROW,
+        "returns": {
+            "random": {"mean": -1.234, "stderr": 0.056, "episodes": 1000},
+            "chase": {"mean": 1234.5678, "stderr": 12.34, "episodes": 1000},
+        },
+    }
+}
+
+
+def test_a_page_gets_a_line_for_each_policy_and_keeps_the_rest(tmp_path: Path) -> None:
+    page = tmp_path / "tasks.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    write_page(RESULTS, page)
+    lines = page.read_text().splitlines()
+    assert (lines[0], lines[-1]) == ("before", "after")
+    assert "old" not in lines
+    assert "| `duel` | 2 | 3 | 1 | 50 | `random` | -1.23 +- 0.06 | 1,000 |" in lines
+    assert "| `duel` | 2 | 3 | 1 | 50 | `chase` | 1234.6 +- 12.3 | 1,000 |" in lines
+
+
+@pytest.mark.parametrize("text", ["nothing here", f"{BEGIN}\nno end\n"])
+def test_a_page_without_a_region_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tasks.md").write_text(text)
+    with pytest.raises(RequestError, match="has no region"):
+        write_page(RESULTS, tmp_path / "tasks.md")
+    with pytest.raises(RequestError, match="is no file"):
+        write_page(RESULTS, tmp_path / "other.md")
+
+
+def test_the_table_has_as_many_columns_in_all_its_lines() -> None:
+    assert {line.count("|") for line in markdown(RESULTS).splitlines()} == {9}
+
+
+def test_pictures_are_named_by_their_task_and_small(tmp_path: Path) -> None:
+    draw_all(tmp_path, {"drone_delivery_3": ("expert", 30), "pred_prey_3": ("chase", 5)}, print)
+    sizes = {file.name: file.stat().st_size for file in tmp_path.iterdir()}
+    assert sizes.keys() == {"drone_delivery_3.png", "pred_prey_3.png"}
+    assert max(sizes.values()) < 60_000

@@ -1,0 +1,41 @@
+import subprocess
+import sys
+
+import pytest
+from threadpoolctl import threadpool_info
+
+from rolecast.core.threads import OneThread
+
+
+def threads() -> list[int]:
+    import torch
+
+    pools = [pool["num_threads"] for pool in threadpool_info()]
+    return [torch.get_num_threads(), *pools]
+
+
+def test_inside_there_is_one_thread_and_outside_as_many_as_before() -> None:
+    import torch
+
+    before, limit = torch.get_num_threads(), OneThread()
+    torch.set_num_threads(2)
+    for _ in range(2):
+        with limit():
+            assert set(threads()) == {1}
+        assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("inside", ["torch", "scipy.linalg"])
+def test_what_is_loaded_inside_has_one_thread_too(inside: str) -> None:
+    script = (
+        "from rolecast.core.threads import OneThread\n"
+        f"with OneThread()():\n    import {inside}, threadpoolctl, sys\n"
+        "    pools = [pool['num_threads'] for pool in threadpoolctl.threadpool_info()]\n"
+        "    torch = sys.modules.get('torch')\n"
+        "    print(set(pools) | {torch.get_num_threads() if torch else 1})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "{1}"

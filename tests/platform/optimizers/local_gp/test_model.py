@@ -1,0 +1,104 @@
+"""The process of a local search: what stands between refits, and that extending is conditioning."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
+from rolecast.platform.optimizers.local_gp.model import LocalProcess
+from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.surrogate.gp import fit
+from rolecast.platform.surrogate.outcome_transform import level
+
+CLIQUES = ((0, 1), (2, 3))
+SEEN = 560
+"""Evaluations told at first: more than those up to which every batch is a refit."""
+
+POLICY: dict[str, Any] = {"groups": (0, 0, 1, 1), "levelling": "signed_sqrt", "radius": 0.8}
+
+
+def process(**settings: Any) -> LocalProcess:
+    config = DssGpUcbConfig(cliques=CLIQUES, window=2000, **settings)
+    return LocalProcess(config, config.reach(4), dimension=4)
+
+
+def observations(count: int) -> Observations:
+    data, rng = Observations(4), np.random.default_rng(0)
+    points = rng.random((count, 4))
+    values = np.cos(6.0 * points[:, 0] * points[:, 1]) + np.sin(5.0 * points[:, 2] + points[:, 3])
+    errors = 0.1 + 0.1 * rng.random(count)
+    data.add(points, values + errors * rng.standard_normal(count), errors)
+    return data
+
+
+def first(data: Observations, count: int) -> Observations:
+    part = Observations(4)
+    part.add(data.candidates[:count], data.returns[:count], data.stderrs[:count])
+    return part
+
+
+@pytest.mark.parametrize("settings", [{}, POLICY], ids=["black box", "policy"])
+def test_an_extended_process_is_the_one_conditioned_on_all_points(settings: dict[str, Any]) -> None:
+    """By the choices of the last refit, which stand; against a factor of the whole covariance."""
+    data, model = observations(SEEN + 30), process(**settings)
+    refitted = model.condition(first(data, SEEN), 0.8, 5)
+    before = model.explain()
+    extended = model.condition(data, 0.75, 6)
+    assert model.explain() == before
+    assert before["structure_share"] > 0.0
+    assert len(refitted.points) == SEEN
+    assert len(extended.points) == SEEN + 30
+
+    covariance = extended.kernel.matrix(extended.points, extended.points)
+    # The diagonal of L L' is 1 + noise: what each point was given, old or new.
+    noise = np.square(np.tril(extended.fit.factor)).sum(1) - 1.0
+    targets, _ = level(data.returns, settings.get("levelling"))
+    expected = fit(covariance, targets, noise)
+    assert noise.min() > 0.0
+    np.testing.assert_allclose(extended.fit.weights, expected.weights, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(extended.fit.log_evidence, expected.log_evidence, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("count", "radius", "refits"),
+    [(SEEN + 20, 0.8, False), (SEEN + 56, 0.8, True), (SEEN + 20, 0.6, True)],
+    ids=["few new ones", "a tenth more", "the cloud narrowed by a quarter"],
+)
+def test_it_is_fitted_anew_when_it_or_the_cloud_has_changed(
+    count: int, radius: float, refits: bool
+) -> None:
+    data, model = observations(count), process()
+    model.condition(first(data, SEEN), 0.8, 2)
+    model.condition(data, radius, 3)
+    _, stop, seen_radius = model.state_dict()["span"]
+    assert (stop, seen_radius) == ((count, radius) if refits else (SEEN, 0.8))
+
+
+def test_a_small_process_is_fitted_anew_with_every_batch() -> None:
+    data, model = observations(110), process()
+    for tells, count in enumerate((100, 105, 110), start=2):
+        model.condition(first(data, count), 0.8, tells)
+        assert model.state_dict()["span"][1] == count
+
+
+@pytest.mark.parametrize("settings", [{}, POLICY], ids=["black box", "policy"])
+def test_between_refits_it_goes_on_from_a_state_to_the_last_bit(settings: dict[str, Any]) -> None:
+    data, model, other = observations(SEEN + 30), process(**settings), process(**settings)
+    model.condition(first(data, SEEN), 0.8, 5)
+    model.condition(first(data, SEEN + 10), 0.8, 6)
+    other.load_state_dict(model.state_dict())
+    for count in (SEEN + 20, SEEN + 30):
+        one, same = (each.condition(first(data, count), 0.8, 7) for each in (model, other))
+        np.testing.assert_array_equal(one.fit.weights, same.fit.weights)
+        np.testing.assert_array_equal(one.fit.factor, same.fit.factor)
+
+
+def test_what_it_returned_last_is_had_again() -> None:
+    data, model = observations(SEEN + 10), process()
+    assert model.current(data) is None
+    for count in (SEEN, SEEN + 10):
+        part = first(data, count)
+        one, again = model.condition(part, 0.8, 2), model.current(part)
+        assert again is not None
+        np.testing.assert_array_equal(one.fit.weights, again.fit.weights)

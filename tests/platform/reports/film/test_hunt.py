@@ -1,0 +1,29 @@
+"""The moving picture of a hunt: what a frame shows, and its size."""
+
+import numpy as np
+
+from rolecast.platform.reports.film.hunt import PIXELS, Hunt, draw_frame
+
+
+def short_hunt(steps: int) -> Hunt:
+    rng = np.random.default_rng(0)
+    return Hunt(
+        predators=rng.uniform(-1, 1, (steps + 1, 3, 2)),
+        prey=rng.uniform(-1, 1, (steps + 1, 1, 2)),
+        landmarks=rng.uniform(-0.9, 0.9, (2, 2)),
+        rewards=np.array([0.0, 10.0, 20.0])[np.arange(steps) % 3],
+        sizes=(0.075, 0.05, 0.2),
+    )
+
+
+def test_frames_of_different_steps_differ_and_have_one_size() -> None:
+    first, last = (draw_frame(short_hunt(1), step, "a hunt") for step in (0, 1))
+    assert first.size == last.size == (PIXELS, 520)
+    assert not np.array_equal(np.asarray(first), np.asarray(last))
+
+
+def test_a_step_that_pays_is_lit() -> None:
+    dull, paid = (np.asarray(draw_frame(short_hunt(2), step, "a hunt")) for step in (1, 2))
+    corner = (-20, 20)  # of the arena, where nobody is
+    assert dull[corner].tolist() == [255, 255, 255]
+    assert paid[corner].tolist() == [255, 246, 224]

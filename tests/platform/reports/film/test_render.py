@@ -1,0 +1,120 @@
+"""A rendering shows a typical held-out episode, of a run or of a scripted policy."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+import rolecast
+from rolecast.core.errors import RequestError, RunError
+from rolecast.platform.reports.film.episode import QUANTILE, typical
+from rolecast.platform.reports.film.options import Shot
+from rolecast.platform.reports.film.render import render, render_scripted
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50))
+def test_the_episode_shown_is_a_little_better_than_the_median(returns: list[float]) -> None:
+    chosen, text = typical(np.array(returns))
+    rank = round(QUANTILE * (len(returns) - 1))
+    assert returns[chosen] == sorted(returns)[rank]
+    assert f"rank {rank + 1} of {len(returns)}" in text
+
+
+def test_a_rendering_is_the_same_each_time(small_run: Path) -> None:
+    first, again = (render(small_run) for _ in range(2))
+    assert first.description == again.description
+    assert first.gif() == again.gif()
+    assert len(first.frames) == 26
+
+
+def test_the_return_told_is_that_of_an_evaluation_of_the_same_episodes() -> None:
+    shown = render_scripted("expert", "drone_delivery_2", Shot(episodes=1, steps=1))
+    found = rolecast.evaluate("expert", task="drone_delivery_2", episodes=1)
+    assert f"return {found.episode_return_mean:.4g}, rank 1 of 1" in shown.description
+
+
+def test_reward_settings_change_nothing_of_what_is_told() -> None:
+    shot = Shot(episodes=3, steps=1)
+    plain, sparse = (
+        render_scripted("chase", f"pred_prey_3{options}", shot) for options in ("", "?sparse=9")
+    )
+    assert plain.description.split(": ")[1] == sparse.description.split(": ")[1]
+
+
+def test_drones_are_drawn_with_stride_and_to_the_step_asked_for() -> None:
+    told: list[tuple[int, int]] = []
+    shot = Shot(episodes=2, steps=10, stride=4)
+    shown = render_scripted(
+        "random", "drone_delivery_2", shot, progress=lambda *each: told.append(each)
+    )
+    assert len(shown.frames) == 4
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("script", "task", "message"),
+    [
+        ("chas", "pred_prey_3", "scripted policy 'chas' does not exist; did you mean 'chase'?"),
+        ("chase", "drone_delivery_2", "cannot play 'drone_delivery_2'"),
+        ("chase", "pred_pray_3", "did you mean 'pred_prey_3'?"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(script: str, task: str, message: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        render_scripted(script, task)
+    assert message in str(refused.value)
+
+
+def test_another_environment_draws_itself(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    rolecast.search(
+        "gym:CartPole-v1", policy="mlp", optimizer="random", evaluations=2, episodes=1,
+        batch_size=2, workers=0, test_episodes=1, out=str(out),
+    )  # fmt: skip
+    shown = render(out, Shot(steps=2))
+    picture = Image.open(io.BytesIO(shown.png()))
+    assert picture.size == (3 * shown.frames[0].size[0], shown.frames[0].size[1])
+
+
+MOODY = """
+import gymnasium
+import numpy as np
+
+class Moody(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+    action_space = gymnasium.spaces.Box(-1, 1, (1,))
+    paid = 0.0
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        self.paid += 1.0
+        return np.zeros(2, np.float32), self.paid, False, False, {}
+
+    def render(self):
+        return np.zeros((20, 20, 3), np.uint8)
+"""
+
+
+def test_an_episode_that_is_another_when_played_again_is_not_drawn(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "moody_environment.py").write_text(MOODY)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(RunError, match="expected the same for the same seed"):
+        render_scripted("random", "python:moody_environment:Moody?horizon=3")
+
+
+@pytest.mark.usefixtures("screen")
+def test_an_episode_that_ends_early_is_drawn_to_its_end() -> None:
+    shown = render_scripted("random", "hopper", Shot(episodes=1, stride=1000))
+    first, last = map(np.asarray, shown.frames)
+    assert (first != last).mean() > 0.01

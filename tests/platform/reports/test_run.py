@@ -1,0 +1,127 @@
+"""A report is one file with everything in it."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rolecast
+from rolecast.platform.reports.folder import Run
+from rolecast.platform.reports.run import write_report
+from rolecast.platform.search.history import Kind
+from rolecast.platform.search.run_folder import read_history
+
+FILES = ("run.json", "history.parquet", "incumbents.parquet", "summary.json")
+
+
+@pytest.fixture
+def run_copy(small_run: Path, tmp_path: Path) -> Path:
+    """Copy of a finished run that a test may write to."""
+    for name in FILES:
+        (tmp_path / name).write_bytes((small_run / name).read_bytes())
+    return tmp_path
+
+
+def test_a_report_needs_no_other_file_and_no_network(run_copy: Path) -> None:
+    text = write_report(run_copy).read_text()
+    assert re.findall(r'src="data:image/(\w+);base64,', text) == [
+        "png",
+        "png",
+        "gif",
+    ]
+    assert not re.search(r"https?://|<link|<script|src=\"(?!data:)", text)
+
+
+def test_a_report_tells_result_yardsticks_and_settings(run_copy: Path) -> None:
+    text = write_report(run_copy).read_text()
+    for word in ("scripted chase", "scripted random", "held out (20 episodes)", "local_gp"):
+        assert word in text
+
+
+def test_a_report_of_an_unfinished_run_says_how_to_go_on(run_copy: Path) -> None:
+    (run_copy / "summary.json").unlink()
+    assert f"rolecast resume {run_copy}" in write_report(run_copy).read_text()
+
+
+def test_a_report_of_found_structure_tabulates_its_edges_by_network(
+    run_copy: Path, small_run: Path
+) -> None:
+    edges = [[0, 1], [1, 2], [0, 200]]
+    (run_copy / "structure.json").write_text(
+        f'{{"edges": {edges}, "cliques": [[0, 1], [1, 2], [0, 200]]}}'
+    )
+    text = write_report(run_copy).read_text()
+    assert "pairs that are edges" in text
+    assert (run_copy / "structure.png").is_file()
+
+
+def test_a_report_of_a_users_environment_spends_no_episodes_on_yardsticks(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = {"episodes": 1, "batch_size": 2, "workers": 0, "test_episodes": 1}
+    rolecast.search(
+        "gym:Pendulum-v1?horizon=5", policy="mlp", optimizer="random", evaluations=4,
+        out=str(out), **words,
+    )  # fmt: skip
+    text = write_report(out).read_text()
+    assert "An episode" in text
+    assert "scripted chase" not in text
+
+
+def test_the_curve_of_a_run_is_its_history(small_run: Path) -> None:
+    history, run = read_history(small_run), Run.read(small_run)
+    curve = run.curve(*Kind)
+    np.testing.assert_array_equal(curve.returns, history["return_mean"])
+    np.testing.assert_array_equal(curve.env_steps, history["env_steps"])
+    np.testing.assert_array_equal(curve.batches, history["batch"])
+
+
+def test_the_policy_of_a_run_is_the_one_that_it_saved(small_run: Path) -> None:
+    run, saved = Run.read(small_run), rolecast.load_policy(small_run)
+    policy = run.policy(run.task())
+    np.testing.assert_allclose(policy.space.weights(run.incumbent), saved.weights)
+
+
+GYM_ENV = """
+import gymnasium
+import numpy as np
+
+class Blind(gymnasium.Env):
+    metadata = {"render_modes": ["rgb_array"]}
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+    action_space = gymnasium.spaces.Box(-1, 1, (1,))
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(2, np.float32), 1.0, False, False, {}
+
+    def render(self):
+        raise OSError("no screen")
+"""
+
+
+def test_a_task_that_cannot_be_drawn_here_still_has_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "blind_environment.py").write_text(GYM_ENV)
+    monkeypatch.syspath_prepend(tmp_path)
+    out = tmp_path / "run"
+    rolecast.search(
+        "python:blind_environment:Blind?horizon=3",
+        policy="mlp",
+        optimizer="random",
+        evaluations=2,
+        episodes=1,
+        batch_size=2,
+        workers=0,
+        test_episodes=1,
+        out=str(out),
+    )
+    text = write_report(out).read_text()
+    assert "cannot be drawn on this machine: OSError (no screen)" in text

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rolecast.envs.registry import make_task
+from rolecast.platform.rollout.chunks import ChunkResult, LocalEvaluator, cut, join
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.policies.registry import make_policy
+
+
+@given(
+    q=st.integers(1, 70),
+    episodes=st.integers(1, 300),
+    compiled=st.booleans(),
+    workers=st.integers(1, 3),
+    record=st.integers(0, 50),
+)
+def test_chunks_cover_a_batch_exactly_once(
+    q: int, episodes: int, compiled: bool, workers: int, record: int
+) -> None:
+    seeds = np.arange(q * episodes, dtype=np.uint64).reshape(q, episodes)
+    candidates = np.arange(q, dtype=float)[:, None]
+    labels = [str(row) for row in range(q)]
+    chunks = cut(candidates, seeds, labels, compiled=compiled, workers=workers, record=record)
+    results = [
+        ChunkResult(
+            returns=chunk.seeds.astype(float),
+            observed_returns=-chunk.seeds.astype(float),
+            lengths=chunk.seeds.astype(np.int64),
+        )
+        for chunk in chunks
+    ]
+    joined = join(chunks, results, (q, episodes))
+    np.testing.assert_array_equal(joined.returns, seeds)
+    np.testing.assert_array_equal(joined.observed_returns, -seeds.astype(float))
+    np.testing.assert_array_equal(joined.lengths, seeds)
+    assert all(len(chunk.labels) == len(chunk.candidates) for chunk in chunks)
+    assert max(chunk.seeds.size for chunk in chunks) <= 96
+    assert sum(chunk.record for chunk in chunks) >= record
+
+
+def test_what_is_recorded_does_not_depend_on_the_number_of_workers() -> None:
+    seeds = np.arange(60, dtype=np.uint64).reshape(20, 3)
+    args = np.zeros((20, 2)), seeds, ["x"] * 20
+    alone, shared = (cut(*args, compiled=False, workers=w, record=9) for w in (1, 5))
+    assert [(c.first, c.episode, c.record) for c in alone] == [
+        (c.first, c.episode, c.record) for c in shared
+    ]
+    assert len(cut(*args, compiled=False)) == 4
+
+
+@pytest.mark.parametrize(
+    ("task_id", "episodes"),
+    [("pred_prey_3", 8), ("pred_prey_3?sparse=5&noise=1", 200), ("gym:CartPole-v1?delay=3", 6)],
+)
+def test_a_batch_in_chunks_earns_what_it_earns_in_one_piece(task_id: str, episodes: int) -> None:
+    task = make_task(task_id)
+    policy = make_policy("mlp", task)
+    rng = np.random.default_rng(0)
+    candidates = rng.random((5, policy.space.size))
+    seeds = rng.integers(0, 2**63, (5, episodes)).astype(np.uint64)
+    chunks = cut(
+        candidates, seeds, ["x"] * 5, compiled=hasattr(task, "lanes"), workers=3, record=10
+    )
+    result = join(chunks, LocalEvaluator(task, policy).evaluate(chunks), seeds.shape)
+    whole = rollout(task, policy, policy.space.weights(candidates), seeds)
+    np.testing.assert_array_equal(result.returns, whole.returns)
+    np.testing.assert_array_equal(result.observed_returns, whole.observed_returns)
+    np.testing.assert_array_equal(result.lengths, whole.lengths)
+    assert result.observations is not None
+    assert len(result.observations) >= 10
+    alone = LocalEvaluator(task, policy).evaluate(
+        cut(candidates, seeds, ["x"] * 5, compiled=hasattr(task, "lanes"))
+    )
+    assert sum(result.returns.sum() for result in alone) == whole.returns.sum()
