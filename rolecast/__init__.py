@@ -3,9 +3,12 @@
 Names are loaded on first use, so that `import rolecast` is quick and `load_policy` needs no Ray.
 """
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
+
+from rolecast.moved import MovedModuleFinder
 
 __version__ = "0.1.0"
 
@@ -30,6 +33,9 @@ __all__ = sorted(_HOMES)
 _CHECKOUT: Final = Path(__file__).resolve().parent.parent
 if (_CHECKOUT / "setup.py").is_file() and (_CHECKOUT / "core").is_dir():
     __path__.append(str(_CHECKOUT))
+
+# Behind all other finders: a name that still exists is never looked up here.
+sys.meta_path.append(MovedModuleFinder())
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,50 @@
+"""Modules that have moved: their old names import for one more release, with a warning."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from types import MappingProxyType, ModuleType
+from typing import Final
+
+MOVED_MODULES: Final = MappingProxyType(
+    {
+        "rolecast.envs.compiled": "rolecast.core.compiled",
+        "rolecast.envs.counter_random": "rolecast.core.counter_random",
+        "rolecast.envs.errors": "rolecast.core.errors",
+        "rolecast.envs.face": "rolecast.envs.faces.pettingzoo",
+        "rolecast.envs.gym_face": "rolecast.envs.faces.gymnasium",
+        "rolecast.envs.gym_vector": "rolecast.envs.faces.gymnasium_vector",
+        "rolecast.envs.rules": "rolecast.core.validation",
+        "rolecast.platform.search.files": "rolecast.core.files",
+        "rolecast.platform.search.seeds": "rolecast.core.seeds",
+        "rolecast.platform.surrogate.additive_kernel": (
+            "rolecast.platform.surrogate.clique_sum.gpytorch_kernel"
+        ),
+        "rolecast.platform.tuning.method": "rolecast.platform.tuning.learner",
+    }
+)
+"""Old name to new name, of modules that documentation has printed or that plug-ins import."""
+
+
+class MovedModuleFinder(MetaPathFinder, Loader):
+    """Imports a module under its old name."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return a spec for an old name; None for all others."""
+        return spec_from_loader(fullname, self) if fullname in MOVED_MODULES else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module of the new name in the place of the old one."""
+        new_name = MOVED_MODULES[module.__name__]
+        warnings.warn(
+            f"{module.__name__} is now {new_name}; the old name goes with the next release",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        sys.modules[module.__name__] = import_module(new_name)
