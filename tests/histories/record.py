@@ -5,21 +5,28 @@ By the public names of rolecast alone, so that it runs on any version:
     python tests/histories/record.py /tmp/before          # small budgets, as the test has them
     python tests/histories/record.py /tmp/before --large  # budgets in which searches learn
     python tests/histories/record.py /tmp/after --large --against /tmp/before
+    python tests/histories/record.py /tmp/before --digests  # what the test compares with
 """
 
 import argparse
+import hashlib
+import json
+import os
 import sys
 import time
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+import llvmlite.binding
 import numpy as np
 import pandas as pd
 
 import rolecast
 
+DIGESTS: Final = Path(__file__).with_name("digests.json")
 SEED: Final = 7
 OPTIMIZERS: Final = ("dss_gp_ucb", "local_gp", "cmaes", "gp_ucb", "snes", "turbo")
 BLACK_BOX: Final = "black_box"
@@ -41,7 +48,7 @@ BUDGETS: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = MappingProxyType
 )
 """Budget by size and problem."""
 
-GLOBAL: Final = ("gp_ucb", "turbo")
+GLOBAL_SEARCHES: Final = ("gp_ucb", "turbo")
 GLOBAL_EVALUATIONS: Final = 60
 """Evaluations in 353 dimensions of the searches that fit all data anew in each batch."""
 
@@ -51,7 +58,7 @@ def history(optimizer: str, problem: str, size: str, folder: Path) -> pd.DataFra
     budget = dict(BUDGETS[size][problem])
     if problem == BLACK_BOX:
         return black_box_history(optimizer, **budget)
-    if optimizer in GLOBAL and "env_steps" in budget:
+    if optimizer in GLOBAL_SEARCHES and "env_steps" in budget:
         budget = {"evaluations": GLOBAL_EVALUATIONS, "episodes": 4}
     out = folder / f"{problem}-{optimizer}"
     rolecast.search(
@@ -109,6 +116,37 @@ def differences(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     ]
 
 
+def row_digests(history: pd.DataFrame) -> list[str]:
+    """Return a digest of every row, of all columns to the last bit."""
+
+    def digest(row: Any) -> str:
+        sha = hashlib.sha256()
+        for value in row:
+            sha.update(np.ascontiguousarray(value).tobytes())
+        return sha.hexdigest()[:16]
+
+    return [digest(row) for row in history.itertuples(index=False)]
+
+
+def machine() -> dict[str, Any]:
+    """Return what the last bits of a computation depend on beside the code."""
+    packages = ("numpy", "scipy", "torch", "numba")
+    return {
+        "cpu": llvmlite.binding.get_host_cpu_name(),
+        "cores": os.cpu_count(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def write_digests(folder: Path) -> None:
+    """Write `digests.json` beside this file from a folder of small histories."""
+    histories = {
+        file.stem: row_digests(pd.read_parquet(file)) for file in sorted(folder.glob("*.parquet"))
+    }
+    digests = {"machine": machine(), "histories": histories}
+    DIGESTS.write_text(json.dumps(digests, indent=1) + "\n")
+
+
 def is_float(value: Any) -> bool:
     """Tell whether a cell can hold NaN."""
     return np.asarray(value).dtype.kind == "f"
@@ -120,7 +158,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--large", action="store_true", help="budgets in which searches learn")
     parser.add_argument("--against", type=Path, help="folder recorded by another version")
+    parser.add_argument("--digests", action="store_true", help="write digests.json from folder")
     options = parser.parse_args()
+    if options.digests:
+        write_digests(options.folder)
+        return 0
     record(options.folder, "large" if options.large else "small")
     if options.against is None:
         return 0
