@@ -5,15 +5,20 @@ BIN := .venv/bin
 # Tests and searches start many processes, each of which would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test lint results clean
+.PHONY: help install demo test test-fast lint fix coverage build changelog results clean
 
 help:
-	@echo "make demo     install, search a team of three predators, show the hunt"
-	@echo "make test     install, lint, run all tests"
-	@echo "make lint     ruff, and mypy --strict with a proof of how many files it read"
-	@echo "make install  create .venv with everything (done by the others where needed)"
-	@echo "make results  the result tables of docs/results (hours)"
-	@echo "make clean    remove .venv and what builds leave"
+	@echo "make demo       install, search a team of three predators, show the hunt"
+	@echo "make test       install, lint, run all tests"
+	@echo "make test-fast  tests without Ray and without training, some 90 seconds"
+	@echo "make lint       ruff, and mypy --strict with a proof of how many files it read"
+	@echo "make fix        format, and mend what ruff can mend"
+	@echo "make coverage   all tests with branch coverage, which has a floor"
+	@echo "make build      sdist and wheel, installed and tried outside the checkout"
+	@echo "make changelog  gather changelog.d into CHANGELOG.md, at a release"
+	@echo "make install    create .venv with everything (done by the others where needed)"
+	@echo "make results    the result tables of docs/results (hours)"
+	@echo "make clean      remove .venv and what builds leave"
 
 install: .venv/installed
 
@@ -26,12 +31,27 @@ install: .venv/installed
 	@touch $@
 
 lint: install
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/python .ci/typecheck.py
+	.ci/lint
+	.ci/types
 
 test: lint
-	$(BIN)/pytest -n 2
+	.ci/test
+
+test-fast: install
+	.ci/test -m 'not slow'
+
+fix: install
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+coverage: install
+	.ci/coverage
+
+build: install
+	.ci/build
+
+changelog: install
+	$(BIN)/towncrier build --yes
 
 demo: install
 	$(BIN)/rolecast demo
