@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from rolecast.benchmarks.functions import additive
 from rolecast.benchmarks.table_text import table
-from rolecast.platform.optimizers.dss_gp_ucb.returns import pair_scores
+from rolecast.platform.optimizers.structure.returns import pair_scores
 from rolecast.platform.surrogate.outcome_transform import level
 
 Edge = tuple[int, int]

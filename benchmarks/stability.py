@@ -15,8 +15,8 @@ import numpy as np
 from rolecast.benchmarks.table_text import table
 from rolecast.core.errors import ConfigError
 from rolecast.core.seeds import Purpose, episode_seeds
-from rolecast.platform.optimizers.dss_gp_ucb.hessians import hessian_scores
-from rolecast.platform.optimizers.dss_gp_ucb.structure import strongest_edges
+from rolecast.platform.optimizers.structure.cliques import strongest_edges
+from rolecast.platform.optimizers.structure.hessians import hessian_scores
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.plan import Plan, make_plan

@@ -15,7 +15,7 @@ from torch import Tensor
 
 import rolecast
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.structure import find_structure
+from rolecast.platform.optimizers.structure.cliques import find_structure
 
 D = 7
 Function = Callable[[Tensor], Tensor]

@@ -11,8 +11,9 @@ from rolecast.core.types import Float
 from rolecast.core.validation import COUNT, FLAG, Rules, at_least, check, one_of, or_none
 from rolecast.platform.optimizers.batch_plan import many_cheap
 from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES
-from rolecast.platform.optimizers.local_gp.config import FinderSettings, LocalGpConfig
+from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
+from rolecast.platform.optimizers.structure.settings import FinderSettings
 
 if TYPE_CHECKING:
     from rolecast.policies.protocol import Policy
@@ -163,7 +164,7 @@ class DssGpUcbConfig(LocalGpConfig):
                 field = f"{type(self).__name__}.structure_source"
                 raise ConfigError(field, "policy", "returns, for this policy has no relaxed_act")
             return None
-        from rolecast.platform.optimizers.dss_gp_ucb.discovery import discover
+        from rolecast.platform.optimizers.structure.discovery import discover
 
         return discover(self, policy, candidates, observations)
 

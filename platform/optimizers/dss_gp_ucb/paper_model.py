@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.returns import StructureFinder
-from rolecast.platform.optimizers.local_gp.config import FinderSettings
 from rolecast.platform.optimizers.local_gp.evidence import PLAINER, STRUCTURES
 from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.optimizers.structure.returns import StructureFinder
+from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern
 from rolecast.platform.surrogate.memory import require_memory

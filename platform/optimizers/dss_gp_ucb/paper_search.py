@@ -17,7 +17,6 @@ from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.paper_model import GlobalProcess, GlobalSettings
 from rolecast.platform.optimizers.local_gp.acquisition import greatest_bounds, root_beta
-from rolecast.platform.optimizers.local_gp.config import FinderSettings
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
@@ -25,6 +24,7 @@ from rolecast.platform.optimizers.observations import (
     restored_generator,
     still_pending,
 )
+from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
+from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.outcome_transform import level
 from rolecast.platform.surrogate.relevance import group_variances, relevance
@@ -22,7 +22,7 @@ BOUNDS: Final = (0.1, 20.0)
 class Metric:
     """Relevance of D dimensions, chosen anew at each refit; it fades as evaluations come in."""
 
-    def __init__(self, config: LocalGpConfig, power: float, *, dimension: int) -> None:
+    def __init__(self, config: LocalGpSettings, power: float, *, dimension: int) -> None:
         """Begin with all dimensions alike.
 
         Args:
@@ -73,7 +73,7 @@ class Metric:
         self._relevance = np.array(state["relevance"], dtype=np.float64)
 
 
-def _groups(config: LocalGpConfig, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _groups(config: LocalGpSettings, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the relevance group of each dimension."""
     if config.groups is None:
         return np.arange(dimension)

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.returns import StructureFinder
-from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.local_gp.defaults import Reach
 from rolecast.platform.optimizers.local_gp.evidence import (
     LARGE_NOISES,
@@ -28,7 +26,9 @@ from rolecast.platform.optimizers.local_gp.evidence import (
     noise_shape,
 )
 from rolecast.platform.optimizers.local_gp.metric import Metric
+from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.optimizers.structure.returns import StructureFinder
 from rolecast.platform.surrogate.dense import Matrix, find_device, free_memory
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern, Mixture
@@ -66,7 +66,7 @@ class _Span:
 class LocalProcess:
     """The process over the latest evaluations; see the module. D dimensions, N evaluations."""
 
-    def __init__(self, config: LocalGpConfig, reach: Reach, *, dimension: int) -> None:
+    def __init__(self, config: LocalGpSettings, reach: Reach, *, dimension: int) -> None:
         self._config, self._reach, self._dimension = config, reach, dimension
         self._cliques = _interacting(config.surrogate_cliques())
         self._finder = StructureFinder(config.finder_settings(), dimension=dimension)

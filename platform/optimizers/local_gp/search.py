@@ -20,10 +20,10 @@ from rolecast.platform.optimizers.local_gp.acquisition import (
     greatest_improvements,
     root_beta,
 )
-from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.local_gp.model import LocalProcess
 from rolecast.platform.optimizers.local_gp.noise import NoiseRule
 from rolecast.platform.optimizers.local_gp.restart import StartRule
+from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.local_gp.trust_region import Cloud
 from rolecast.platform.optimizers.observations import (
     Observations,
@@ -50,7 +50,7 @@ OUTSKIRTS: Final = 3.0
 class LocalSearch:
     """Local Gaussian-process search of the unit cube; see the module."""
 
-    def __init__(self, config: LocalGpConfig, *, dimension: int, seed: int) -> None:
+    def __init__(self, config: LocalGpSettings, *, dimension: int, seed: int) -> None:
         self._config, self._dimension = config, dimension
         self._reach = config.reach(dimension)
         self._rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.structure import (
+from rolecast.platform.optimizers.structure.cliques import (
     balanced,
     find_structure,
     random_scores,

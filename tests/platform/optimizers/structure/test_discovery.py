@@ -9,7 +9,7 @@ import pytest
 
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
-from rolecast.platform.optimizers.dss_gp_ucb.discovery import discover
+from rolecast.platform.optimizers.structure.discovery import discover
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 

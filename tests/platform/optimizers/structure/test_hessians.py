@@ -9,7 +9,7 @@ import torch
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.hessians import hessian_scores
+from rolecast.platform.optimizers.structure.hessians import hessian_scores
 
 
 @dataclass(frozen=True)

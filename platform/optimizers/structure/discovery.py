@@ -1,25 +1,23 @@
 """Structure by name: found by the policy's Hessian, or a control that replaces it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.hessians import hessian_scores
-from rolecast.platform.optimizers.dss_gp_ucb.structure import (
+from rolecast.platform.optimizers.structure.cliques import (
     Structure,
     balanced,
     find_structure,
     random_scores,
 )
-
-if TYPE_CHECKING:
-    from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
-    from rolecast.policies.protocol import Policy
+from rolecast.platform.optimizers.structure.hessians import hessian_scores
+from rolecast.platform.optimizers.structure.settings import DiscoverySettings
+from rolecast.policies.protocol import Policy
 
 
 def discover(
-    config: "DssGpUcbConfig", policy: "Policy", candidates: Float, observations: Float
+    config: DiscoverySettings, policy: Policy, candidates: Float, observations: Float
 ) -> dict[str, Any]:
     """Return the structure that a config asks for, as JSON values for structure.json.
 

@@ -7,7 +7,7 @@ import pytest
 
 from rolecast.benchmarks.functions_additive import AdditiveFunction
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.returns import (
+from rolecast.platform.optimizers.structure.returns import (
     FIRST,
     LARGEST,
     LENGTHSCALE,
@@ -16,7 +16,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.returns import (
     features,
     pair_scores,
 )
-from rolecast.platform.optimizers.local_gp.config import FinderSettings
+from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.matern import matern52
 
 SETTINGS = FinderSettings(edge_cap=100, clique_cap=100, clique_size=8, levelling="none")

@@ -18,8 +18,8 @@ from scipy.linalg import solve_triangular
 from scipy.stats import chi2, false_discovery_control
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.structure import find_structure, strongest_edges
-from rolecast.platform.optimizers.local_gp.config import FinderSettings
+from rolecast.platform.optimizers.structure.cliques import find_structure, strongest_edges
+from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.gp import Fit, fit
 from rolecast.platform.surrogate.matern import matern52
 from rolecast.platform.surrogate.outcome_transform import level
