@@ -26,6 +26,26 @@ settings.load_profile("rolecast")
 CLUSTER: Final = "ray_cluster"
 """Fixture of the tests on Ray; files that name it are all run by one process."""
 
+SLOW: Final = (
+    "tests/benchmarks",
+    "tests/test_docs.py",
+    "tests/test_packaging.py",
+    "tests/baselines/test_losses.py",
+    "tests/core/test_compiled.py",
+    "tests/envs/predator_prey/test_torch_task.py",
+    "tests/platform/actors",
+    "tests/platform/cli/test_commands.py",
+    "tests/platform/optimizers/test_contract.py",
+    "tests/platform/optimizers/test_improvement.py",
+    "tests/platform/optimizers/test_state.py",
+    "tests/platform/reports/test_run.py",
+    "tests/platform/search/test_run.py",
+    "tests/policies/hom/test_policy.py",
+    "tests/policies/hom/test_relaxation.py",
+    "tests/policies/test_contract.py",
+)
+"""Files and folders of 15 s or more by `--durations=0`; they and those on Ray are marked slow."""
+
 
 if not torch.cuda.is_available():
     # Kernels for CUDA are then interpreted. Triton decides when it is imported, by torch perhaps.
@@ -58,8 +78,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WholeFiles:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with Ray: its tests are the longest that one process has to run."""
+    """Begin with Ray, whose tests are the longest of one process, and mark what is slow."""
     items.sort(key=lambda item: not on_ray(item.path))
+    for item in items:
+        if item.nodeid.startswith(SLOW) or on_ray(item.path):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,11 @@ from rolecast.platform.cli.app import main
 from rolecast.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "notebook").glob("*.md")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {"--env-steps": "20000", "--evaluations": "12", "--episodes": "40"}
 """Values that replace the printed ones."""
@@ -85,6 +89,12 @@ def test_the_readme_example_is_short() -> None:
 def test_links_to_files_of_the_repository_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!http)([^)#]+)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    named = re.findall(rf"`((?:{'|'.join(ROOMS)}|docs|tests)/[\w./-]+\.\w+)`", page.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def modules_with_examples() -> list[str]:

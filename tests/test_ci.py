@@ -1,0 +1,25 @@
+"""The workflows call scripts that are there, and the lists of the test tiers name real files."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+import yaml  # type: ignore[import-untyped]  # PyYAML has no types
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_script_of_a_workflow_can_be_run(workflow: Path) -> None:
+    assert yaml.safe_load(workflow.read_text())["jobs"]
+    scripts = re.findall(r"run: (\.ci/\S+)", workflow.read_text())
+    assert scripts
+    assert [name for name in scripts if not os.access(ROOT / name, os.X_OK)] == []
+
+
+def test_every_file_that_is_called_slow_exists() -> None:
+    listed = re.findall(r'^    "(tests/\S+)",$', (ROOT / "tests" / "conftest.py").read_text(), re.M)
+    assert listed
+    assert [name for name in listed if not (ROOT / name).exists()] == []
