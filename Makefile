@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo       install, search a team of three predators, show the hunt"
 	@echo "make test       install, lint, run all tests"
-	@echo "make test-fast  tests without Ray and without training, some 90 seconds"
+	@echo "make test-fast  tests without those on Ray and the slowest files"
 	@echo "make lint       ruff, and mypy --strict with a proof of how many files it read"
 	@echo "make fix        format, and mend what ruff can mend"
 	@echo "make coverage   all tests with branch coverage, which has a floor"
