@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Self
 
 from torch import Tensor
 
-from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner, Tensors
 from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, Rules
 

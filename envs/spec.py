@@ -35,6 +35,12 @@ class TaskSpec:
     source: str = ""
     """Where the task's definition comes from."""
 
+    homogeneous_agents: bool = False
+    """Whether all agents are alike, so that a net that assigns roles has nothing to tell apart."""
+
+    role_net_in_table3: bool = True
+    """Whether the paper's Table 3 counts a role net for this task."""
+
 
 class BatchedTask(Protocol):
     """A task over B parallel episodes. Not reentrant: one batch of episodes at a time.

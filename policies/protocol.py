@@ -7,9 +7,6 @@ from rolecast.core.types import Float, Float32
 from rolecast.policies.space import ParameterSpace
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-if TYPE_CHECKING:
     from torch import Tensor  # seconds to load, and only Hessians need it
 
 

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from rolecast.baselines.ddpg.learner import DDPGLearner
 from rolecast.baselines.ddpg.module import DDPGModule
-from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
 from rolecast.core.validation import POSITIVE, Rules, or_none
 
 

@@ -1,17 +1,31 @@
-"""Settings of PPO for one agent or a team: RLlib's own, and those of networks and normalisation."""
+"""RLlib's PPO for one agent or a team: its settings, and rounds over arrays of joint steps."""
 
 import math
+from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from ray.rllib.algorithms.ppo.ppo import PPOConfig as RLlibPPOConfig
+import numpy as np
+from ray.rllib.algorithms.ppo import ppo
+from ray.rllib.utils.metrics import (
+    ENV_RUNNER_SAMPLING_TIMER,
+    LEARNER_RESULTS,
+    LEARNER_UPDATE_TIMER,
+    NUM_ENV_STEPS_SAMPLED_LIFETIME,
+    SYNCH_WORKER_WEIGHTS_TIMER,
+    TIMERS,
+)
 
 from rolecast.baselines.ppo.learner import PPOLearner
 from rolecast.baselines.ppo.module import PPOModule
 from rolecast.baselines.ppo.runner import PPOEnvRunner
+from rolecast.baselines.ppo.sampler import StepsFragment
 from rolecast.baselines.rllib.networks import SIZES
+from rolecast.baselines.rllib.rounds import JointAlgorithm
 from rolecast.baselines.rllib.settings import NamedSettings
 from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float32
 from rolecast.core.validation import (
     COUNT,
     FLAG,
@@ -28,7 +42,7 @@ from rolecast.core.validation import (
 )
 
 
-class PPOConfig(NamedSettings, RLlibPPOConfig):
+class PPOConfig(NamedSettings, ppo.PPOConfig):
     """RLlib's PPO with the settings of its authors, one policy shared by all agents.
 
     `train_batch_size_per_learner` and `minibatch_size` count joint steps: of n agents, each has n
@@ -107,8 +121,6 @@ class PPOConfig(NamedSettings, RLlibPPOConfig):
         Args:
             algo_class: the algorithm to build; None for `PPO`.
         """
-        from rolecast.baselines.ppo.algorithm import PPO
-
         super().__init__(algo_class=algo_class or PPO)  # type: ignore[no-untyped-call]  # RLlib's
         self.env_runner_cls = PPOEnvRunner
         self.num_env_runners = 0
@@ -157,3 +169,48 @@ class MAPPOConfig(PPOConfig):
         """Set the defaults."""
         super().__init__(algo_class)
         self.centralised_critic = True
+
+
+class PPO(JointAlgorithm, ppo.PPO):
+    """Alternates rounds of sampling and of epochs over what was sampled."""
+
+    @classmethod
+    def get_default_config(cls) -> "PPOConfig":
+        """Return the default settings."""
+        return PPOConfig()
+
+    def take_round(self) -> None:
+        """Sample a fragment from every runner, then learn from all of them together."""
+        with self.metrics.log_time((TIMERS, ENV_RUNNER_SAMPLING_TIMER)):
+            fragments: list[StepsFragment] = self.sample_all()
+        env_steps = sum(fragment.env_steps for fragment in fragments)
+        self.log_round(env_steps, [end for fragment in fragments for end in fragment.ended])
+        self.env_steps += env_steps
+        with self.metrics.log_time((TIMERS, LEARNER_UPDATE_TIMER)):
+            self._learn(side_by_side(fragments))
+        with self.metrics.log_time((TIMERS, SYNCH_WORKER_WEIGHTS_TIMER)):
+            self.send_weights()
+
+    def _learn(self, samples: Mapping[str, Float32]) -> None:
+        """Run all epochs over samples of all runners."""
+        timesteps = {NUM_ENV_STEPS_SAMPLED_LIFETIME: self.env_steps}
+        call = partial(_learn, samples=samples, timesteps=timesteps)
+        results = [answer.get() for answer in self.learner_group.foreach_learner(call)]
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        self.metrics.aggregate(results, key=LEARNER_RESULTS)
+
+
+def side_by_side(fragments: Sequence[StepsFragment]) -> dict[str, Float32]:
+    """Return the samples of all runners as those of one, their episodes side by side."""
+    return {
+        name: np.concatenate([fragment.samples[name] for fragment in fragments], axis=1)
+        for name in fragments[0].samples
+    }
+
+
+def _learn(
+    learner: PPOLearner, samples: Mapping[str, Float32], timesteps: Mapping[str, int]
+) -> Any:
+    return learner.learn(samples, timesteps)

@@ -3,8 +3,7 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
 from rolecast.baselines.sac.learner import SACLearner
 from rolecast.baselines.sac.module import SACModule
 from rolecast.core.validation import FLAG, NUMBER, POSITIVE, Rules, or_none

@@ -3,8 +3,7 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
 from rolecast.baselines.td3.learner import TD3Learner
 from rolecast.baselines.td3.module import TD3Module
 from rolecast.core.validation import NOT_NEGATIVE, Rules

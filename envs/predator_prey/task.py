@@ -83,6 +83,8 @@ class PredatorPreyTask:
             horizon=params.horizon,
             summary=f"{n} predators{kind} hunt {params.prey} faster scripted prey among obstacles",
             source="FACMAC, Peng et al. 2021" + (" (speeds: ours)" if heterogeneous else ""),
+            homogeneous_agents=not heterogeneous,
+            role_net_in_table3=False,
         )
         self.close()
 

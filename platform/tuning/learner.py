@@ -21,7 +21,7 @@ from rolecast.policies.protocol import Policy
 ENTRY_POINTS: Final = "rolecast.methods"
 """Group of entry points that name further `MethodFactory` objects."""
 
-REGISTRY: Final = "rolecast.baselines.registry"
+REGISTRY: Final = "rolecast.baselines.methods"
 """Module whose `METHODS` maps the project's own names to factories."""
 
 

@@ -12,7 +12,6 @@ from rolecast.core.simd import equal, load, pick, store
 from rolecast.core.types import LANES, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.assignment_fused import assign_lanes
-from rolecast.policies.hom.config import HomModel
 from rolecast.policies.hom.interaction_fused import (
     add_messages,
     edge_affinities,
@@ -21,6 +20,7 @@ from rolecast.policies.hom.interaction_fused import (
     update,
     update_states,
 )
+from rolecast.policies.hom.model import HomModel
 from rolecast.policies.layers_fused import clip_rows, tanh_lanes, zero_rows
 from rolecast.policies.network import check_lanes
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.policies.hom.config import HomModel
+from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import forward
 
 Layers = Mapping[str, Sequence[tuple[Float, Float]]]

@@ -11,8 +11,8 @@ import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.policies.hom.assignment import Index, assign_roles
-from rolecast.policies.hom.config import HomModel
 from rolecast.policies.hom.interaction import Layers, role_actions
+from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import check_shapes, forward, unpack
 from rolecast.policies.parameterisation import net_blocks
 from rolecast.policies.protocol import LanePolicy

@@ -8,7 +8,7 @@ of the weights (use float64), and works under `torch.func`.
 import torch
 from torch import Tensor
 
-from rolecast.policies.hom.config import HomModel
+from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import unpack
 from rolecast.policies.relaxation import finish_tensor, forward_tensor
 

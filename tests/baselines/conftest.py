@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 
-from rolecast.baselines.rllib.config import OffPolicyConfig
+from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.environments import joint_spaces
 from rolecast.baselines.rllib.replay import Batch
 from rolecast.envs.spec import TaskSpec

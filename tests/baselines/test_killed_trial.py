@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rolecast.baselines.registry import METHODS
+from rolecast.baselines.methods import METHODS
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.comparison_folder import VOCABULARY

@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 import rolecast.baselines
-from rolecast.baselines.registry import ALGORITHMS, METHODS, algorithm_config
+from rolecast.baselines.methods import METHODS
+from rolecast.baselines.registry import ALGORITHMS, algorithm_config
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.tuning.learner import method_factory

@@ -11,6 +11,7 @@ import pytest
 
 import rolecast
 from rolecast.core.errors import RequestError
+from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies import registry
 from rolecast.policies.registry import POLICIES, make_policy, policy_names
@@ -22,16 +23,18 @@ with (Path(__file__).parent / "policy_sizes.csv").open(newline="") as _file:
 # Two cells of Table 3 follow no rule that fits the others: paper, here.
 EXCEPTIONS = {"Multiagent-Swimmer 12": ("244", 272), "PredPrey 9": ("373", 393)}
 
-SIZES = {"Multiagent-Swimmer": (2, 1), "Multiagent-Ant": (8, 4), "PredPrey": (16, 2)}
+SIZES = {"Multiagent-Swimmer": (2, 1), "Multiagent-Ant": (8, 4)}
 
 
 def of_table3(row: dict[str, str]) -> TaskSpec:
     """Return the task of a row with roles: name, agents, observation and action size."""
     kind, agents = row["column"].rsplit(" ", 1)
-    observation, action = SIZES[kind.removeprefix("Het. ")]
-    name = kind.lower().replace("het. predprey", "het_pred_prey").replace("predprey", "pred_prey")
+    if "PredPrey" in kind:
+        name = kind.lower().replace("het. predprey", "het_pred_prey")
+        return make_task(f"{name.replace('predprey', 'pred_prey')}_{agents}").spec
+    observation, action = SIZES[kind]
     return TaskSpec(
-        id=f"{name}_{agents}",
+        id=f"{kind.lower()}_{agents}",
         agents=int(agents),
         observation_size=observation,
         action_size=action,
@@ -79,8 +82,7 @@ def test_mlp_has_as_many_parameters_as_tables_2_and_3_say(row: dict[str, str]) -
     ],
 )
 def test_hom_of_three_predators_has_these_nets(task_id: str, nets: dict[str, int]) -> None:
-    task = TaskSpec(id=task_id, agents=3, observation_size=16, action_size=2, horizon=25)
-    spans = make_policy("hom", task).space.nets
+    spans = make_policy("hom", make_task(task_id)).space.nets
     assert {name: span.stop - span.start for name, span in spans.items()} == nets
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.baselines.registry import METHODS
+from rolecast.baselines.methods import METHODS
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
 
