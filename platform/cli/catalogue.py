@@ -68,9 +68,15 @@ def policies(name: Name = None, *, json: Json = False) -> None:
 
 def optimizers(name: Name = None, *, json: Json = False) -> None:
     """List the optimisers, or the settings of one (--set KEY=VALUE)."""
-    from rolecast.platform.optimizers.registry import optimizer_config_class, optimizer_names
+    from rolecast.platform.optimizers.registry import (
+        CONFIGURATIONS,
+        optimizer_config_class,
+        optimizer_names,
+    )
 
-    _show("optimizers", "", name, optimizer_names(), optimizer_config_class, json=json)
+    others = tuple(CONFIGURATIONS.get(name or "", {}).values())
+    names = optimizer_names()
+    _show("optimizers", "", name, names, optimizer_config_class, json=json, others=others)
 
 
 def _show(
@@ -81,8 +87,9 @@ def _show(
     config_class: Callable[[str], Any],
     *,
     json: bool,
+    others: Iterable[type] = (),
 ) -> None:
-    """Print all names with their summaries, or the settings of one name."""
+    """Print all names with their summaries, or the settings of one name and of its `others`."""
     if name is None:
         summaries = {each: summary_of(config_class(each)) for each in names}
         if json:
@@ -91,7 +98,10 @@ def _show(
             print_table((kind, "what it is"), summaries.items())
             say(f"\nSettings of one: rolecast {kind} NAME")
         return
-    settings = settings_of(config_class(name))
+    named: dict[str, Setting] = {}
+    for each in (config_class(name), *others):
+        named = {setting.name: setting for setting in settings_of(each)} | named
+    settings = list(named.values())
     if json:
         print_json({"name": name, "settings": {each.name: _as_json(each) for each in settings}})
         return

@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.validation import check, one_of
 from rolecast.platform.optimizers.cmaes import CmaesConfig
-from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
+from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig, PaperDssGpUcbConfig
 from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
@@ -29,6 +30,11 @@ OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
     }
 )
 """The project's own, and yardsticks."""
+
+CONFIGURATIONS: Final[Mapping[str, Mapping[str, type[OptimizerConfig]]]] = MappingProxyType(
+    {"dss_gp_ucb": {"local": DssGpUcbConfig, "paper": PaperDssGpUcbConfig}}
+)
+"""Config classes of one name, of which its setting `configuration` chooses one."""
 
 BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -82,12 +88,45 @@ def optimizer_config(name: str, **settings: Any) -> OptimizerConfig:
     Raises:
         RequestError: unknown name or setting, with the nearest, or a value out of range.
     """
-    config_class = optimizer_config_class(name)
-    known = [field.name for field in fields(config_class)]  # type: ignore[arg-type]
-    for setting in settings:
+    config_class = _chosen_class(name, settings)
+    known = setting_names(config_class)
+    for setting, value in settings.items():
+        _require_configuration(name, config_class, setting, value)
         if setting not in known:
             raise unknown_name(f"setting of optimizer {name!r}", setting, known)
     return config_class(**settings)
+
+
+def setting_names(config_class: type[OptimizerConfig]) -> list[str]:
+    """Return the names of the settings of a config class, in their order."""
+    return [field.name for field in fields(config_class)]  # type: ignore[arg-type]  # by contract
+
+
+def _chosen_class(name: str, settings: Mapping[str, Any]) -> type[OptimizerConfig]:
+    """Return the config class of a name and of its setting `configuration`, where it has one."""
+    if name not in CONFIGURATIONS or "configuration" not in settings:
+        return optimizer_config_class(name)
+    classes = CONFIGURATIONS[name]
+    rules = {"configuration": one_of(*classes)}
+    check(OPTIMIZERS[name].__name__, {"configuration": settings["configuration"]}, rules)
+    return classes[settings["configuration"]]
+
+
+def _require_configuration(
+    name: str, config_class: type[OptimizerConfig], setting: str, value: object
+) -> None:
+    """Refuse a setting that only another configuration of the optimiser has.
+
+    Raises:
+        ConfigError: names that configuration.
+    """
+    if setting in setting_names(config_class):
+        return
+    for configuration, other in CONFIGURATIONS.get(name, {}).items():
+        if setting in setting_names(other):
+            field = f"{config_class.__name__}.{setting}"
+            expected = f"configuration {configuration!r}, which alone has this setting"
+            raise ConfigError(field, value, expected)
 
 
 def make_optimizer(name: str, *, dimension: int, seed: int = 0, **settings: Any) -> Optimizer:

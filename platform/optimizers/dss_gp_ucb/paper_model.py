@@ -35,7 +35,7 @@ ALONE: Final = 20
 
 
 class GlobalSettings(Protocol):
-    """What a global search must know; `GpUcbConfig` and `DssGpUcbConfig` have it."""
+    """What a global search must know; `GpUcbConfig` and `PaperDssGpUcbConfig` have it."""
 
     @property
     def levelling(self) -> str | None:

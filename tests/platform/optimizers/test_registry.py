@@ -77,7 +77,11 @@ BAD = [
     ("dss_gp_ucb", {"structure_score": "sign"}, "score is 'sign'; expected 'rms' or 'signed'"),
     ("dss_gp_ucb", {"edge_cap": 0}, "DssGpUcbConfig.edge_cap is 0; expected an integer >= 1"),
     ("dss_gp_ucb", {"clique_size": 1}, "DssGpUcbConfig.clique_size is 1; expected an integer >= 2"),
-    ("dss_gp_ucb", {"pool": 3}, "DssGpUcbConfig.pool is 3; expected a power of 2"),
+    (
+        "dss_gp_ucb",
+        {"pool": 3, "configuration": "paper"},
+        "PaperDssGpUcbConfig.pool is 3; expected a power of 2",
+    ),
 ]
 
 

@@ -8,9 +8,10 @@ import pytest
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.config import STRUCTURES, DssGpUcbConfig
+from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
+from rolecast.platform.optimizers.dss_gp_ucb.structure_settings import STRUCTURES
 from rolecast.platform.optimizers.protocol import Optimizer
-from rolecast.platform.optimizers.registry import make_optimizer
+from rolecast.platform.optimizers.registry import make_optimizer, optimizer_config
 
 SCHEDULE: dict[str, Any] = {
     "radius": 0.3,
@@ -18,6 +19,10 @@ SCHEDULE: dict[str, Any] = {
     "evaluations": 100,
     "narrowing": "schedule",
     "lengthscale": "cloud",
+}
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "local": {"configuration": "local"},
+    "paper": {"configuration": "paper", "pool": 64},
 }
 REACHES: list[dict[str, Any]] = [SCHEDULE, {}]
 
@@ -50,7 +55,7 @@ def asked_by(name: str, **settings: Any) -> np.ndarray:
 )
 @pytest.mark.parametrize("configuration", ["local", "paper"])
 def test_bad_cliques_are_one_sentence(cliques: Any, message: str, configuration: str) -> None:
-    config = DssGpUcbConfig(cliques=cliques, configuration=configuration)
+    config = optimizer_config("dss_gp_ucb", cliques=cliques, configuration=configuration)
     with pytest.raises(ConfigError, match=message) as caught:
         config.build(dimension=6, seed=0)
     assert "\n" not in str(caught.value)
@@ -62,13 +67,13 @@ def test_bad_cliques_are_one_sentence(cliques: Any, message: str, configuration:
         {"edge_cap": 1.5},
         {"clique_cap": True},
         {"structure_policies": 2.0},
-        {"max_points": 10.5},
-        {"pool": 2.5},
+        {"max_points": 10.5, "configuration": "paper"},
+        {"pool": 2.5, "configuration": "paper"},
     ],
 )
 def test_a_count_is_an_integer(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"expected an? (integer|power of 2)"):
-        DssGpUcbConfig(**settings)
+        optimizer_config("dss_gp_ucb", **settings)
 
 
 @pytest.mark.parametrize("reach", REACHES)
@@ -97,12 +102,13 @@ def test_a_dimension_in_no_clique_is_one_of_its_own_in_the_literal_search() -> N
 def test_structure_is_found_from_a_first_cloud_of_the_search(
     structure: str, configuration: str
 ) -> None:
-    config = DssGpUcbConfig(
+    cloud = {"radius": 0.2, "final_radius": 0.1} if configuration == "local" else {}
+    config: Any = optimizer_config(
+        "dss_gp_ucb",
         structure=structure,
         configuration=configuration,
         structure_policies=40,
-        radius=0.2,
-        final_radius=0.1,
+        **cloud,
     )
     design = config.initial_design(dimension=50, seed=3)
     if structure == "none":
@@ -132,8 +138,30 @@ def test_found_cliques_become_a_setting() -> None:
 
 
 def test_the_literal_search_proposes_the_batches_of_the_paper() -> None:
-    proposal = DssGpUcbConfig(configuration="paper").proposal(100_000)
+    proposal = optimizer_config("dss_gp_ucb", configuration="paper").proposal(100_000)
     assert (proposal.episodes, proposal.batch_size) == (32, 15)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"configuration": "paper", "radius": 0.2},
+            r"PaperDssGpUcbConfig.radius is 0.2; expected configuration 'local', which alone has",
+        ),
+        (
+            {"configuration": "paper", "device": "cuda"},
+            r"PaperDssGpUcbConfig.device is 'cuda'; expected configuration 'local', which alone",
+        ),
+        ({"pool": 64}, r"DssGpUcbConfig.pool is 64; expected configuration 'paper', which alone"),
+    ],
+)
+def test_a_setting_of_the_other_configuration_is_refused_by_name(
+    settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        optimizer_config("dss_gp_ucb", **settings)
+    assert "\n" not in str(caught.value)
 
 
 def told_of_pairs(optimizer: Optimizer, batches: int, seed: int = 0) -> list[np.ndarray]:
@@ -148,7 +176,7 @@ def told_of_pairs(optimizer: Optimizer, batches: int, seed: int = 0) -> list[np.
 
 @pytest.mark.parametrize("configuration", ["local", "paper"])
 def test_a_black_box_without_cliques_has_its_pairs_found_in_the_returns(configuration: str) -> None:
-    optimizer = make_optimizer("dss_gp_ucb", dimension=8, configuration=configuration, pool=64)
+    optimizer = make_optimizer("dss_gp_ucb", dimension=8, **CONFIGURATIONS[configuration])
     told_of_pairs(optimizer, 13)
     edges = optimizer.state_dict()["process"]["finder"]["edges"]
     # In the order of belief; a last round may bring one too many.
@@ -159,7 +187,7 @@ def test_a_black_box_without_cliques_has_its_pairs_found_in_the_returns(configur
 @pytest.mark.parametrize("configuration", ["local", "paper"])
 def test_a_search_that_has_found_pairs_goes_on_from_its_state(configuration: str) -> None:
     original, restored = (
-        make_optimizer("dss_gp_ucb", dimension=8, seed=seed, configuration=configuration, pool=64)
+        make_optimizer("dss_gp_ucb", dimension=8, seed=seed, **CONFIGURATIONS[configuration])
         for seed in (0, 1)
     )
     told_of_pairs(original, 10)
@@ -211,7 +239,7 @@ def ridge(points: Float) -> Float:
 def test_evidence_takes_all_pairs_for_a_sum_and_not_for_a_wave(
     configuration: str, function: Callable[[Float], Float], pairs: float
 ) -> None:
-    optimizer = make_optimizer("dss_gp_ucb", dimension=10, configuration=configuration, pool=64)
+    optimizer = make_optimizer("dss_gp_ucb", dimension=10, **CONFIGURATIONS[configuration])
     points = np.random.default_rng(0).random((90, 10))
     for part in np.split(points, 6):
         optimizer.tell(part, function(part))

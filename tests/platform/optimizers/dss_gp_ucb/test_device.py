@@ -65,5 +65,3 @@ def test_a_device_that_is_not_there_is_refused_before_anything_is_evaluated(conf
 def test_what_is_no_device_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"LocalGpConfig\.device is 'gpu'; expected cpu, cuda"):
         LocalGpConfig(device="gpu")
-    with pytest.raises(ConfigError, match=r"DssGpUcbConfig\.device is 'cuda'; expected cpu, where"):
-        DssGpUcbConfig(device="cuda", configuration="paper")

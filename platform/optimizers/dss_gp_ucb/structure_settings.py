@@ -1,0 +1,145 @@
+"""Settings of structure, which the local search and the paper's global one share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.core.validation import COUNT, FLAG, Rules, at_least, check, one_of, or_none
+from rolecast.platform.optimizers.structure.settings import FinderSettings
+
+if TYPE_CHECKING:
+    from rolecast.policies.protocol import Policy
+
+STRUCTURE_SOURCES: Final = ("policy", "returns")
+STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
+DESIGN_STREAM: Final = 1
+"""Random stream of the initial design, apart from that of the search."""
+
+STRUCTURE_RULES: Final[Rules] = {
+    "structure": one_of(*STRUCTURES),
+    "structure_source": or_none(one_of(*STRUCTURE_SOURCES)),
+    "structure_score": one_of("rms", "signed"),
+    "balance": FLAG,
+    **dict.fromkeys(("edge_cap", "clique_cap"), COUNT),
+    **dict.fromkeys(("clique_size", "structure_policies"), at_least(2)),
+}
+"""Allowed values; those of cliques depend on the dimension."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructureSettings:
+    """Cliques of the surrogate: given by the user, or found before or during the search."""
+
+    structure: str = "found"
+    """Structure of the kernel: "found" by Hessians or returns, or "none". Controls: "blocks"
+    (one clique per net), "random" (a random graph with as many edges), "full" (one clique)."""
+
+    cliques: tuple[tuple[int, ...], ...] | None = None
+    """Cliques given by the user, as tuples of dimensions from 0. None: found as `structure` says;
+    for a black box evidence may then also choose the sum over all pairs of dimensions."""
+
+    structure_source: str | None = None
+    """Source of "found" cliques: "policy", its Hessians before the search; or "returns", a test of
+    pairs at 100 evaluations and whenever these have grown by half. None: "policy" for a policy
+    with `relaxed_act`, "returns" for any other and for a black box."""
+
+    structure_score: str = "rms"
+    """Average over Hessians: root mean square "rms", or the paper's "signed" mean (Algorithm 4)."""
+
+    balance: bool = False
+    """Normalisation of edge scores by the mean scores of both dimensions. It leaves fewer
+    dimensions without an edge under `edge_cap`."""
+
+    edge_cap: int = 1500
+    """Maximum number of edges, strongest first, at least 1; 1,500 is the paper's limit."""
+
+    clique_cap: int = 128
+    """Maximum number of maximal cliques, largest first, at least 1."""
+
+    clique_size: int = 16
+    """Maximum dimensions of a clique, at least 2; larger cliques are cut into even parts."""
+
+    structure_policies: int = 16
+    """Number of policies T0 whose Hessians are averaged, at least 2. They are the first evaluations
+    of the search."""
+
+    def __post_init__(self) -> None:
+        check(type(self).__name__, vars(self), STRUCTURE_RULES)
+
+    def finder_for(self, levelling: str | None) -> FinderSettings | None:
+        """Return the settings of the finder in returns; None where it is off."""
+        wanted = self.structure == "found" and self.structure_source != "policy"
+        if self.cliques is not None or not wanted:
+            return None
+        return FinderSettings(
+            edge_cap=self.edge_cap,
+            clique_cap=self.clique_cap,
+            clique_size=self.clique_size,
+            levelling=levelling,
+        )
+
+    def initial_design(self, *, dimension: int, seed: int) -> Float | None:
+        """Return the T0 policies [T0, D] of the Hessians; None where these are not needed."""
+        if self.structure == "none" or self.cliques is not None:
+            return None
+        if self.structure == "found" and self.structure_source == "returns":
+            return None
+        rng = np.random.default_rng((seed, DESIGN_STREAM))
+        return self.drawn_design(rng, (self.structure_policies, dimension))
+
+    def drawn_design(self, rng: np.random.Generator, shape: tuple[int, int]) -> Float:
+        """Return points [T0, D], uniform in the cube (Algorithm 4, step 1)."""
+        return rng.random(shape)
+
+    def find_structure(
+        self, policy: "Policy", candidates: Float, observations: Float
+    ) -> dict[str, Any] | None:
+        """Find edges and cliques as `structure` says, as JSON values.
+
+        Args:
+            policy: whose parameters are searched.
+            candidates: [T0, D], from `initial_design`.
+            observations: [S, n, do], states that they met.
+        Returns:
+            The structure; None for a policy without `relaxed_act`, whose cliques are found in
+            returns.
+        Raises:
+            ConfigError: `structure_source` is "policy", and this one cannot be differentiated.
+        """
+        if self.structure == "found" and not hasattr(policy, "relaxed_act"):
+            if self.structure_source == "policy":
+                field = f"{type(self).__name__}.structure_source"
+                raise ConfigError(field, "policy", "returns, for this policy has no relaxed_act")
+            return None
+        from rolecast.platform.optimizers.structure.discovery import discover
+
+        return discover(self, policy, candidates, observations)
+
+    def with_structure(self, structure: Mapping[str, Any]) -> Self:
+        """Return these settings with the cliques that were found."""
+        return replace(self, cliques=tuple(tuple(clique) for clique in structure["cliques"]))
+
+    def checked_cliques(self, dimension: int) -> Sequence[Sequence[int]] | None:
+        """Return the given cliques and one of each dimension that is in none; None if not given.
+
+        Raises:
+            ConfigError: a clique is empty, repeats a dimension or names one that is not there.
+        """
+        if self.cliques is None:
+            return None
+        field = f"{type(self).__name__}.cliques"
+        if not isinstance(self.cliques, tuple | list) or not self.cliques:
+            raise ConfigError(field, self.cliques, "at least one clique, or none at all")
+        for clique in self.cliques:
+            if not isinstance(clique, tuple | list) or not all(type(one) is int for one in clique):
+                raise ConfigError(field, clique, "cliques that are tuples of integers")
+            if not clique or len(set(clique)) != len(clique):
+                raise ConfigError(field, clique, "cliques of at least one dimension, each once")
+            if min(clique) < 0 or max(clique) >= dimension:
+                raise ConfigError(field, clique, f"dimensions from 0 to {dimension - 1}")
+        alone = set(range(dimension)) - {member for clique in self.cliques for member in clique}
+        return (*self.cliques, *((member,) for member in sorted(alone)))
