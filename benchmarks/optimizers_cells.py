@@ -14,7 +14,7 @@ from rolecast.benchmarks.functions import Function, additive, embedded
 from rolecast.benchmarks.functions_additive import relabelled
 from rolecast.benchmarks.incumbents import incumbents
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.local_gp.defaults import POLICIES, UNIFORM
+from rolecast.platform.optimizers.local_gp.trust_region import POLICY_DEFAULTS, UNIFORM_DEVIATION
 from rolecast.platform.optimizers.registry import make_optimizer
 
 BATCH: Final = 20
@@ -93,7 +93,7 @@ class Contestant:
         """Return all settings that differ from the defaults."""
         settings = dict(self.settings)
         if self.width is not None:
-            settings["radius"] = self.width * UNIFORM * float(np.sqrt(problem.dimension))
+            settings["radius"] = self.width * UNIFORM_DEVIATION * float(np.sqrt(problem.dimension))
         cliques = problem.function(seed).cliques
         if self.graph is not None and cliques is not None:
             control = relabelled(cliques, problem.dimension, np.random.default_rng((seed, 1)))
@@ -119,10 +119,10 @@ PROBLEMS: Final = (
 )
 
 NARROW: Final = {
-    **asdict(POLICIES),
-    "levelling": "signed_sqrt",
+    **asdict(POLICY_DEFAULTS),
+    "outcome_transform": "signed_sqrt",
     "signal_to_noise": 0.0,
-    "heed_start": False,
+    "restart_at_centre": False,
 }
 LITERAL: Final = {"configuration": "paper"}
 

@@ -15,7 +15,7 @@ import numpy as np
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.core.validation import POSITIVE, at_least, check, even_at_least, or_none
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.recombination import recombination_weights
@@ -100,7 +100,7 @@ class EvolutionConfig(ABC):
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
+        return default_batch_plan(budget_episodes)
 
 
 def reflected(points: Float) -> Float:

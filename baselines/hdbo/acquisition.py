@@ -21,7 +21,7 @@ from rolecast.baselines.hdbo.surrogate import SurrogateConfig
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.core.validation import COUNT, FLAG, check, one_of
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
 
 IMPROVEMENTS: Final = ("noisy", "mean")
@@ -63,7 +63,7 @@ class AcquisitionConfig(SurrogateConfig):
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose few candidates of many episodes: each costs an ascent."""
-        return many_cheap(budget_episodes, episodes=32, batch_size=15)
+        return default_batch_plan(budget_episodes, episodes=32, batch_size=15)
 
 
 def expected_improvement(

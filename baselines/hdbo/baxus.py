@@ -20,7 +20,7 @@ from rolecast.baselines.hdbo.region import Region, best_centre, best_of_draws
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig
 from rolecast.core.types import Float
 from rolecast.core.validation import COUNT, check, or_none
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import require_batch
 from rolecast.platform.optimizers.protocol import Proposal
 
@@ -52,7 +52,7 @@ class BaxusConfig(SurrogateConfig):
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose few candidates of many episodes: few bins need few."""
-        return many_cheap(budget_episodes, episodes=32, batch_size=15)
+        return default_batch_plan(budget_episodes, episodes=32, batch_size=15)
 
 
 class Baxus:

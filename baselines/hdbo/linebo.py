@@ -15,7 +15,7 @@ from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig, posterior_draws, posterior_mean
 from rolecast.core.types import Float
 from rolecast.core.validation import COUNT, POSITIVE, check, one_of, or_none
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
 
 DIRECTIONS: Final = ("coordinate", "random", "descent")
@@ -71,7 +71,7 @@ class LineBoConfig(SurrogateConfig):
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose few candidates of many episodes: lines follow each other."""
-        return many_cheap(budget_episodes, episodes=32, batch_size=15)
+        return default_batch_plan(budget_episodes, episodes=32, batch_size=15)
 
 
 def ends_of_line(anchor: Float, direction: Float) -> tuple[float, float]:

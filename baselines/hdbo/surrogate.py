@@ -28,7 +28,7 @@ from rolecast.baselines.hdbo.record import Index
 from rolecast.baselines.hdbo.shared_points import SharedProcess
 from rolecast.core.types import Float
 from rolecast.core.validation import COUNT, at_least, check, number_from, or_none
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.surrogate.outcome_transform import LEVELLING, level
 
@@ -87,7 +87,7 @@ class SurrogateConfig:
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
+        return default_batch_plan(budget_episodes)
 
 
 Choice = Callable[[Float], Index | slice]

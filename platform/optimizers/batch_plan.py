@@ -3,7 +3,9 @@
 from rolecast.platform.optimizers.protocol import Proposal
 
 
-def many_cheap(budget_episodes: int, *, episodes: int = 8, batch_size: int = 60) -> Proposal:
+def default_batch_plan(
+    budget_episodes: int, *, episodes: int = 8, batch_size: int = 60
+) -> Proposal:
     """Propose many candidates of few episodes: some 25 batches or more, however small the budget.
 
     Where returns are mostly noise, four times the candidates at a quarter of the episodes reach

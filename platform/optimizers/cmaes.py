@@ -15,7 +15,7 @@ from cmaes import CMA, SepCMA
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.core.validation import FLAG, POSITIVE, at_least, check, or_none
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.recombination import recombination_weights
@@ -26,16 +26,19 @@ class CmaesConfig:
     """CMA-ES from the middle of the cube."""
 
     separable: bool = True
-    """Adapt variances alone, not covariances; the full matrix takes D^2 memory and D^3 time."""
+    """Diagonal covariance matrix: variances alone are adapted. The full matrix takes D^2 memory
+    and D^3 time."""
 
     radius: float = 0.376
-    """Root mean square distance of the first candidates from the middle: sigma sqrt(D)."""
+    """Initial radius sigma sqrt(D), above 0: root mean square distance of the first candidates
+    from the centre, in sides of the cube."""
 
     population: int | None = None
-    """Candidates of one generation; None: the size of the first batch."""
+    """Population size, candidates of one generation, at least 4. None: the size of the first
+    batch."""
 
     lr_adapt: bool = False
-    """Adapt the learning rate to the noise; for the full matrix only."""
+    """Learning-rate adaptation to noise (Nomura et al. 2023). Requires `separable` = false."""
 
     def __post_init__(self) -> None:
         rules = {
@@ -56,7 +59,7 @@ class CmaesConfig:
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do; they and CMA-ES both gain by it."""
-        return many_cheap(budget_episodes)
+        return default_batch_plan(budget_episodes)
 
 
 class Cmaes:

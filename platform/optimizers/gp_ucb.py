@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rolecast.core.validation import POSITIVE, Rule, Rules, at_least, check
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 from rolecast.platform.surrogate.outcome_transform import LEVELLING
 
@@ -27,20 +27,22 @@ class GpUcbConfig:
     """
 
     beta: float = 0.2
-    """Factor of beta_t = beta log(2 t)."""
+    """Exploration factor of the upper confidence bound, above 0: beta_t = beta log(2 t), t
+    evaluations."""
 
-    levelling: str | None = None
-    """How returns are made comparable: "signed_sqrt", "rank" or "none". A search of a policy's
-    weights fills it with "signed_sqrt"; None is "none"."""
+    outcome_transform: str | None = None
+    """Transform of the returns before the fit: "signed_sqrt", "rank" or "none". None:
+    "signed_sqrt" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     max_points: int = 500
-    """Most evaluations in the process: half the best, half the latest."""
+    """Maximum evaluations in the Gaussian process, at least 4: half the best, half the latest."""
 
     pool: int = 2048
-    """Sobol points among which a batch is chosen, besides a quarter as many near the incumbent."""
+    """Number of Sobol points from which a batch is chosen, a power of 2. A quarter as many near
+    the incumbent are added."""
 
     def __post_init__(self) -> None:
-        check(type(self).__name__, vars(self), {**GLOBAL_RULES, "levelling": LEVELLING})
+        check(type(self).__name__, vars(self), {**GLOBAL_RULES, "outcome_transform": LEVELLING})
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser."""
@@ -50,4 +52,4 @@ class GpUcbConfig:
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
+        return default_batch_plan(budget_episodes)

@@ -5,9 +5,12 @@ Optimisers maximise over the unit cube [0, 1]^D. D dimensions, q candidates of a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from rolecast.core.types import Float
+
+if TYPE_CHECKING:
+    from rolecast.policies.protocol import Policy
 
 
 class Optimizer(Protocol):
@@ -93,6 +96,33 @@ class OptimizerConfig(Protocol):
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget, in episodes of the task, into batches: some 20 or more of them."""
+
+
+@runtime_checkable
+class HasInitialDesign(Protocol):
+    """Settings of an optimiser whose first evaluations are chosen before it is built."""
+
+    def initial_design(self, *, dimension: int, seed: int) -> Float | None:
+        """Return the candidates [T0, D] of the initial design; None for none."""
+
+
+@runtime_checkable
+class UsesPolicyStructure(Protocol):
+    """Settings of an optimiser that can use the structure of a policy."""
+
+    def find_structure(
+        self, policy: "Policy", candidates: Float, observations: Float
+    ) -> dict[str, Any] | None:
+        """Return the structure of a policy as JSON values; None where it has none.
+
+        Args:
+            policy: whose weights are searched.
+            candidates: [T0, D], the initial design.
+            observations: [S, n, do], states met by running it.
+        """
+
+    def with_structure(self, structure: Mapping[str, Any]) -> OptimizerConfig:
+        """Return these settings with a structure that was found."""
 
 
 def device_of(config: OptimizerConfig) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
@@ -28,7 +28,7 @@ class RandomConfig:
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Divide a budget as the local searches do."""
-        return many_cheap(budget_episodes)
+        return default_batch_plan(budget_episodes)
 
 
 class RandomSearch:

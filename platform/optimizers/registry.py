@@ -1,6 +1,6 @@
 """Optimisers by name: read-only tables here, third parties by entry point."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
@@ -35,6 +35,11 @@ CONFIGURATIONS: Final[Mapping[str, Mapping[str, type[OptimizerConfig]]]] = Mappi
     {"dss_gp_ucb": {"local": DssGpUcbConfig, "paper": PaperDssGpUcbConfig}}
 )
 """Config classes of one name, of which its setting `configuration` chooses one."""
+
+RENAMED_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {"heed_start": "restart_at_centre", "levelling": "outcome_transform"}
+)
+"""Old names of settings, accepted for one more release where only the new name exists."""
 
 BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -90,6 +95,7 @@ def optimizer_config(name: str, **settings: Any) -> OptimizerConfig:
     """
     config_class = _chosen_class(name, settings)
     known = setting_names(config_class)
+    settings = _with_new_names(settings, known)
     for setting, value in settings.items():
         _require_configuration(name, config_class, setting, value)
         if setting not in known:
@@ -100,6 +106,22 @@ def optimizer_config(name: str, **settings: Any) -> OptimizerConfig:
 def setting_names(config_class: type[OptimizerConfig]) -> list[str]:
     """Return the names of the settings of a config class, in their order."""
     return [field.name for field in fields(config_class)]  # type: ignore[arg-type]  # by contract
+
+
+def _with_new_names(settings: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return settings by their new names.
+
+    Raises:
+        ConfigError: a setting is given by both of its names.
+    """
+    renamed: dict[str, Any] = {}
+    for setting, value in settings.items():
+        name = RENAMED_SETTINGS.get(setting, setting)
+        name = name if name in known and setting not in known else setting
+        if name != setting and name in settings:
+            raise ConfigError(setting, value, f"{name} alone, which is its new name")
+        renamed[name] = value
+    return renamed
 
 
 def _chosen_class(name: str, settings: Mapping[str, Any]) -> type[OptimizerConfig]:

@@ -1,8 +1,8 @@
 """What a policy can tell an optimiser: the one place where a black box learns what is inside it.
 
 An optimiser that can use such knowledge has a field for it, None by default. Filled in here are
-`groups`, weights that read the same input, `levelling`, which suits returns whose noise grows with
-them, and the structure found at states that a policy meets.
+`groups`, weights that read the same input, `outcome_transform`, which suits returns whose noise
+grows with them, and the structure found at states that a policy meets.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,17 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.protocol import OptimizerConfig
+from rolecast.platform.optimizers.protocol import (
+    HasInitialDesign,
+    OptimizerConfig,
+    UsesPolicyStructure,
+)
 from rolecast.policies.protocol import Policy
 
 RECORDED_OBSERVATIONS = 512
 """States kept of the initial design, from which structure is found."""
 
-LEVELLING = "signed_sqrt"
+OUTCOME_TRANSFORM = "signed_sqrt"
 """Noise of a sparse task's returns grows as their square root."""
 
 
@@ -24,12 +28,13 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
     """Fill what is known of a policy before anything is evaluated.
 
     Args:
-        config: of its fields `groups` and `levelling`, those that it has and that are None become
-            [D] group numbers and "signed_sqrt".
+        config: its fields `groups` and `outcome_transform` (old name `levelling`) that are None
+            become [D] group numbers and "signed_sqrt".
         policy: whose weights are searched.
     """
     groups = tuple(int(group) for group in policy.space.input_groups)
-    known = {"groups": groups, "levelling": LEVELLING}
+    transform = OUTCOME_TRANSFORM
+    known = {"groups": groups, "outcome_transform": transform, "levelling": transform}
     empty = {name: value for name, value in known.items() if _has_empty(config, name)}
     return _replaced(config, **empty) if empty else config
 
@@ -37,11 +42,11 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
 def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:
     """Return the candidates [T0, D] that the optimiser wants evaluated before it is built.
 
-    None unless the config has a method `initial_design(*, dimension, seed)` that gives some.
+    None unless the config is a `HasInitialDesign` and gives some.
     """
-    design = getattr(config, "initial_design", None)
-    wanted: Float | None = None if design is None else design(dimension=dimension, seed=seed)
-    return wanted
+    if not isinstance(config, HasInitialDesign):
+        return None
+    return config.initial_design(dimension=dimension, seed=seed)
 
 
 def find_structure(
@@ -50,23 +55,21 @@ def find_structure(
     """Find the structure that the optimiser can use, as JSON values for structure.json.
 
     Args:
-        config: asks for it by a method `find_structure(policy, candidates, observations)`.
+        config: finds it, if it is a `UsesPolicyStructure`.
         policy: whose weights are searched.
         candidates: [T0, D], the initial design.
         observations: [S, n, do], states met by running it.
     """
-    find = getattr(config, "find_structure", None)
-    found: dict[str, Any] | None = None if find is None else find(policy, candidates, observations)
-    return found
+    if not isinstance(config, UsesPolicyStructure):
+        return None
+    return config.find_structure(policy, candidates, observations)
 
 
 def with_structure(config: OptimizerConfig, structure: Mapping[str, Any] | None) -> OptimizerConfig:
     """Return the config with the structure in it, freshly found or read from structure.json."""
-    use = getattr(config, "with_structure", None)
-    if structure is None or use is None:
+    if structure is None or not isinstance(config, UsesPolicyStructure):
         return config
-    informed: OptimizerConfig = use(structure)
-    return informed
+    return config.with_structure(structure)
 
 
 def _has_empty(config: OptimizerConfig, name: str) -> bool:

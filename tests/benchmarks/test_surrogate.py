@@ -12,7 +12,7 @@ from rolecast.benchmarks.iterations import (
 )
 from rolecast.benchmarks.kernel_case import fused, one_a_clique
 from rolecast.benchmarks.surrogate import all_cases, measure_all
-from rolecast.platform.optimizers.local_gp.model import LocalProcess
+from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior
 
@@ -47,14 +47,14 @@ def test_a_part_is_measured_alone_and_one_core_is_no_faster_than_itself() -> Non
 def test_the_measured_search_learns_from_what_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its iterations contain the fits that they are to measure: one each, after the first."""
     fitted: list[int] = []
-    condition = LocalProcess.condition
+    condition = LocalGp.condition
 
-    def counting(self: LocalProcess, data: Observations, radius: float, tells: int) -> Posterior:
+    def counting(self: LocalGp, data: Observations, radius: float, tells: int) -> Posterior:
         found = condition(self, data, radius, tells)
         fitted.append(len(found.points))
         return found
 
-    monkeypatch.setattr(LocalProcess, "condition", counting)
+    monkeypatch.setattr(LocalGp, "condition", counting)
     case = Iteration(optimizer=OURS, dimensions=12, points=80, cliques=5, batches=2)
     measure_iteration(case)
     assert fitted == [80, 80, 80]

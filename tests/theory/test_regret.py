@@ -96,7 +96,7 @@ def found_graph(path: Path, rng: np.random.Generator) -> "nx.Graph[int]":
 def gp_ucb(graph: "nx.Graph[int] | None", seed: int) -> GlobalSearch:
     """Return GP-UCB with the maximal cliques of a graph, or with none."""
     cliques = None if graph is None else [sorted(clique) for clique in nx.find_cliques(graph)]
-    config = GpUcbConfig(levelling="none", pool=128)
+    config = GpUcbConfig(outcome_transform="none", pool=128)
     return GlobalSearch(config, dimension=D, seed=seed, cliques=cliques)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.core.validation import check, one_of
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.dss_gp_ucb.structure_settings import StructureSettings
 from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
@@ -22,7 +22,7 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
 
     configuration: str = "local"
     """Search method: "local", the local search with structure; "paper", Algorithm 4 as printed with
-    a global upper confidence bound. "paper" has the settings `beta`, `levelling`, those of
+    a global upper confidence bound. "paper" has the settings `beta`, `outcome_transform`, those of
     structure, `max_points` and `pool`."""
 
     def __post_init__(self) -> None:
@@ -45,11 +45,13 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
 
     def finder_settings(self) -> FinderSettings | None:
         """Return the settings of the finder in returns; None where it is off."""
-        return self.finder_for(self.levelling)
+        return self.finder_for(self.outcome_transform)
 
     def drawn_design(self, rng: np.random.Generator, shape: tuple[int, int]) -> Float:
         """Return points [T0, D] of the first cloud."""
-        cloud = self.reach(shape[1]).radius / np.sqrt(shape[1]) * rng.standard_normal(shape)
+        cloud = (
+            self.search_defaults(shape[1]).radius / np.sqrt(shape[1]) * rng.standard_normal(shape)
+        )
         return np.asarray(np.clip(0.5 + cloud, 0.0, 1.0))
 
 
@@ -64,9 +66,9 @@ class PaperDssGpUcbConfig(StructureSettings):
     """Factor of beta_t = beta d log(2 t), above 0; t evaluations, d the size of the largest clique
     or 1."""
 
-    levelling: str | None = None
-    """Transform of the returns: "signed_sqrt", "rank" or "none". None: "signed_sqrt" for a policy's
-    weights, "none" for a black box."""
+    outcome_transform: str | None = None
+    """Transform of the returns before the fit: "signed_sqrt", "rank" or "none". None:
+    "signed_sqrt" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     max_points: int = 256
     """Maximum evaluations in the Gaussian process, at least 4: half the best, half the latest."""
@@ -77,7 +79,7 @@ class PaperDssGpUcbConfig(StructureSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rules = {**GLOBAL_RULES, "levelling": LEVELLING, "configuration": one_of("paper")}
+        rules = {**GLOBAL_RULES, "outcome_transform": LEVELLING, "configuration": one_of("paper")}
         check(type(self).__name__, vars(self), rules)
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
@@ -93,9 +95,9 @@ class PaperDssGpUcbConfig(StructureSettings):
             dimension=dimension,
             seed=seed,
             cliques=self.checked_cliques(dimension),
-            finder=self.finder_for(self.levelling),
+            finder=self.finder_for(self.outcome_transform),
         )
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose the paper's batches of 15 candidates (section 5)."""
-        return many_cheap(budget_episodes, episodes=32, batch_size=15)
+        return default_batch_plan(budget_episodes, episodes=32, batch_size=15)

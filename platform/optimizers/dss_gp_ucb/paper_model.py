@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.local_gp.evidence import PLAINER, STRUCTURES
+from rolecast.platform.optimizers.local_gp.evidence import KERNEL_STRUCTURES, STRUCTURE_PENALTY
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.optimizers.structure.returns import StructureFinder
 from rolecast.platform.optimizers.structure.settings import FinderSettings
@@ -24,13 +24,13 @@ from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.outcome_transform import level
 from rolecast.platform.surrogate.refits import refit_is_due
 
-LENGTHSCALES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
+LENGTHSCALE_MULTIPLES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
 """Lengthscales that evidence chooses among, as multiples of the square root of the dimension."""
 
-NOISES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
+NOISE_VARIANCES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
 """Noise floors that evidence chooses among, as shares of the output variance."""
 
-ALONE: Final = 20
+PERTURBED_DIMENSIONS: Final = 20
 """Dimensions drawn anew together where none are known to belong together."""
 
 
@@ -38,7 +38,7 @@ class GlobalSettings(Protocol):
     """What a global search must know; `GpUcbConfig` and `PaperDssGpUcbConfig` have it."""
 
     @property
-    def levelling(self) -> str | None:
+    def outcome_transform(self) -> str | None:
         """How returns are made comparable."""
 
     @property
@@ -65,10 +65,10 @@ class Choice:
     """Floor of the noise variance, as a share of the output variance."""
 
     structure: str
-    """One of STRUCTURES."""
+    """One of KERNEL_STRUCTURES."""
 
 
-class GlobalProcess:
+class GlobalGp:
     """The process over the cube, with a sum over cliques or one kernel over all dimensions."""
 
     def __init__(
@@ -82,7 +82,7 @@ class GlobalProcess:
         self._config, self._dimension, self._cliques = config, dimension, cliques
         self._finder = StructureFinder(finder, dimension=dimension)
         given = "common" if cliques is None else "cliques"
-        self._choice = Choice(0.5, NOISES[-2], given)
+        self._choice = Choice(0.5, NOISE_VARIANCES[-2], given)
         self._kept: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._stop = 0
         self._base: Posterior | None = None
@@ -104,7 +104,7 @@ class GlobalProcess:
         """Return the dimensions of a random term of the sum; 20 where the kernel is no sum."""
         if self._choice.structure == "cliques" and self._cliques is not None:
             return np.asarray(self._cliques[int(rng.integers(len(self._cliques)))])
-        few = self.order if self._choice.structure == "pairs" else ALONE
+        few = self.order if self._choice.structure == "pairs" else PERTURBED_DIMENSIONS
         return rng.choice(self._dimension, min(few, self._dimension), replace=False)
 
     def take_in(self, data: Observations) -> None:
@@ -200,7 +200,7 @@ class GlobalProcess:
         Of the last refit and what was told since, up to so many evaluations.
         """
         seen = np.concatenate([self._kept, np.arange(self._stop, count)])
-        targets, slopes = level(data.returns[seen], self._config.levelling)
+        targets, slopes = level(data.returns[seen], self._config.outcome_transform)
         known = np.square(np.nan_to_num(data.stderrs[seen] * slopes))
         return data.candidates[seen], targets, known
 
@@ -212,12 +212,12 @@ class GlobalProcess:
         Cliques that are given are used; those that were found compete with all pairs and with none.
         """
         for structure in self._structures():
-            for multiple in LENGTHSCALES:
-                kernel = self._kernel(Choice(multiple, NOISES[0], structure))
+            for multiple in LENGTHSCALE_MULTIPLES:
+                kernel = self._kernel(Choice(multiple, NOISE_VARIANCES[0], structure))
                 covariance = kernel.matrix(points, points)
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
-                prior -= PLAINER if structure == "cliques" and self._finder.looks else 0.0
-                for noise in NOISES:
+                prior -= STRUCTURE_PENALTY if structure == "cliques" and self._finder.looks else 0.0
+                for noise in NOISE_VARIANCES:
                     known_or_floor = np.maximum(known, noise)
                     fitted = fit(covariance, targets, known_or_floor)
                     choice = Choice(multiple, noise, structure)
@@ -227,4 +227,4 @@ class GlobalProcess:
         """Return the kernels that compete."""
         if not self._finder.looks:
             return ("common",) if self._cliques is None else ("cliques",)
-        return STRUCTURES if self._finder.has_pairs else STRUCTURES[:2]
+        return KERNEL_STRUCTURES if self._finder.has_pairs else KERNEL_STRUCTURES[:2]

@@ -15,7 +15,7 @@ from scipy.stats import qmc
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.paper_model import GlobalProcess, GlobalSettings
+from rolecast.platform.optimizers.dss_gp_ucb.paper_model import GlobalGp, GlobalSettings
 from rolecast.platform.optimizers.local_gp.acquisition import greatest_bounds, root_beta
 from rolecast.platform.optimizers.observations import (
     Observations,
@@ -28,11 +28,11 @@ from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior
 
-STARTS: Final = ("sobol", "incumbent", "climb")
+CANDIDATE_SOURCES: Final = ("sobol", "incumbent", "climb")
 """Where points of a batch come from: uniform ones, the incumbent in part drawn anew, or the best of
 either, climbed."""
 
-REFINED: Final = 2
+REFINED_CANDIDATES: Final = 2
 """Candidates improved by L-BFGS-B in each batch."""
 
 
@@ -51,7 +51,7 @@ class GlobalSearch:
         self._config, self._data = config, Observations(dimension)
         self._rng = np.random.default_rng(seed)
         self._pending = np.empty((0, dimension))
-        self._process = GlobalProcess(config, dimension=dimension, cliques=cliques, finder=finder)
+        self._process = GlobalGp(config, dimension=dimension, cliques=cliques, finder=finder)
         self._won: dict[str, float] = {}
 
     def ask(self, q: int) -> Float:
@@ -71,7 +71,7 @@ class GlobalSearch:
         means, deviations = posterior.mean_and_deviation(pool)
         order = np.argsort(-(means + weight * deviations), kind="stable")
         starts = np.repeat(["sobol", "incumbent"], [size, len(pool) - size]).astype("<U9")
-        for start in order[:REFINED]:
+        for start in order[:REFINED_CANDIDATES]:
             refined = self._refine(posterior, pool[start], weight)
             # Two climbs can end in one corner of the cube, or where an earlier one did.
             known = (self._data.candidates, self._pending, pool)
@@ -87,7 +87,7 @@ class GlobalSearch:
             noise=self._process.noise,
         )
         won = starts[np.array(chosen) - len(self._pending)]
-        self._won = {f"from_{name}": float(np.mean(won == name)) for name in STARTS}
+        self._won = {f"from_{name}": float(np.mean(won == name)) for name in CANDIDATE_SOURCES}
         return np.asarray(pool[chosen])
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:

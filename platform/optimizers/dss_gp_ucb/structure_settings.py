@@ -70,7 +70,7 @@ class StructureSettings:
     def __post_init__(self) -> None:
         check(type(self).__name__, vars(self), STRUCTURE_RULES)
 
-    def finder_for(self, levelling: str | None) -> FinderSettings | None:
+    def finder_for(self, outcome_transform: str | None) -> FinderSettings | None:
         """Return the settings of the finder in returns; None where it is off."""
         wanted = self.structure == "found" and self.structure_source != "policy"
         if self.cliques is not None or not wanted:
@@ -79,7 +79,7 @@ class StructureSettings:
             edge_cap=self.edge_cap,
             clique_cap=self.clique_cap,
             clique_size=self.clique_size,
-            levelling=levelling,
+            outcome_transform=outcome_transform,
         )
 
     def initial_design(self, *, dimension: int, seed: int) -> Float | None:

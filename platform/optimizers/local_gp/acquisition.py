@@ -18,7 +18,7 @@ from rolecast.platform.surrogate.gp import Posterior
 
 ACQUISITIONS: Final = ("ucb", "thompson", "log_ei")
 
-LEAST: Final = 1e-12
+VARIANCE_FLOOR: Final = 1e-12
 """Least variance, as a share of the output variance."""
 
 
@@ -35,7 +35,7 @@ def root_beta(beta: float, order: int, count: int) -> float:
     return float(np.sqrt(beta * order * np.log(2.0 * max(count, 1))))
 
 
-class _Told:
+class FantasyPosterior:
     """Means and variances over a pool of P points, as points of it are told their means."""
 
     def __init__(self, posterior: Posterior, pool: Float, noise: float) -> None:
@@ -43,7 +43,7 @@ class _Told:
         cross = posterior.kernel.matrix(pool, posterior.points)
         self.means = dense.product(cross, posterior.fit.weights)
         self._half = dense.solve_lower(posterior.fit.factor, cross.T)
-        self.variances = np.maximum(1.0 - dense.column_squares(self._half), LEAST)
+        self.variances = np.maximum(1.0 - dense.column_squares(self._half), VARIANCE_FLOOR)
         self._updates = np.zeros((0, len(pool)))
 
     @property
@@ -58,7 +58,7 @@ class _Told:
         row = row - self._updates[:, pick] @ self._updates
         update = row / np.sqrt(self.variances[pick] + self._noise)
         self._updates = np.concatenate([self._updates, update[None]])
-        self.variances = np.maximum(self.variances - np.square(update), LEAST)
+        self.variances = np.maximum(self.variances - np.square(update), VARIANCE_FLOOR)
 
 
 def greatest_bounds(
@@ -109,7 +109,7 @@ def _one_by_one(
     worth: Callable[[Float, Float], Float],
 ) -> list[int]:
     """Return q places of a pool, each worth most by means and deviations [P] as then told."""
-    told = _Told(posterior, pool, noise)
+    told = FantasyPosterior(posterior, pool, noise)
     chosen: list[int] = []
     for place in range(pending + q):
         value = worth(told.means, told.deviations)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 
@@ -19,4 +19,4 @@ class LocalGpConfig(LocalGpSettings):
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Propose many candidates of few episodes."""
-        return many_cheap(budget_episodes)
+        return default_batch_plan(budget_episodes)

@@ -12,10 +12,10 @@ from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.outcome_transform import level
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
-WINDOW: Final = 2400
+RELEVANCE_WINDOW: Final = 2400
 """Latest evaluations that the relevance is fitted to."""
 
-BOUNDS: Final = (0.1, 20.0)
+RELEVANCE_BOUNDS: Final = (0.1, 20.0)
 """Least and greatest relevance of a dimension."""
 
 
@@ -55,13 +55,13 @@ class Metric:
         if power == 0.0 or count < config.relevance_start:
             self._relevance = np.ones(data.dimension)
             return
-        recent = slice(max(0, count - WINDOW), None)
-        targets, _ = level(data.returns[recent], config.levelling)
+        recent = slice(max(0, count - RELEVANCE_WINDOW), None)
+        targets, _ = level(data.returns[recent], config.outcome_transform)
         design = data.candidates[recent] / (radius / np.sqrt(data.dimension))
         self._variances = group_variances(
             design - design.mean(0), targets, self._groups, self._variances
         )
-        self._relevance = relevance(self._variances, self._groups, power, BOUNDS)
+        self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
 
     def state_dict(self) -> dict[str, Any]:
         """Return variances of the groups, and the relevance."""

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.local_gp.defaults import Reach
 from rolecast.platform.optimizers.local_gp.evidence import (
-    LARGE_NOISES,
-    NOISES,
-    SCALES,
-    SHARES,
-    SMALL_NOISES,
+    LARGE_NOISE_VARIANCES,
+    LENGTHSCALE_MULTIPLES,
+    NOISE_VARIANCES,
+    SMALL_NOISE_VARIANCES,
+    STRUCTURE_SHARES,
     best_scale,
     best_share,
     noise_shape,
 )
 from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
+from rolecast.platform.optimizers.local_gp.trust_region import SearchDefaults
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.optimizers.structure.returns import StructureFinder
 from rolecast.platform.surrogate.dense import Matrix, find_device, free_memory
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 CHOICE_INTERVAL: Final = 4
 """Batches between two choices of share and lengthscales."""
 
-NEAR: Final = 3
+NOISE_NEIGHBOURS: Final = 3
 """Noises among which a refit chooses: the last one and its two neighbours."""
 
 FIRST_NOISE: Final = 0.2
@@ -63,17 +63,23 @@ class _Span:
     radius: float
 
 
-class LocalProcess:
+class LocalGp:
     """The process over the latest evaluations; see the module. D dimensions, N evaluations."""
 
-    def __init__(self, config: LocalGpSettings, reach: Reach, *, dimension: int) -> None:
-        self._config, self._reach, self._dimension = config, reach, dimension
+    def __init__(
+        self, config: LocalGpSettings, defaults: SearchDefaults, *, dimension: int
+    ) -> None:
+        self._config, self._defaults, self._dimension = config, defaults, dimension
         self._cliques = _interacting(config.surrogate_cliques())
         self._finder = StructureFinder(config.finder_settings(), dimension=dimension)
-        self.metric = Metric(config, reach.relevance_power, dimension=dimension)
+        self.metric = Metric(config, defaults.relevance_power, dimension=dimension)
         """How much each dimension matters; points are stretched by it before the kernel."""
-        self._by_evidence = reach.lengthscale == "evidence"
-        self._noises = (*SMALL_NOISES, *NOISES, *LARGE_NOISES) if self._by_evidence else NOISES
+        self._by_evidence = defaults.lengthscale == "evidence"
+        self._noises = (
+            (*SMALL_NOISE_VARIANCES, *NOISE_VARIANCES, *LARGE_NOISE_VARIANCES)
+            if self._by_evidence
+            else NOISE_VARIANCES
+        )
         self._noise, self._share = FIRST_NOISE, 0.0
         self._scales = 1.0, 1.0
         self._structure = "cliques"
@@ -127,7 +133,7 @@ class LocalProcess:
     def returns(self, levelled: Float, data: Observations) -> Float:
         """Map values [M] of the process back to the unit of the returns."""
         start = 0 if self._span is None else self._span.start
-        return to_returns(levelled, data.returns[start:], self._config.levelling)
+        return to_returns(levelled, data.returns[start:], self._config.outcome_transform)
 
     def explain(self) -> dict[str, float]:
         """Return what evidence chose last."""
@@ -178,7 +184,7 @@ class LocalProcess:
         self._span = _Span(max(0, count - self._config.window), count, radius)
         self.metric.update(data, radius)
         points, targets, noise = self._seen(data, self._span, count)
-        self._require_memory(points, fits=NEAR)
+        self._require_memory(points, fits=NOISE_NEIGHBOURS)
         if self._finder.is_due(count):
             shape = noise_shape(data.stderrs, self._config.stderr_weight)
             self._finder.find(data.candidates, data.returns, shape)
@@ -196,7 +202,9 @@ class LocalProcess:
             structured = self._chosen_structure(points)
         self._mix(covariance, structured)
         place = self._noises.index(self._noise)
-        near = self._noises[max(0, place - NEAR // 2) : place + NEAR // 2 + 1]
+        near = self._noises[
+            max(0, place - NOISE_NEIGHBOURS // 2) : place + NOISE_NEIGHBOURS // 2 + 1
+        ]
         fits = {choice: fit(covariance, targets, choice * noise) for choice in near}
         self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
         self._base = Posterior(self._kernel(), points, fits[self._noise])
@@ -223,7 +231,7 @@ class LocalProcess:
     def _seen(self, data: Observations, span: _Span, stop: int) -> tuple[Float, Float, Float]:
         """Return stretched points [N, D], levelled targets [N] and the shape of noise [N]."""
         seen = slice(span.start, stop)
-        targets, slopes = level(data.returns[seen], self._config.levelling)
+        targets, slopes = level(data.returns[seen], self._config.outcome_transform)
         noise = noise_shape(data.stderrs[seen] * slopes, self._config.stderr_weight)
         return data.candidates[seen] * self.metric.stretch, targets, noise
 
@@ -252,14 +260,14 @@ class LocalProcess:
         Returns:
             The structured covariance [N, N]; None where its share is 0.
         """
-        scales = SCALES if self._by_evidence else (1.0,)
+        scales = LENGTHSCALE_MULTIPLES if self._by_evidence else (1.0,)
         matrices = (
             ((structure, scale), self._structured(structure, scale).matrix(points, points))
             for structure in self._structures()
             for scale in scales
         )
-        noises = self._noises if self._by_evidence else (*NOISES, *LARGE_NOISES)
-        shares = SHARES[1:] if self._by_evidence else SHARES[1:-1]
+        noises = self._noises if self._by_evidence else (*NOISE_VARIANCES, *LARGE_NOISE_VARIANCES)
+        shares = STRUCTURE_SHARES[1:] if self._by_evidence else STRUCTURE_SHARES[1:-1]
         share, label, structured = best_share(covariance, matrices, targets, noise, noises, shares)
         self._share = share
         self._structure, scale = label or (self._structure, 1.0)
@@ -312,7 +320,7 @@ class LocalProcess:
 
     def _radius(self) -> float:
         """Return the cloud's radius at the last refit."""
-        return self._reach.radius if self._span is None else self._span.radius
+        return self._defaults.radius if self._span is None else self._span.radius
 
 
 def _interacting(cliques: Cliques | None) -> Cliques | None:

@@ -14,39 +14,39 @@ from numpy.typing import NDArray
 
 from rolecast.core.types import Float
 
-PATIENCE: Final = 0.05
+RESTART_INTERVAL: Final = 0.05
 """Share of the budget between two looks."""
 
-ENOUGH: Final = 12
+LEAST_EVALUATIONS: Final = 12
 """Latest evaluations that are looked at, or the latest batch where that is more. Of a cloud that is
-as good as the start, the start is ahead of all by chance once in `ENOUGH` + 1."""
+as good as the start, the start is ahead of all by chance once in `LEAST_EVALUATIONS` + 1."""
 
-HALF: Final = 0.5
+RESTART_SHRINKAGE: Final = 0.5
 """Factor of the cloud's width on going back."""
 
-NARROWEST: Final = 1.0 / 16.0
+LEAST_WIDTH: Final = 1.0 / 16.0
 """Least factor of the width: at a summit the start is ahead of any cloud."""
 
 
 class StartRule:
     """Goes back to the start, with a cloud half as wide, where none of the cloud is as good."""
 
-    def __init__(self, start: Float, *, heeded: bool) -> None:
+    def __init__(self, start: Float, *, enabled: bool) -> None:
         """Begin with the whole width.
 
         Args:
             start: [D], the first centre of the cloud.
-            heeded: if not, the start is never asked for, and nothing ever changes.
+            enabled: if not, the start is never asked for, and nothing ever changes.
         """
-        self._start, self._heeded = start, heeded
-        self._width, self._asked = 1.0, not heeded
+        self._start, self._enabled = start, enabled
+        self._width, self._asked = 1.0, not enabled
         self._earned: list[float] = []
         self._recent = np.empty(0)
         self._looked = 0.0
 
     @property
     def width(self) -> float:
-        """Factor of the cloud's radius, in [`NARROWEST`, 1]."""
+        """Factor of the cloud's radius, in [`LEAST_WIDTH`, 1]."""
         return self._width
 
     def with_start(self, drawn: Float) -> Float:
@@ -60,26 +60,26 @@ class StartRule:
         """Return which of the candidates [q, D] are the start itself [q]."""
         return np.asarray((candidates == self._start).all(axis=1))
 
-    def heard(self, candidates: Float, returns: Float, spent: float) -> bool:
+    def should_restart(self, candidates: Float, returns: Float, spent: float) -> bool:
         """Take in returns [q] of candidates [q, D], that share of the budget being spent.
 
         Returns:
             Whether to go back. A start that earns nothing has nothing to lose: never to that.
         """
-        if not self._heeded:
+        if not self._enabled:
             return False
         start = self.among(candidates)
         self._earned += [float(value) for value in returns[start]]
         cloud = returns[~start]
-        self._recent = np.concatenate([self._recent, cloud])[-max(ENOUGH, len(cloud)) :]
-        due = spent - self._looked >= PATIENCE and len(self._recent) >= ENOUGH
+        self._recent = np.concatenate([self._recent, cloud])[-max(LEAST_EVALUATIONS, len(cloud)) :]
+        due = spent - self._looked >= RESTART_INTERVAL and len(self._recent) >= LEAST_EVALUATIONS
         if not due or not self._earned:
             return False
         self._looked = spent
         better = max(0.0, float(self._recent.max())) < np.mean(self._earned)
-        if not better or self._width <= NARROWEST:
+        if not better or self._width <= LEAST_WIDTH:
             return False
-        self._width *= HALF
+        self._width *= RESTART_SHRINKAGE
         self._asked, self._recent = False, np.empty(0)
         return True
 

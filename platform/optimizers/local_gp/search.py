@@ -20,11 +20,11 @@ from rolecast.platform.optimizers.local_gp.acquisition import (
     greatest_improvements,
     root_beta,
 )
-from rolecast.platform.optimizers.local_gp.model import LocalProcess
+from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.local_gp.noise import NoiseRule
 from rolecast.platform.optimizers.local_gp.restart import StartRule
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
-from rolecast.platform.optimizers.local_gp.trust_region import Cloud
+from rolecast.platform.optimizers.local_gp.trust_region import TrustRegion
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
@@ -34,16 +34,16 @@ from rolecast.platform.optimizers.observations import (
 )
 from rolecast.platform.surrogate.gp import Posterior
 
-SCHEDULE: Final = 4000
+SCHEDULE_EVALUATIONS: Final = 4000
 """Evaluations over which a cloud narrows at least, where the settings do not say."""
 
 ASCENT_STEPS: Final = 8
 """Gradient steps of one move of the centre."""
 
-UNASKED: Final = 64
+LEAST_EVALUATIONS: Final = 64
 """Evaluations from which the centre moves where none was asked for; two batches else."""
 
-OUTSKIRTS: Final = 3.0
+CLOUD_CUTOFF: Final = 3.0
 """Radii from the centre beyond which a point that is told was not drawn from the cloud."""
 
 
@@ -52,20 +52,20 @@ class LocalSearch:
 
     def __init__(self, config: LocalGpSettings, *, dimension: int, seed: int) -> None:
         self._config, self._dimension = config, dimension
-        self._reach = config.reach(dimension)
+        self._defaults = config.search_defaults(dimension)
         self._rng = np.random.default_rng(seed)
-        planned = config.evaluations or SCHEDULE
-        self._cloud = Cloud(self._reach, evaluations=planned, dimension=dimension)
-        self._start = StartRule(np.full(dimension, 0.5), heeded=self._reach.heed_start)
-        self._first_batch, self._tells, self._told = 0, 0, 0
+        planned = config.evaluations or SCHEDULE_EVALUATIONS
+        self._trust_region = TrustRegion(self._defaults, evaluations=planned, dimension=dimension)
+        self._start = StartRule(np.full(dimension, 0.5), enabled=self._defaults.restart_at_centre)
+        self._first_batch, self._tells, self._total = 0, 0, 0
         self._begin()
 
     def _begin(self) -> None:
         """Begin in the middle of the cube, knowing nothing."""
         dimension = self._dimension
         self._data = Observations(dimension)
-        self._process = LocalProcess(self._config, self._reach, dimension=dimension)
-        self._noise = NoiseRule(self._reach.signal_to_noise)
+        self._process = LocalGp(self._config, self._defaults, dimension=dimension)
+        self._noise = NoiseRule(self._defaults.signal_to_noise)
         self._centre = np.full(dimension, 0.5)
         self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
         self._incumbent: tuple[float, float] | None = None
@@ -73,7 +73,7 @@ class LocalSearch:
     @property
     def radius(self) -> float:
         """Root mean square distance of the cloud from its centre, now."""
-        return self._start.width * self._noise.width * self._cloud.radius(self._told)
+        return self._start.width * self._noise.width * self._trust_region.radius(self._total)
 
     def episodes(self, planned: int) -> int:
         """Return how many of the episodes planned for a candidate it needs."""
@@ -86,7 +86,7 @@ class LocalSearch:
 
     def pace(self, spent: float) -> None:
         """Take in the share of the budget spent."""
-        self._cloud.pace(spent)
+        self._trust_region.pace(spent)
 
     def ask(self, q: int) -> Float:
         """Return q points of the cloud [q, D].
@@ -139,13 +139,13 @@ class LocalSearch:
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
         self._tells += 1
-        self._told += len(self._data) - known
-        if len(self._data) >= (2 * self._first_batch or UNASKED):
+        self._total += len(self._data) - known
+        if len(self._data) >= (2 * self._first_batch or LEAST_EVALUATIONS):
             self._learn()
-        self._hear(known, centre, radius)
+        self._update_noise(known, centre, radius)
         fresh, returns = self._data.candidates[known:], self._data.returns[known:]
-        if self._start.heard(fresh, returns, self._cloud.spent(self._told)):
-            self._go_back()
+        if self._start.should_restart(fresh, returns, self._trust_region.spent(self._total)):
+            self._restart()
 
     def best(self) -> Float:
         """Return the average of the latest centres: of highest posterior mean, less their walk.
@@ -175,8 +175,8 @@ class LocalSearch:
             "path": self._path.copy(),
             "pending": self._pending.copy(),
             "process": self._process.state_dict(),
-            "cloud": self._cloud.state_dict(),
-            "counts": [self._first_batch, self._tells, self._told],
+            "cloud": self._trust_region.state_dict(),
+            "counts": [self._first_batch, self._tells, self._total],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
             "noise": self._noise.state_dict(),
             "start": self._start.state_dict(),
@@ -188,33 +188,33 @@ class LocalSearch:
         self._rng = restored_generator(state["rng"])
         for name in ("centre", "path", "pending"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
-        self._cloud.load_state_dict(state["cloud"])
+        self._trust_region.load_state_dict(state["cloud"])
         self._process.load_state_dict(state["process"])
-        self._first_batch, self._tells, self._told = map(int, state["counts"])
+        self._first_batch, self._tells, self._total = map(int, state["counts"])
         self._noise.load_state_dict(state["noise"])
         self._start.load_state_dict(state["start"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
-    def _go_back(self) -> None:
+    def _restart(self) -> None:
         """Begin anew, of all evaluations remembering those of the start."""
         data, kept = self._data, self._start.among(self._data.candidates)
         self._begin()
         self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
 
-    def _hear(self, known: int, centre: Float, radius: float) -> None:
+    def _update_noise(self, known: int, centre: Float, radius: float) -> None:
         """Learn how noisy the latest evaluations were, of a cloud round that centre."""
         data = self._data
         distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
         # The centre itself, where it was asked for as the start, was not drawn.
-        drawn = np.flatnonzero((distances > 0.0) & (distances <= OUTSKIRTS * radius)) + known
-        self._noise.heard(data.returns[drawn], data.stderrs[drawn])
+        drawn = np.flatnonzero((distances > 0.0) & (distances <= CLOUD_CUTOFF * radius)) + known
+        self._noise.update(data.returns[drawn], data.stderrs[drawn])
 
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and climb."""
         posterior = self._process.condition(self._data, self.radius, self._tells)
         stretch = self._process.metric.stretch
-        limit = self._reach.step * self.radius
+        limit = self._defaults.step * self.radius
         move = climb(posterior, self._centre * stretch, limit) * stretch
         length = float(np.linalg.norm(move))
         before = self._centre
@@ -224,7 +224,7 @@ class LocalSearch:
         low, middle, high = self._process.returns(bounds, self._data)
         self._incumbent = float(middle), 0.5 * float(high - low)
         self._path = np.concatenate([self._path[-self._averaged :], self._centre[None]])
-        self._cloud.moved((self._centre - before) / limit)
+        self._trust_region.update((self._centre - before) / limit)
 
 
 def climb(posterior: Posterior, start: Float, limit: float) -> Float:

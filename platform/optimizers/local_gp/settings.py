@@ -19,12 +19,12 @@ from rolecast.core.validation import (
     or_none,
 )
 from rolecast.platform.optimizers.local_gp.acquisition import ACQUISITIONS
-from rolecast.platform.optimizers.local_gp.defaults import (
-    LENGTHSCALES,
-    NARROWINGS,
-    POLICIES,
-    Reach,
-    black_boxes,
+from rolecast.platform.optimizers.local_gp.trust_region import (
+    LENGTHSCALE_RULES,
+    NARROWING_RULES,
+    POLICY_DEFAULTS,
+    SearchDefaults,
+    black_box_defaults,
 )
 from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.dense import check_device
@@ -32,16 +32,16 @@ from rolecast.platform.surrogate.outcome_transform import LEVELLING
 
 RULES: Final[Rules] = {
     **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE)),
-    "narrowing": or_none(one_of(*NARROWINGS)),
+    "narrowing": or_none(one_of(*NARROWING_RULES)),
     "signal_to_noise": or_none(NOT_NEGATIVE),
-    "heed_start": or_none(FLAG),
-    "lengthscale": or_none(one_of(*LENGTHSCALES)),
+    "restart_at_centre": or_none(FLAG),
+    "lengthscale": or_none(one_of(*LENGTHSCALE_RULES)),
     "acquisition": one_of("cloud", *ACQUISITIONS),
     "beta": NOT_NEGATIVE,
     **dict.fromkeys(("averaged", "relevance_cloud", "stderr_weight"), UNIT),
     "relevance_power": or_none(UNIT),
     **dict.fromkeys(("choices", "window", "relevance_start", "relevance_end"), COUNT),
-    "levelling": LEVELLING,
+    "outcome_transform": LEVELLING,
     "groups": or_none(
         Rule(
             lambda value: isinstance(value, list | tuple) and all(map(COUNT_OR_ZERO.allows, value)),
@@ -61,94 +61,101 @@ class LocalGpSettings:
     mostly noise, that finds nothing (docs/optimizers.md), so the process looks at a cloud of
     radius `radius` round a centre which climbs its posterior mean.
 
-    How far it looks depends on what is searched: a policy's weights, or a black box (`Reach`).
+    Defaults of None depend on what is searched: a policy's weights or a black box
+    (`SearchDefaults`).
     """
 
     radius: float | None = None
-    """Root mean square distance of a candidate from the centre at first; the cube has side 1. None:
-    0.2 for a policy's weights, as wide as the cube, sqrt(D / 12), for a black box."""
+    """Initial radius of the trust region, above 0: root mean square distance of a candidate from
+    the centre, in sides of the cube. None: 0.2 for a policy's weights, sqrt(D / 12), the spread
+    of the cube, for a black box."""
 
     final_radius: float | None = None
-    """The least radius, unless noise allows less. None: a fifth of the first; for a black box a
-    hundredth by "schedule", a thousandth by "progress"."""
+    """Final radius of the trust region, above 0, at most `radius`. Noise may reduce it further
+    (`signal_to_noise`). None: 1/5 of `radius`; for a black box 1/100 with "schedule" and 1/1000
+    with "progress"."""
 
     narrowing: str | None = None
-    """When the cloud narrows: geometrically over the budget ("schedule"), or while the centre's
-    moves cancel ("progress"), widening again while they add up. None: "schedule" for a policy's
-    weights and for a black box whose budget is known (`evaluations`), else "progress"."""
+    """Radius schedule: "schedule" shrinks it geometrically over the budget. "progress" shrinks
+    it while moves of the centre cancel, and widens it while they add up. None: "schedule" for a
+    policy's weights and for a black box with `evaluations`, else "progress"."""
 
     signal_to_noise: float | None = None
-    """Variance of candidates' returns that is not noise, in units of that which is, above which the
-    cloud narrows, by up to a factor of 4; it widens again below. Beyond 30 times as much noise
-    limits nothing, and fewer episodes are taken (`fewer_episodes`). 0: neither. None: 1 for a
-    policy's weights, 0 for a black box."""
+    """Signal-to-noise ratio of the returns above which the trust region narrows, at least 0;
+    variance over variance. The radius shrinks by up to a factor of 4, and grows again below the
+    ratio. At 30 times the ratio the radius is not limited; at 60 times fewer episodes are taken
+    (`fewer_episodes`). 0: off. None: 1 for a policy's weights, 0 for a black box."""
 
-    heed_start: bool | None = None
-    """Whether the middle of the cube is evaluated too, and a search that has nothing as good in its
-    cloud goes back there with one half as wide, up to 4 times. None: true for a policy's weights,
-    false for a black box."""
+    restart_at_centre: bool | None = None
+    """Restart at the centre of the cube: the centre is evaluated too. If it beats all of the
+    latest candidates, the search restarts there with half the radius, up to 4 times. None: true
+    for a policy's weights, false for a black box. Old name: `heed_start`."""
 
     lengthscale: str | None = None
-    """Of the process: the radius of the "cloud", or a multiple of it chosen by "evidence". None:
-    "cloud" for a policy's weights, "evidence" for a black box."""
+    """Lengthscale of the kernel: "cloud" is the radius of the trust region; "evidence" chooses a
+    multiple of it by marginal likelihood. None: "cloud" for a policy's weights, "evidence" for a
+    black box."""
 
     step: float | None = None
-    """Longest move of the centre in one batch, as a share of the radius. None: 0.3 for a policy's
+    """Maximum step of the centre in one batch, above 0, in radii. None: 0.3 for a policy's
     weights, 0.4 for a black box."""
 
     acquisition: str = "cloud"
-    """Which points of the cloud are evaluated: as many as are drawn ("cloud"), or of more those of
-    the greatest upper confidence bound ("ucb"), expected improvement ("log_ei") or draws of the
-    process ("thompson")."""
+    """Acquisition function of a batch: "cloud" evaluates all points drawn. "ucb" (upper
+    confidence bound), "log_ei" (expected improvement) and "thompson" (posterior draws) choose
+    among `choices` times as many."""
 
     choices: int = 8
-    """Points of the cloud for each one that such an acquisition chooses."""
+    """Points drawn for each candidate that the acquisition function chooses, at least 1. Not
+    used by "cloud"."""
 
     beta: float = 0.2
-    """Factor of beta_t = beta d log(2 t) in the upper confidence bound, t evaluations, d the size
-    of the largest clique or 1."""
+    """Exploration factor of "ucb", at least 0: beta_t = beta d log(2 t). Here t counts
+    evaluations and d is the size of the largest clique, or 1."""
 
     averaged: float = 0.1
-    """Share of all batches so far, the latest ones, whose centres are averaged into the incumbent:
-    the centre itself walks at random about a summit."""
+    """Fraction of batches, the latest ones, whose centres are averaged into the incumbent, in
+    [0, 1]. The average removes the random walk of the centre about an optimum."""
 
     window: int = 480
-    """Latest evaluations that the process sees."""
+    """Maximum evaluations in the Gaussian process, the latest ones, at least 1. Time grows as
+    its cube."""
 
-    levelling: str | None = None
-    """How returns are made comparable: "signed_sqrt", "rank" or "none". A search of a policy's
-    weights fills it with "signed_sqrt"; None is "none"."""
+    outcome_transform: str | None = None
+    """Transform of the returns before the fit: "signed_sqrt", "rank" or "none". None:
+    "signed_sqrt" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     stderr_weight: float = 0.25
-    """How far an evaluation's own standard error sets its noise: 0 all alike, 1 wholly. A standard
-    error from 8 episodes is itself uncertain by a quarter, so it is trusted in part."""
+    """Weight of the standard errors in the noise model, in [0, 1]. 0: all evaluations are
+    equally noisy; 1: noise variance is proportional to the squared standard error. From 8
+    episodes a standard error is itself uncertain by a quarter."""
 
     groups: tuple[int, ...] | None = None
-    """Group of each dimension for the relevance. A search fills it with the policy's
-    `input_groups`; None says that a black box is searched, where each is its own."""
+    """Relevance group of each dimension, D integers from 0. A search of a policy fills in its
+    `input_groups`. None marks a black box, with one group per dimension."""
 
     relevance_power: float | None = None
-    """How strongly relevance stretches the metric at first; 0 turns it off. None: 0.5 for a
+    """Exponent of relevance in the metric at the start, in [0, 1]; 0: off. None: 0.5 for a
     policy's weights, 0 for a black box."""
 
     relevance_cloud: float = 0.5
-    """How strongly relevance shapes the cloud, as a share of how it stretches the metric."""
+    """Exponent of relevance in the shape of the trust region, in [0, 1], relative to
+    `relevance_power`."""
 
     relevance_start: int = 300
-    """Evaluations before relevance is trusted."""
+    """Evaluations before relevance is used, at least 1."""
 
     relevance_end: int = 3200
-    """Evaluations at which it has faded out, linearly."""
+    """Evaluations at which the exponent of relevance has fallen linearly to 0, at least 1."""
 
     evaluations: int | None = None
-    """Budget of a black box, in evaluations, over which its cloud narrows unless it does so by
-    "progress"; None: not known. Of a policy's weights, least length of the schedule, None: 4,000. A
-    larger budget stretches it; a smaller one narrows the cloud less far: one that narrows before
-    the centre has climbed stands still."""
+    """Evaluation budget, at least 1. Black box: the radius shrinks over it unless `narrowing` is
+    "progress"; None: unknown. Policy: minimum length of the schedule, None: 4,000; a larger
+    budget stretches it, a smaller one ends it early."""
 
     device: str = "cpu"
-    """Where covariances are computed and factored: "cpu", "cuda" or "cuda:1". For windows of
-    thousands of evaluations, or tens of thousands of cliques; below that the CPU is as quick."""
+    """Device of the covariance matrices: "cpu", "cuda" or "cuda:1". A GPU pays for windows of
+    thousands of evaluations, or tens of thousands of cliques."""
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
@@ -157,18 +164,18 @@ class LocalGpSettings:
         if self.radius and self.final_radius and self.final_radius > self.radius:
             raise ConfigError(f"{owner}.final_radius", self.final_radius, "above 0, <= radius")
 
-    def reach(self, dimension: int) -> Reach:
-        """Return how far the search looks: what is set, and what suits a policy or black box.
+    def search_defaults(self, dimension: int) -> SearchDefaults:
+        """Return the settings that are set, and defaults for a policy or a black box.
 
         Raises:
             ConfigError: the final radius is greater than the first.
         """
-        usual = POLICIES
+        usual = POLICY_DEFAULTS
         if self.groups is None:
             planned = self.evaluations is not None
             narrowing = self.narrowing or ("schedule" if planned else "progress")
-            usual = black_boxes(dimension, narrowing)
-        names = (field.name for field in fields(Reach))
+            usual = black_box_defaults(dimension, narrowing)
+        names = (field.name for field in fields(SearchDefaults))
         chosen = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         if "final_radius" not in chosen and "radius" in chosen:
             chosen["final_radius"] = chosen["radius"] * usual.final_radius / usual.radius

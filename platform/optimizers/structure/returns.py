@@ -24,43 +24,43 @@ from rolecast.platform.surrogate.gp import Fit, fit
 from rolecast.platform.surrogate.matern import matern52
 from rolecast.platform.surrogate.outcome_transform import level
 
-FIRST: Final = 100
+FIRST_LOOK: Final = 100
 """Evaluations before a first look."""
 
-AGAIN: Final = 1.5
+LOOK_GROWTH: Final = 1.5
 """Factor of evaluations from one look to the next."""
 
-MOST: Final = 2000
+LOOK_WINDOW: Final = 2000
 """Latest evaluations that a look takes in."""
 
-LARGEST: Final = 1000
+DIMENSION_LIMIT: Final = 1000
 """Most dimensions in which it looks: scores take 8 (6 D)^2 bytes a few times over, and more pairs
 are not told apart by any evaluations that a search can make."""
 
-LENGTHSCALE: Final = 1.4
+RELATIVE_LENGTHSCALE: Final = 1.4
 """Of the one-dimensional kernels, in standard deviations of the dimension."""
 
-NODES: Final = 20
+NYSTROEM_NODES: Final = 20
 """Quantiles of a dimension from which its kernel's features are made (Nyström)."""
 
-FEATURES: Final = 6
+FEATURE_COUNT: Final = 6
 """How many of them are kept."""
 
-ROUNDS: Final = 20
+ROUND_LIMIT: Final = 20
 """Most rounds."""
 
-PACE: Final = 8
+DIMENSIONS_PER_PAIR: Final = 8
 """Dimensions for each pair that joins in a round: one that shares a dimension with a true pair
 looks like one itself until that has joined."""
 
-FALSE: Final = 0.1
+FALSE_DISCOVERY_RATE: Final = 0.1
 """Share of false pairs among those found that is put up with (Benjamini and Hochberg 1995). Where
 nothing interacts, it is how often a look finds any; chances are a little rough, so 0.15 at most."""
 
-NOISES: Final = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
+NOISE_VARIANCES: Final = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Noise variances that evidence chooses among, as shares of the output variance."""
 
-SHARES: Final = (0.2, 0.5, 0.8)
+PAIR_SHARES: Final = (0.2, 0.5, 0.8)
 """Shares of the pairs that evidence chooses among."""
 
 Index = NDArray[np.int64]
@@ -71,7 +71,7 @@ class StructureFinder:
 
     def __init__(self, settings: FinderSettings | None, *, dimension: int) -> None:
         self._settings, self._dimension = settings, dimension
-        self._next = FIRST
+        self._next = FIRST_LOOK
         self._edges: Index = np.zeros((0, 2), dtype=np.int64)
         self.cliques: tuple[tuple[int, ...], ...] | None = None
         """Found last, a dimension in no pair alone; None before the first look."""
@@ -79,7 +79,7 @@ class StructureFinder:
     @property
     def looks(self) -> bool:
         """Whether it ever does."""
-        return self._settings is not None and 1 < self._dimension <= LARGEST
+        return self._settings is not None and 1 < self._dimension <= DIMENSION_LIMIT
 
     def is_due(self, count: int) -> bool:
         """Return whether it is time to look, with so many evaluations."""
@@ -95,9 +95,9 @@ class StructureFinder:
         """
         if self._settings is None:
             return
-        self._next = int(AGAIN * len(candidates))
-        seen = slice(max(0, len(candidates) - MOST), None)
-        targets, _ = level(returns[seen], self._settings.levelling)
+        self._next = int(LOOK_GROWTH * len(candidates))
+        seen = slice(max(0, len(candidates) - LOOK_WINDOW), None)
+        targets, _ = level(returns[seen], self._settings.outcome_transform)
         scores = pair_scores(candidates[seen], targets, noise[seen])
         self._edges, _ = strongest_edges(scores, self._settings.edge_cap)
         self.cliques = self._joined(scores)
@@ -122,7 +122,7 @@ class StructureFinder:
         scores = np.zeros((self._dimension, self._dimension))
         ranks = np.arange(len(self._edges), 0, -1)
         scores[self._edges[:, 0], self._edges[:, 1]] = ranks
-        looked = self._next > FIRST
+        looked = self._next > FIRST_LOOK
         self.cliques = self._joined(scores + scores.T) if looked else None
 
     def _joined(self, scores: Float) -> tuple[tuple[int, ...], ...] | None:
@@ -153,12 +153,12 @@ def pair_scores(candidates: Float, targets: Float, noise: Float) -> Float:
 
 
 def features(column: Float) -> Float:
-    """Return centred features [N, FEATURES] of a dimension, whose products sum to its kernel.
+    """Return centred features [N, FEATURE_COUNT] of a dimension, whose products sum to its kernel.
 
     Matérn-5/2 by Nyström's method on quantiles, the constant taken out, mean square sum 1.
     """
-    spread = max(float(column.std()), 1e-12) * LENGTHSCALE
-    nodes = np.quantile(column, np.linspace(0.0, 1.0, NODES))
+    spread = max(float(column.std()), 1e-12) * RELATIVE_LENGTHSCALE
+    nodes = np.quantile(column, np.linspace(0.0, 1.0, NYSTROEM_NODES))
     cross = matern52(np.square((column[:, None] - nodes) / spread))
     own = matern52(np.square((nodes[:, None] - nodes) / spread))
     values, vectors = np.linalg.eigh(own)
@@ -166,8 +166,8 @@ def features(column: Float) -> Float:
     mapped = cross @ (vectors[:, kept] / np.sqrt(values[kept]))
     left, singular, _ = np.linalg.svd(mapped - mapped.mean(0), full_matrices=False)
     # A dimension that hardly varies has fewer features; the others stay 0.
-    found = np.zeros((len(column), FEATURES))
-    rank = min(FEATURES, len(singular))
+    found = np.zeros((len(column), FEATURE_COUNT))
+    rank = min(FEATURE_COUNT, len(singular))
     found[:, :rank] = left[:, :rank] * singular[:rank]
     mean_square = np.square(found).sum() / len(column)
     return np.asarray(found / np.sqrt(max(float(mean_square), 1e-300)))
@@ -187,7 +187,7 @@ class _PairModel:
         """Return the pairs that chance does not explain, in the order in which they joined."""
         found: list[tuple[int, int]] = []
         together = np.zeros_like(self._single)
-        for _ in range(ROUNDS):
+        for _ in range(ROUND_LIMIT):
             joined = self._next(self._fit(len(found), together), found)
             if not joined:
                 break
@@ -203,8 +203,8 @@ class _PairModel:
         rows, columns = np.triu_indices(len(times), 1)
         times, chances = times[rows, columns], chances[rows, columns]
         # Chances can be too small for a float; then the greater score goes first.
-        order = np.lexsort((-times, chances))[: max(1, len(self._features) // PACE)]
-        sure = false_discovery_control(chances)[order] <= FALSE
+        order = np.lexsort((-times, chances))[: max(1, len(self._features) // DIMENSIONS_PER_PAIR)]
+        sure = false_discovery_control(chances)[order] <= FALSE_DISCOVERY_RATE
         return [(int(rows[place]), int(columns[place])) for place in order[sure]]
 
     def _kernel(self, dimension: int) -> Float:
@@ -218,8 +218,8 @@ class _PairModel:
                 self._targets,
                 noise * self._noise,
             )
-            for share in (SHARES if pairs else (0.0,))
-            for noise in NOISES
+            for share in (PAIR_SHARES if pairs else (0.0,))
+            for noise in NOISE_VARIANCES
         )
         return max(fits, key=lambda each: each.log_evidence)
 

@@ -45,5 +45,5 @@ class FinderSettings:
     clique_size: int
     """Maximum number of dimensions in one clique; larger ones are cut."""
 
-    levelling: str | None
+    outcome_transform: str | None
     """Transform of the returns: "signed_sqrt", "rank" or "none"; None is "none"."""

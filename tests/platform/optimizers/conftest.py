@@ -54,7 +54,7 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {"configuration": "paper", "cliques": CLIQUES, "pool": 32, "max_points": 60},
     ],
     "local_gp": [
-        {**LOCAL, "levelling": "rank", "groups": (0, 0, 1, 1, 2, 2)},
+        {**LOCAL, "outcome_transform": "rank", "groups": (0, 0, 1, 1, 2, 2)},
         {},
         {"acquisition": "ucb"},
         {**LOCAL, "acquisition": "thompson"},

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.registry import optimizer_config
 from tests.platform.optimizers.conftest import NAMES
@@ -24,7 +24,7 @@ def batches(budget: int, proposal: Proposal) -> int:
 def test_there_are_twenty_batches_or_more_from_250_episodes_on(
     shape: dict[str, int], budget: int
 ) -> None:
-    proposal = many_cheap(budget, **shape)
+    proposal = default_batch_plan(budget, **shape)
     assert proposal.episodes >= 1
     assert proposal.batch_size >= 1
     count = batches(budget, proposal)
@@ -37,7 +37,7 @@ def test_there_are_twenty_batches_or_more_from_250_episodes_on(
 def test_a_larger_budget_never_means_fewer_episodes_or_smaller_batches(
     shape: dict[str, int], budget: int, more: int
 ) -> None:
-    small, large = many_cheap(budget, **shape), many_cheap(budget + more, **shape)
+    small, large = default_batch_plan(budget, **shape), default_batch_plan(budget + more, **shape)
     assert small.episodes <= large.episodes
     assert small.batch_size <= large.batch_size
 
@@ -45,7 +45,7 @@ def test_a_larger_budget_never_means_fewer_episodes_or_smaller_batches(
 @pytest.mark.parametrize("shape", SHAPES)
 def test_an_ample_budget_has_the_shape_asked_for(shape: dict[str, int]) -> None:
     asked = {"episodes": 8, "batch_size": 60} | shape
-    proposal = many_cheap(10**6, **shape)
+    proposal = default_batch_plan(10**6, **shape)
     assert (proposal.episodes, proposal.batch_size) == (asked["episodes"], asked["batch_size"])
 
 

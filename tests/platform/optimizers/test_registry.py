@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.optimizers.registry import (
     make_optimizer,
     optimizer_config,
@@ -51,7 +51,11 @@ BAD = [
     ("gp_ucb", {"beta": float("nan")}, "GpUcbConfig.beta is nan; expected a number > 0"),
     ("gp_ucb", {"max_points": 3}, "GpUcbConfig.max_points is 3; expected an integer >= 4"),
     ("gp_ucb", {"pool": 100}, "GpUcbConfig.pool is 100; expected a power of 2, at least 2"),
-    ("gp_ucb", {"levelling": "ranks"}, "levelling is 'ranks'; expected 'signed_sqrt' or 'rank'"),
+    (
+        "gp_ucb",
+        {"outcome_transform": "ranks"},
+        "outcome_transform is 'ranks'; expected 'signed_sqrt' or 'rank'",
+    ),
     ("cmaes", {"radius": 0.0}, "CmaesConfig.radius is 0.0; expected a number > 0"),
     ("cmaes", {"population": 3}, "CmaesConfig.population is 3; expected an integer >= 4, or none"),
     ("cmaes", {"lr_adapt": True}, "CmaesConfig.lr_adapt is True; expected false where separable"),
@@ -90,6 +94,20 @@ def test_a_wrong_setting_is_one_sentence(name: str, settings: dict[str, Any], me
     with pytest.raises(RequestError, match=message) as caught:
         make_optimizer(name, dimension=3, **settings)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "value"),
+    [("heed_start", "restart_at_centre", False), ("levelling", "outcome_transform", "rank")],
+)
+def test_a_renamed_setting_is_accepted_by_its_old_name_and_refused_by_both(
+    old: str, new: str, value: Any
+) -> None:
+    assert optimizer_config("local_gp", **{old: value}) == optimizer_config(
+        "local_gp", **{new: value}
+    )
+    with pytest.raises(ConfigError, match=f"{old} is {value!r}; expected {new} alone"):
+        optimizer_config("local_gp", **{old: value, new: value})
 
 
 @pytest.mark.parametrize("value", ["no such", "", math.nan, math.inf, -1, {}, [], [[]]], ids=str)

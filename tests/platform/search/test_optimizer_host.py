@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from rolecast.core.errors import RunError
-from rolecast.platform.optimizers.batch_plan import many_cheap
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomSearch
 from rolecast.platform.search.optimizer_host import OptimizerHost, Wanted
@@ -32,7 +32,7 @@ class FrugalConfig:
         return Frugal(seed, self.wanted)
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        return many_cheap(budget_episodes)
+        return default_batch_plan(budget_episodes)
 
 
 def host(wanted: int) -> OptimizerHost:

@@ -21,9 +21,9 @@ def test_a_policy_tells_which_weights_read_the_same_input() -> None:
 def test_returns_of_policies_are_levelled_unless_a_user_says_otherwise(name: str) -> None:
     policy = make_policy("mlp", SPEC)
     config: Any = informed_config(optimizer_config(name), policy)
-    assert config.levelling == "signed_sqrt"
+    assert config.outcome_transform == "signed_sqrt"
     config = informed_config(optimizer_config(name, levelling="none"), policy)
-    assert config.levelling == "none"
+    assert config.outcome_transform == "none"
 
 
 def test_what_a_user_gives_is_kept() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.dss_gp_ucb.paper_search import STARTS, GlobalSearch
+from rolecast.platform.optimizers.dss_gp_ucb.paper_search import CANDIDATE_SOURCES, GlobalSearch
 from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
 
 
@@ -18,7 +18,7 @@ def search(
     seed: int = 0,
     **settings: Any,
 ) -> GlobalSearch:
-    plain: dict[str, Any] = {"levelling": "none", "beta": 0.2, "max_points": 60, "pool": 64}
+    plain: dict[str, Any] = {"outcome_transform": "none", "beta": 0.2, "max_points": 60, "pool": 64}
     config = GpUcbConfig(**(plain | settings))
     return GlobalSearch(config, dimension=dimension, seed=seed, cliques=cliques)
 
@@ -103,7 +103,7 @@ def test_it_says_where_a_batch_came_from() -> None:
     optimizer.tell(points, wave(points), np.zeros(30))
     assert "from_climb" not in optimizer.explain()
     optimizer.ask(10)
-    shares = [optimizer.explain()[f"from_{name}"] for name in STARTS]
+    shares = [optimizer.explain()[f"from_{name}"] for name in CANDIDATE_SOURCES]
     assert sum(shares) == pytest.approx(1.0)
     assert optimizer.explain()["from_climb"] > 0.0
 

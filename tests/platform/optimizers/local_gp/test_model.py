@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
-from rolecast.platform.optimizers.local_gp.model import LocalProcess
+from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import fit
 from rolecast.platform.surrogate.outcome_transform import level
@@ -15,12 +15,12 @@ CLIQUES = ((0, 1), (2, 3))
 SEEN = 560
 """Evaluations told at first: more than those up to which every batch is a refit."""
 
-POLICY: dict[str, Any] = {"groups": (0, 0, 1, 1), "levelling": "signed_sqrt", "radius": 0.8}
+POLICY: dict[str, Any] = {"groups": (0, 0, 1, 1), "outcome_transform": "signed_sqrt", "radius": 0.8}
 
 
-def process(**settings: Any) -> LocalProcess:
+def process(**settings: Any) -> LocalGp:
     config = DssGpUcbConfig(cliques=CLIQUES, window=2000, **settings)
-    return LocalProcess(config, config.reach(4), dimension=4)
+    return LocalGp(config, config.search_defaults(4), dimension=4)
 
 
 def observations(count: int) -> Observations:
@@ -53,7 +53,7 @@ def test_an_extended_process_is_the_one_conditioned_on_all_points(settings: dict
     covariance = extended.kernel.matrix(extended.points, extended.points)
     # The diagonal of L L' is 1 + noise: what each point was given, old or new.
     noise = np.square(np.tril(extended.fit.factor)).sum(1) - 1.0
-    targets, _ = level(data.returns, settings.get("levelling"))
+    targets, _ = level(data.returns, settings.get("outcome_transform"))
     expected = fit(covariance, targets, noise)
     assert noise.min() > 0.0
     np.testing.assert_allclose(extended.fit.weights, expected.weights, rtol=1e-6, atol=1e-8)

@@ -7,34 +7,41 @@ import pytest
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
-from rolecast.platform.optimizers.local_gp.restart import ENOUGH, NARROWEST, PATIENCE, StartRule
+from rolecast.platform.optimizers.local_gp.restart import (
+    LEAST_EVALUATIONS,
+    LEAST_WIDTH,
+    RESTART_INTERVAL,
+    StartRule,
+)
 from rolecast.platform.optimizers.local_gp.search import LocalSearch
 
 DIMENSION = 20
 START = np.full(DIMENSION, 0.5)
 
 
-def rule(heeded: bool = True) -> StartRule:
-    return StartRule(START, heeded=heeded)
+def rule(enabled: bool = True) -> StartRule:
+    return StartRule(START, enabled=enabled)
 
 
-def hear(found: StartRule, start: float, best: float, spent: float, count: int = ENOUGH) -> bool:
+def hear(
+    found: StartRule, start: float, best: float, spent: float, count: int = LEAST_EVALUATIONS
+) -> bool:
     """Tell of so many points, the best of which earns `best`, and of the start if it is asked."""
     drawn = found.with_start(np.random.default_rng(0).random((count + 1, DIMENSION)))
     returns = np.append(np.linspace(best, best - 5.0, count), start)
     asked = found.among(drawn)[-1]
     stop = count + int(asked)
-    return found.heard(drawn[:stop], returns[:stop], spent)
+    return found.should_restart(drawn[:stop], returns[:stop], spent)
 
 
 def test_it_goes_back_half_as_wide_as_long_as_all_are_worse_than_the_start() -> None:
     found = rule()
     widths = []
     for look in range(1, 8):
-        back = hear(found, start=9.0, best=1.0, spent=1.01 * look * PATIENCE)
+        back = hear(found, start=9.0, best=1.0, spent=1.01 * look * RESTART_INTERVAL)
         assert back is (look <= 4)
         widths.append(found.width)
-    assert widths == [0.5, 0.25, 0.125, *[NARROWEST] * 4]
+    assert widths == [0.5, 0.25, 0.125, *[LEAST_WIDTH] * 4]
 
 
 @pytest.mark.parametrize(
@@ -50,31 +57,31 @@ def test_it_goes_on_where_the_start_is_no_better_or_earns_nothing(
 
 def test_it_has_patience() -> None:
     found = rule()
-    assert not hear(found, 9.0, 1.0, spent=0.9 * PATIENCE)
-    assert not hear(found, 9.0, 10.0, spent=1.1 * PATIENCE)
-    assert not hear(found, 9.0, 1.0, spent=2.0 * PATIENCE)
-    assert hear(found, 9.0, 1.0, spent=2.2 * PATIENCE)
+    assert not hear(found, 9.0, 1.0, spent=0.9 * RESTART_INTERVAL)
+    assert not hear(found, 9.0, 10.0, spent=1.1 * RESTART_INTERVAL)
+    assert not hear(found, 9.0, 1.0, spent=2.0 * RESTART_INTERVAL)
+    assert hear(found, 9.0, 1.0, spent=2.2 * RESTART_INTERVAL)
 
 
 def test_small_batches_are_looked_at_together() -> None:
     found = rule()
-    assert not hear(found, 9.0, 1.0, spent=0.5, count=ENOUGH - 2)
+    assert not hear(found, 9.0, 1.0, spent=0.5, count=LEAST_EVALUATIONS - 2)
     assert not hear(found, 9.0, 1.0, spent=0.5, count=1)
     assert hear(found, 9.0, 1.0, spent=0.5, count=1)
     assert not hear(found, 9.0, 9.5, spent=0.8, count=2)
-    assert not hear(found, 9.0, 1.0, spent=0.9, count=ENOUGH - 2)
+    assert not hear(found, 9.0, 1.0, spent=0.9, count=LEAST_EVALUATIONS - 2)
 
 
 def test_the_start_is_asked_once_a_width() -> None:
     found, drawn = rule(), np.random.default_rng(0).random((3, DIMENSION))
     asked = [found.among(found.with_start(drawn.copy())).sum() for _ in range(3)]
     assert asked == [1, 0, 0]
-    assert not rule(heeded=False).among(rule(heeded=False).with_start(drawn)).any()
+    assert not rule(enabled=False).among(rule(enabled=False).with_start(drawn)).any()
 
 
 def test_it_continues_from_its_state_at_any_point() -> None:
     whole, parts = rule(), rule()
-    for look, count in enumerate((ENOUGH, 4, 20, 3, ENOUGH)):
+    for look, count in enumerate((LEAST_EVALUATIONS, 4, 20, 3, LEAST_EVALUATIONS)):
         restored = rule()
         restored.load_state_dict(parts.state_dict())
         parts = restored
@@ -121,7 +128,7 @@ def run(optimizer: LocalSearch, function: Any, seed: int, batches: int = 40) -> 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_search_that_begins_standing_ends_standing(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    heeding, wide = search(seed), search(seed, heed_start=False)
+    heeding, wide = search(seed), search(seed, restart_at_centre=False)
     assert stands(run(heeding, stands, seed)[None], rng)[0] > 95.0
     assert stands(run(wide, stands, seed)[None], rng)[0] < 0.0
 

@@ -113,9 +113,12 @@ def test_the_incumbent_averages_the_latest_centres() -> None:
     np.testing.assert_allclose(optimizer.best(), np.mean(centres[-3:], axis=0), atol=1e-15)
 
 
-@pytest.mark.parametrize("levelling", ["signed_sqrt", "rank", "none"])
-def test_it_reaches_a_summit_whatever_the_levelling(levelling: str) -> None:
-    optimizer, summit = search(4, levelling=levelling), np.array([0.7, 0.4, 0.6, 0.3])
+@pytest.mark.parametrize("outcome_transform", ["signed_sqrt", "rank", "none"])
+def test_it_reaches_a_summit_whatever_the_levelling(outcome_transform: str) -> None:
+    optimizer, summit = (
+        search(4, outcome_transform=outcome_transform),
+        np.array([0.7, 0.4, 0.6, 0.3]),
+    )
     for _ in range(25):
         asked = optimizer.ask(16)
         optimizer.tell(asked, 3.0 - 20.0 * np.square(asked - summit).sum(1))
@@ -198,7 +201,12 @@ def test_the_lengthscale_is_that_of_the_function() -> None:
         directions /= lengthscale * np.sqrt(rng.chisquare(5, (2000, 1)) / 5.0)
         amplitudes = rng.standard_normal(2000) / np.sqrt(1000.0)
         optimizer = search(
-            3, radius=0.5, final_radius=0.5, step=1e-6, lengthscale="evidence", levelling="none"
+            3,
+            radius=0.5,
+            final_radius=0.5,
+            step=1e-6,
+            lengthscale="evidence",
+            outcome_transform="none",
         )
         for _ in range(6):
             asked = optimizer.ask(40)
@@ -209,20 +217,22 @@ def test_the_lengthscale_is_that_of_the_function() -> None:
 
 
 def test_a_search_of_a_policy_and_one_of_a_black_box_differ_by_the_groups_alone() -> None:
-    policy = LocalGpConfig(groups=(0, 0, 1)).reach(3)
+    policy = LocalGpConfig(groups=(0, 0, 1)).search_defaults(3)
     assert (policy.radius, policy.final_radius, policy.narrowing) == (0.2, 0.04, "schedule")
-    cube = LocalGpConfig().reach(3)
+    cube = LocalGpConfig().search_defaults(3)
     assert cube.radius == pytest.approx(0.5)
     assert cube.narrowing == "progress"
-    assert LocalGpConfig(radius=0.1).reach(3).final_radius == pytest.approx(1e-4)
-    assert LocalGpConfig(groups=(0,), radius=0.1).reach(1).final_radius == pytest.approx(0.02)
+    assert LocalGpConfig(radius=0.1).search_defaults(3).final_radius == pytest.approx(1e-4)
+    assert LocalGpConfig(groups=(0,), radius=0.1).search_defaults(1).final_radius == pytest.approx(
+        0.02
+    )
 
 
 def test_a_black_box_whose_budget_is_known_narrows_over_it() -> None:
-    reach = LocalGpConfig(evaluations=200).reach(3)
+    reach = LocalGpConfig(evaluations=200).search_defaults(3)
     assert reach.narrowing == "schedule"
     assert reach.final_radius == pytest.approx(0.005)
-    told = LocalGpConfig(evaluations=200, narrowing="progress").reach(3)
+    told = LocalGpConfig(evaluations=200, narrowing="progress").search_defaults(3)
     assert told.final_radius == pytest.approx(0.0005)
     optimizer = LocalSearch(LocalGpConfig(evaluations=200), dimension=3, seed=0)
     for _ in range(10):

@@ -5,15 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rolecast.platform.optimizers.local_gp.defaults import black_boxes
-from rolecast.platform.optimizers.local_gp.trust_region import Cloud
+from rolecast.platform.optimizers.local_gp.trust_region import TrustRegion, black_box_defaults
 
 DIMENSION = 8
-REACH = replace(black_boxes(DIMENSION, "progress"), radius=1.0, final_radius=0.01)
+REACH = replace(black_box_defaults(DIMENSION, "progress"), radius=1.0, final_radius=0.01)
 
 
-def cloud() -> Cloud:
-    return Cloud(REACH, evaluations=1, dimension=DIMENSION)
+def cloud() -> TrustRegion:
+    return TrustRegion(REACH, evaluations=1, dimension=DIMENSION)
 
 
 def test_it_narrows_while_moves_cancel_and_no_further_than_it_may() -> None:
@@ -21,7 +20,7 @@ def test_it_narrows_while_moves_cancel_and_no_further_than_it_may() -> None:
     there = np.eye(DIMENSION)[0]
     radii = []
     for turn in range(40):
-        narrowing.moved(there if turn % 2 else -there)
+        narrowing.update(there if turn % 2 else -there)
         radii.append(narrowing.radius(0))
     assert (np.diff(radii) <= 0.0).all()
     assert radii[4] < 0.5
@@ -31,11 +30,11 @@ def test_it_narrows_while_moves_cancel_and_no_further_than_it_may() -> None:
 def test_it_widens_while_moves_add_up_and_no_further_than_at_first() -> None:
     widening = cloud()
     for _ in range(6):
-        widening.moved(np.zeros(DIMENSION))
+        widening.update(np.zeros(DIMENSION))
     narrow = widening.radius(0)
     radii = []
     for _ in range(40):
-        widening.moved(np.eye(DIMENSION)[0])
+        widening.update(np.eye(DIMENSION)[0])
         radii.append(widening.radius(0))
     assert narrow < 0.1
     assert radii[-1] == REACH.radius
@@ -46,7 +45,7 @@ def test_random_moves_are_no_progress() -> None:
     rng, wandering = np.random.default_rng(0), cloud()
     for _ in range(200):
         move = rng.standard_normal(DIMENSION)
-        wandering.moved(move / np.linalg.norm(move))
+        wandering.update(move / np.linalg.norm(move))
     assert wandering.radius(0) == REACH.final_radius
 
 
@@ -54,8 +53,8 @@ def test_random_moves_are_no_progress() -> None:
 def test_it_goes_on_from_a_state(turns: int) -> None:
     one, other = cloud(), cloud()
     for turn in range(turns):
-        one.moved(np.eye(DIMENSION)[turn % 2])
+        one.update(np.eye(DIMENSION)[turn % 2])
     other.load_state_dict(one.state_dict())
     for each in (one, other):
-        each.moved(np.full(DIMENSION, 0.1))
+        each.update(np.full(DIMENSION, 0.1))
     assert one.radius(0) == other.radius(0)
