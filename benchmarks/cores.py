@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from rolecast.benchmarks.kernel_case import FUSED, Case, fused, inputs, timed
+from rolecast.core.threads import available_cores
 
 ROUNDS: Final = 5
 
@@ -30,7 +31,7 @@ def measure_cores(case: Case) -> dict[str, Any]:
         on all, and how many times as fast all are. Only on an idle machine does that say something:
         `load` is how many processes wanted a core in the minute before.
     """
-    load, threads = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    load, threads = os.getloadavg()[0], available_cores()
     rng, before = np.random.default_rng(0), torch.get_num_threads()
     kernel = fused(case, rng)
     points, factors = inputs(case, rng)

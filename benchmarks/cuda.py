@@ -4,7 +4,6 @@ Seconds are by the clock, the device idle before and after. Where it is not too 
 computes the same in the same run: the kernel on all cores, the search as its actor does, on one.
 """
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from rolecast.benchmarks.kernel_case import (
 )
 from rolecast.benchmarks.random_cliques import random_cliques
 from rolecast.core.errors import RequestError
+from rolecast.core.threads import available_cores
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout, clique_sum, clique_sum_gradient
 from rolecast.platform.surrogate.clique_sum.torch_sum import (
@@ -69,7 +69,7 @@ def machine() -> dict[str, Any]:
     """Return JSON values: what was measured on."""
     return {
         "device": torch.cuda.get_device_name(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": available_cores(),
         "torch": torch.__version__,
     }
 

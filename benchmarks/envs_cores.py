@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from functools import lru_cache
 from typing import Final
 
-from rolecast.benchmarks.envs_mujoco import cores
 from rolecast.benchmarks.envs_predator_prey import SEARCH, TASK, policy_steps
 from rolecast.benchmarks.envs_timing import Group, Side
+from rolecast.core.threads import available_cores
 
 PIECE_SECONDS: Final = 0.5
 """Time for which a process works before it tells what it did."""
@@ -27,7 +27,7 @@ def all_cores(stack: ExitStack, *, quick: bool) -> Group:
         stack: ends the processes.
         quick: in short pieces.
     """
-    most = cores()
+    most = available_cores()
     counts = sorted({2**power for power in range(most.bit_length()) if 2**power <= most} | {most})
     seconds = 0.05 if quick else PIECE_SECONDS
     sides = [

@@ -4,7 +4,6 @@ All sides get actions drawn beforehand, uniformly, in episodes of at most STEPS 
 where the body falls; what is counted are steps of bodies that have not fallen.
 """
 
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ import numpy as np
 
 from rolecast.benchmarks.envs_timing import Group, Side
 from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.threads import available_cores
 from rolecast.envs.registry import make_task
 
 STEPS: Final = 50
@@ -43,12 +43,6 @@ DIVIDED: Final = {"ma_hopper_3x1": ("Hopper", "3x1"), "ma_ant_4x2": ("Ant", "4x2
 """Task to scenario and division of gymnasium-robotics."""
 
 
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
 def whole_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
     """Return a task of one agent beside a loop, a vector and a vector of processes of Gymnasium.
 
@@ -69,7 +63,7 @@ def whole_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
         Side(
             name=f"Gymnasium {env_id}, AsyncVectorEnv of {count}",
             run=vector_steps(env_id, settings, count, stack, processes=True),
-            cores=cores(),
+            cores=available_cores(),
             wall=True,
         ),
     ]
@@ -105,7 +99,7 @@ def own_sides(task_id: str, stack: ExitStack, *, quick: bool) -> list[Side]:
     batch = QUICK_BATCH if quick else BATCH
     name = f"{task_id}, batch {batch}"
     found = [Side(name=name, run=batched_steps(task_id, batch, 1, stack))]
-    if (threads := cores()) > 1:
+    if (threads := available_cores()) > 1:
         run = batched_steps(task_id, batch, threads, stack)
         found.append(Side(name=f"{name}, {threads} threads", run=run, cores=threads, wall=True))
     return found

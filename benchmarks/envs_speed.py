@@ -12,13 +12,12 @@ from rolecast.benchmarks.envs_cores import all_cores
 from rolecast.benchmarks.envs_mujoco import (
     DIVIDED,
     WHOLE,
-    cores,
     divided_body,
     whole_body,
 )
 from rolecast.benchmarks.envs_predator_prey import drone_delivery, predator_prey
 from rolecast.benchmarks.envs_timing import Group, measure_group
-from rolecast.core.threads import OneThread
+from rolecast.core.threads import OneThread, available_cores
 
 SECONDS: Final = 1.0
 """Least time of one measurement."""
@@ -100,7 +99,7 @@ def machine() -> Mapping[str, Any]:
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
         "processor": names[0] if names else platform.machine(),
-        "cores": cores(),
+        "cores": available_cores(),
         "python": platform.python_version(),
         "versions": {name: version(name) for module, name in PACKAGES.items() if find_spec(module)},
     }

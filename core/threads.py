@@ -1,4 +1,4 @@
-"""Limits torch and BLAS to one thread: sums are then the same in every process."""
+"""Threads and cores of a process: torch and BLAS limited to one thread, cores that it may use."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from typing import Final
 
 from threadpoolctl import ThreadpoolController
 
-VARIABLE: Final = "OMP_NUM_THREADS"
+THREADS_VARIABLE: Final = "OMP_NUM_THREADS"
 """Read by a library when it is loaded."""
 
 
@@ -30,10 +30,10 @@ class OneThread:
         if self._controller is None or self._modules != len(sys.modules):
             self._controller = ThreadpoolController()
             self._modules = len(sys.modules)
-        torch, before = sys.modules.get("torch"), os.environ.get(VARIABLE)
+        torch, before = sys.modules.get("torch"), os.environ.get(THREADS_VARIABLE)
         threads = torch.get_num_threads() if torch else 1
         with self._controller.limit(limits=1):
-            os.environ[VARIABLE] = "1"
+            os.environ[THREADS_VARIABLE] = "1"
             if torch:
                 torch.set_num_threads(1)
             try:
@@ -42,6 +42,16 @@ class OneThread:
                 if torch:
                     torch.set_num_threads(threads)
                 if before is None:
-                    del os.environ[VARIABLE]
+                    del os.environ[THREADS_VARIABLE]
                 else:
-                    os.environ[VARIABLE] = before
+                    os.environ[THREADS_VARIABLE] = before
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use; all of the machine where none are withheld.
+
+    Linux tells which cores a process may use, macOS does not.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -14,14 +14,12 @@ import mujoco
 import numpy as np
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.core.types import Float
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.robots import Robot
 
-THREADS: Final = "OMP_NUM_THREADS"
-"""Environment variable that limits threads, as workers that share a machine have it set."""
-
-TRUNK: Final = 1
+TRUNK_BODY: Final = 1
 """Number of the first body after the world."""
 
 
@@ -35,10 +33,10 @@ def usable_threads(asked: int | None) -> int:
         if type(asked) is not int or asked < 1:
             raise ConfigError("threads", asked, "an integer >= 1, or None")
         return asked
-    limit = os.environ.get(THREADS, "").partition(",")[0]
+    limit = os.environ.get(THREADS_VARIABLE, "").partition(",")[0]
     if limit.isdigit() and int(limit):
         return int(limit)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_cores()
 
 
 class SimulationPool:
@@ -118,7 +116,7 @@ class SimulationPool:
     def _row(self, episode: int) -> tuple[tuple[Float, Float], ...]:
         """Pair views of the simulator's memory with the rows that show them."""
         data, costly = self._data[episode], bool(self.robot.contact_cost)
-        x = data.xpos[TRUNK, :1] if costly else data.qpos[:1]
+        x = data.xpos[TRUNK_BODY, :1] if costly else data.qpos[:1]
         memory = [data.qpos, data.qvel, *([data.cfrc_ext.ravel()] if costly else [])]
         ends = zip(self._cuts, self._cuts[1:], strict=False)
         rows = [self.state[episode, start:end] for start, end in ends]

@@ -1,7 +1,7 @@
 """A process that holds the optimiser of a search; the driver gives it work and takes its state.
 
-It is never restarted by Ray, which would forget what it was told: whoever holds a `RemoteHost`
-sees the loss and rebuilds it (`rolecast.platform.search.keeper`).
+It is never restarted by Ray, which would forget what it was told: whoever holds a `RemoteSession`
+sees the loss and rebuilds it (`rolecast.platform.search.session`).
 """
 
 import os
@@ -11,7 +11,12 @@ import ray
 
 from rolecast.platform.actors.cluster import require_gpu
 from rolecast.platform.optimizers.protocol import OptimizerConfig, device_of
-from rolecast.platform.search.optimizer_host import OptimizerHost, Reply, Told, Wanted
+from rolecast.platform.search.session import (
+    BatchRequest,
+    EvaluatedBatch,
+    LocalSession,
+    OptimizerReply,
+)
 
 
 @ray.remote(num_cpus=0, max_restarts=0)
@@ -20,7 +25,7 @@ class OptimizerActor:
 
     def __init__(self, config: OptimizerConfig, dimension: int, seed: int) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"
-        self._host = OptimizerHost(config, dimension=dimension, seed=seed)
+        self._session = LocalSession(config, dimension=dimension, seed=seed)
 
     def pid(self) -> int:
         """Return the process id."""
@@ -28,14 +33,16 @@ class OptimizerActor:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""
-        self._host.restore(state)
+        self._session.restore(state)
 
-    def exchange(self, told: Told | None, wanted: Wanted | None, *, keep: bool) -> Reply:
+    def tell_and_ask(
+        self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool
+    ) -> OptimizerReply:
         """Tell, keep the state if `keep`, and ask."""
-        return self._host.exchange(told, wanted, keep=keep)
+        return self._session.tell_and_ask(told, wanted, keep=keep)
 
 
-class RemoteHost:
+class RemoteSession:
     """The driver's side of an optimiser actor, which has a GPU where its settings name one."""
 
     def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
@@ -58,9 +65,11 @@ class RemoteHost:
         """Continue from a state."""
         answer(self._actor.restore.remote(state))
 
-    def exchange(self, told: Told | None, wanted: Wanted | None, *, keep: bool = False) -> Reply:
+    def tell_and_ask(
+        self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool = False
+    ) -> OptimizerReply:
         """Tell, keep the state if `keep`, and ask."""
-        reply: Reply = answer(self._actor.exchange.remote(told, wanted, keep=keep))
+        reply: OptimizerReply = answer(self._actor.tell_and_ask.remote(told, wanted, keep=keep))
         return reply
 
     def close(self) -> None:

@@ -1,6 +1,5 @@
-"""The crew of a search on Ray: rollout actors that share each batch, and one optimiser actor."""
+"""The backend of a search on Ray: rollout actors that share each batch, and one optimiser actor."""
 
-import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
@@ -8,8 +7,9 @@ from typing import Any, Final, cast
 import ray
 
 from rolecast.core.errors import RunError
+from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster
-from rolecast.platform.actors.optimizer_actor import RemoteHost, answer
+from rolecast.platform.actors.optimizer_actor import RemoteSession, answer
 from rolecast.platform.actors.rollout_actor import CALL_RETRIES, RolloutActor
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
@@ -19,7 +19,7 @@ COMPILED_CALL_SHARE: Final = 2
 """Calls into which each worker's part of what is left of a compiled batch is cut."""
 
 
-class RayCrew:
+class RayBackend:
     """Actors on a cluster."""
 
     losses: tuple[type[Exception], ...] = (ray.exceptions.RayActorError,)
@@ -44,13 +44,13 @@ class RayCrew:
         Raises:
             RequestError: the cluster cannot be reached.
         """
-        self._cluster = Cluster(address, workers or _cores())
+        self._cluster = Cluster(address, workers or available_cores())
         count = workers or max(1, int(_resources().get("CPU", 1)))
         self.evaluator = RayEvaluator(source, options, policy, count)
 
-    def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> RemoteHost:
+    def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> RemoteSession:
         """Return a new optimiser, in a process of its own."""
-        return RemoteHost(config, dimension=dimension, seed=seed)
+        return RemoteSession(config, dimension=dimension, seed=seed)
 
     def close(self) -> None:
         """End the actors, and the cluster if it was started here."""
@@ -141,7 +141,3 @@ def _call_size(chunks: Sequence[Chunk], waiting: int, workers: int) -> int:
 def _resources() -> Mapping[str, float]:
     resources: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     return resources
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))

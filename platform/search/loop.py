@@ -17,16 +17,21 @@ from rolecast.core.threads import OneThread
 from rolecast.core.types import Float, Seeds
 from rolecast.platform.rollout.chunks import BatchResult, cut, join
 from rolecast.platform.search import policy_hints
-from rolecast.platform.search.backend import Crew
+from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.budget import Spent
 from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
 from rolecast.platform.search.history import Batch, Kind, standard_errors
-from rolecast.platform.search.keeper import OptimizerKeeper
-from rolecast.platform.search.optimizer_host import Host, Reply, Told, Wanted
 from rolecast.platform.search.plan import Plan
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.reporting import Reporter
 from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.session import (
+    BatchRequest,
+    EvaluatedBatch,
+    OptimizerReply,
+    OptimizerSession,
+    ResilientOptimizer,
+)
 
 CHECKPOINT_INTERVAL_S: Final = 10.0
 """Least time between two checkpoints."""
@@ -48,23 +53,23 @@ class _Pending:
 class Search:
     """One search that can be advanced batch by batch; begins where its folder ends."""
 
-    def __init__(self, plan: Plan, folder: RunFolder, crew: Crew, progress: Progress) -> None:
+    def __init__(self, plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) -> None:
         """Take up the search.
 
         Args:
             plan: what is searched, with which budget.
             folder: locked by the caller; its batches are taken over.
-            crew: closed by the caller.
+            backend: closed by the caller.
             progress: started and finished by the caller.
         Raises:
             RequestError: the folder is damaged.
         """
-        self._plan, self._folder, self._crew = plan, folder, crew
+        self._plan, self._folder, self._backend = plan, folder, backend
         folder.repair()
         self.batches = folder.read_batches()
         known, state = folder.read_state()
-        self._keeper = OptimizerKeeper(
-            self._optimizer, crew.losses, progress.note, state=state, since=self.batches[known:]
+        self._optimizer_session = ResilientOptimizer(
+            self._optimizer, backend.losses, progress.note, state=state, since=self.batches[known:]
         )
         self.reporter = Reporter(folder.events_folder, progress, plan.budget, self.batches)
         self._pending: _Pending | None = None
@@ -96,7 +101,10 @@ class Search:
     def time_shares(self) -> dict[str, float]:
         """Return where the time of this process' part went, as shares that add up to 1."""
         whole = max(time.monotonic() - self._start, 1e-9)
-        rollouts, optimizer = self._crew.evaluator.busy_s / whole, self._keeper.seconds / whole
+        rollouts, optimizer = (
+            self._backend.evaluator.busy_s / whole,
+            self._optimizer_session.seconds / whole,
+        )
         other = max(0.0, 1.0 - rollouts - optimizer)
         return {"rollouts": rollouts, "optimizer": optimizer, "ray_and_other": other}
 
@@ -112,19 +120,19 @@ class Search:
         if pending.kind is Kind.DESIGN:
             self._learn_structure(pending.candidates, result)
         asked = pending.kind is Kind.SEARCH
-        told = Told(
+        told = EvaluatedBatch(
             returns=result.observed_returns.mean(axis=1),
             stderrs=standard_errors(result.observed_returns),
             candidates=None if asked else pending.candidates,
         )
         wanted = self._wanted(self._next_kind(spent, pending.kind), spent)
         keep = wanted is None or time.monotonic() - self._last_checkpoint >= self._interval
-        reply = self._keeper.exchange(told, wanted, keep=keep)
+        reply = self._optimizer_session.advance(told, wanted, keep=keep)
         batch = self._batch(pending, result, reply)
         # In this order: what Ctrl-C leaves in the journal alone would not be in the tables.
         self.batches.append(batch)
         self._folder.append(batch)
-        self._keeper.remember(batch, reply.state)
+        self._optimizer_session.remember(batch, reply.state)
         if reply.state is not None:
             self._checkpoint(reply.state)
         self._pending = self._asked(wanted, reply)
@@ -147,7 +155,7 @@ class Search:
         """Save, and release the optimiser."""
         self.save()
         self.reporter.close()
-        self._keeper.close()
+        self._optimizer_session.close()
 
     @property
     def _last_kind(self) -> Kind | None:
@@ -162,13 +170,13 @@ class Search:
             return Kind.SEARCH
         return None if last is Kind.CONFIRM or budget.confirmations == 0 else Kind.CONFIRM
 
-    def _wanted(self, kind: Kind | None, spent: Spent) -> Wanted | None:
+    def _wanted(self, kind: Kind | None, spent: Spent) -> BatchRequest | None:
         """Return the batch to ask the optimiser for."""
         if kind is not Kind.SEARCH:
             return None
         q = min(self._plan.batch_size, self._plan.budget.search_fits(spent))
         planned = self._plan.episodes if self._plan.config.fewer_episodes else None
-        return Wanted(q=q, spent=self._plan.budget.share(spent), episodes=planned)
+        return BatchRequest(q=q, spent=self._plan.budget.share(spent), episodes=planned)
 
     def _prepare(self) -> _Pending:
         """Return the batch with which the search begins, goes on after a resume, or ends."""
@@ -182,13 +190,15 @@ class Search:
             rows = confirmation_batch(rivals, plan.budget.confirmations)
             return _Pending(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
         wanted = self._wanted(kind, spent)
-        pending = self._asked(wanted, self._keeper.exchange(None, wanted)) if wanted else None
+        pending = (
+            self._asked(wanted, self._optimizer_session.advance(None, wanted)) if wanted else None
+        )
         if pending is None:
             raise RunError("the search cannot be advanced: its budget is spent")
         self._pending = pending
         return pending
 
-    def _asked(self, wanted: Wanted | None, reply: Reply) -> _Pending | None:
+    def _asked(self, wanted: BatchRequest | None, reply: OptimizerReply) -> _Pending | None:
         if wanted is None or reply.candidates is None:
             return None
         return _Pending(
@@ -209,7 +219,7 @@ class Search:
     def _run(
         self, candidates: Float, seeds: Seeds, labels: Sequence[str], record: int = 0
     ) -> BatchResult:
-        evaluator, compiled = self._crew.evaluator, self._plan.compiled
+        evaluator, compiled = self._backend.evaluator, self._plan.compiled
         workers = evaluator.workers
         chunks = cut(candidates, seeds, labels, compiled=compiled, workers=workers, record=record)
         results = evaluator.evaluate(chunks)
@@ -233,14 +243,14 @@ class Search:
         if structure is not None:
             self._folder.write_structure(structure)
 
-    def _optimizer(self) -> Host:
+    def _optimizer(self) -> OptimizerSession:
         """Return a fresh optimiser that knows what was found of the policy."""
         plan = self._plan
         config = policy_hints.with_structure(plan.optimizer, self._folder.read_structure())
         seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
-        return self._crew.optimizer(config, dimension=plan.dimension, seed=seed)
+        return self._backend.optimizer(config, dimension=plan.dimension, seed=seed)
 
-    def _batch(self, pending: _Pending, result: BatchResult, reply: Reply) -> Batch:
+    def _batch(self, pending: _Pending, result: BatchResult, reply: OptimizerReply) -> Batch:
         best = reply.best
         if pending.kind is Kind.CONFIRM:
             best = winner(pending.candidates, result.observed_returns)

@@ -7,9 +7,9 @@ from pathlib import Path
 from rolecast.platform.search.budget import Budget, Spent
 from rolecast.platform.search.history import Batch
 from rolecast.platform.search.metrics import Events, batch_metrics
-from rolecast.platform.search.optimizer_host import Reply
 from rolecast.platform.search.progress import Figures, Progress
 from rolecast.platform.search.scoreboard import Scoreboard
+from rolecast.platform.search.session import OptimizerReply
 
 
 class Reporter:
@@ -27,7 +27,7 @@ class Reporter:
         self._batches_seen = 0
 
     def batch(
-        self, batch: Batch, reply: Reply, task_metrics: Mapping[str, float]
+        self, batch: Batch, reply: OptimizerReply, task_metrics: Mapping[str, float]
     ) -> dict[str, float]:
         """Report a batch; return its metrics (`metrics.VOCABULARY` and extras)."""
         self._scores.add(batch)
@@ -49,7 +49,7 @@ class Reporter:
             self._events.close()
             self._events = None
 
-    def _figures(self, batch: Batch, reply: Reply) -> Figures:
+    def _figures(self, batch: Batch, reply: OptimizerReply) -> Figures:
         spent = batch.spent_after
         share = self._budget.share(spent)
         now = time.monotonic()

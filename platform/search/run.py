@@ -13,7 +13,7 @@ import pandas as pd
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
 from rolecast.core.types import Float
-from rolecast.platform.search.backend import Crew, LocalCrew
+from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.config import CALLABLE, SearchConfig
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.plan import (
@@ -84,13 +84,13 @@ def search(
     plan = make_plan(_config(name, settings), None if isinstance(task, str) else task)
     out = Path(plan.config.out) if plan.config.out else _free_folder(plan)
     plan = replace(plan, config=replace(plan.config, out=str(out)))
-    with_crew = crew_for(plan)  # an unreachable cluster is found before a folder is made
+    backend = backend_for(plan)  # an unreachable cluster is found before a folder is made
     try:
         folder = RunFolder.create(out, run_record(plan))
     except RequestError:
-        with_crew.close()
+        backend.close()
         raise
-    return _run(plan, folder, with_crew, progress or Silent())
+    return _run(plan, folder, backend, progress or Silent())
 
 
 def resume(
@@ -139,31 +139,12 @@ def resume(
             address=address or config.address,
         )
         plan = make_plan(config, task)
-        crew = crew_for(plan)
+        backend = backend_for(plan)
     except BaseException:
         folder.release()
         raise
     folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
-    return _run(plan, folder, crew, progress or Silent())
-
-
-def crew_for(plan: Plan) -> Crew:
-    """Return who computes for a search: this process, or actors on Ray.
-
-    Raises:
-        RequestError: the cluster cannot be reached.
-    """
-    if plan.config.workers == 0:
-        return LocalCrew(plan.task, plan.policy)
-    from rolecast.platform.actors.ray_backend import RayCrew  # Ray is loaded only where it is used
-
-    return RayCrew(
-        plan.source,
-        plan.config.task_options,
-        plan.policy,
-        workers=plan.config.workers,
-        address=plan.config.address,
-    )
+    return _run(plan, folder, backend, progress or Silent())
 
 
 def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
@@ -210,12 +191,12 @@ def result_of(folder: RunFolder, incumbent: Float, summary: Mapping[str, Any]) -
     )
 
 
-def _run(plan: Plan, folder: RunFolder, crew: Crew, progress: Progress) -> SearchResult:
+def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) -> SearchResult:
     """Advance a search to its end; whatever ends it, every whole batch is kept."""
     search: Search | None = None
     progress.start(described(plan))
     try:
-        search = Search(plan, folder, crew, progress)
+        search = Search(plan, folder, backend, progress)
         while not search.finished:
             search.step()
         result = _known_result(plan, folder, search) or finish(plan, folder, search)
@@ -235,7 +216,7 @@ def _run(plan: Plan, folder: RunFolder, crew: Crew, progress: Progress) -> Searc
     finally:
         if search is not None:
             search.close()
-        crew.close()
+        backend.close()
         plan.task.close()
         folder.release()
     return result

@@ -1,1 +1,1 @@
-"""A search as a Ray Tune trainable, with the one metric vocabulary."""
+"""The experiment engine: methods side by side as trials of Ray Tune, one metric vocabulary."""

@@ -2,7 +2,6 @@
 
 import fcntl
 import itertools
-import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from typing import Any, Final
 import pandas as pd
 
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.threads import available_cores
 from rolecast.platform.search.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -165,7 +165,7 @@ def _run(
     from rolecast.platform.tuning.resources import method_device
     from rolecast.platform.tuning.tuner import run_trials
 
-    cores = len(os.sched_getaffinity(0)) if workers is None else workers * (1 + experiment.workers)
+    cores = available_cores() if workers is None else workers * (1 + experiment.workers)
     cluster = Cluster(address, cores)
     try:
         devices = {method.label: method_device(method) for method in experiment.methods}

@@ -1,8 +1,5 @@
 """What a trial asks Ray for."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from ray.tune import PlacementGroupFactory
 
 from rolecast.platform.optimizers.protocol import device_of
@@ -10,15 +7,10 @@ from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
 
-def search_device(optimizer: str, settings: Mapping[str, Any]) -> str:
-    """Return where a search with this optimiser computes: "cpu", or a GPU."""
-    return device_of(optimizer_config(optimizer, **settings))
-
-
 def method_device(method: Method) -> str:
     """Return where the optimiser of a method computes; learners ask RLlib for their GPUs."""
     if isinstance(method, SearchMethod):
-        return search_device(method.optimizer, method.optimizer_settings)
+        return device_of(optimizer_config(method.optimizer, **method.optimizer_settings))
     return "cpu"
 
 

@@ -13,12 +13,13 @@ import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
+from rolecast.platform.search.backend import backend_for
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.metrics import batch_metrics
 from rolecast.platform.search.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.run import crew_for, finish
+from rolecast.platform.search.run import finish
 from rolecast.platform.search.run_folder import RunFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import LearningMethod, MethodFactory, method_factory
@@ -95,8 +96,8 @@ class SearchContestant:
         else:  # a process that died in the middle of making it has left nothing in it
             shutil.rmtree(folder.run, ignore_errors=True)
             self._folder = RunFolder.create(folder.run, run_record(self._plan))
-        self._crew = crew_for(self._plan)
-        self._search = Search(self._plan, self._folder, self._crew, Silent())
+        self._backend = backend_for(self._plan)
+        self._search = Search(self._plan, self._folder, self._backend, Silent())
         self._beliefs: dict[str, float] = {}
 
     def advance(self, point: int) -> tuple[Report, int]:
@@ -135,7 +136,7 @@ class SearchContestant:
     def close(self) -> None:
         """Save, and end the actors."""
         self._search.close()
-        self._crew.close()
+        self._backend.close()
         self._folder.release()
 
 

@@ -1,10 +1,11 @@
+import os
 import subprocess
 import sys
 
 import pytest
 from threadpoolctl import threadpool_info
 
-from rolecast.core.threads import OneThread
+from rolecast.core.threads import OneThread, available_cores
 
 
 def threads() -> list[int]:
@@ -29,7 +30,7 @@ def test_inside_there_is_one_thread_and_outside_as_many_as_before() -> None:
 @pytest.mark.parametrize("inside", ["torch", "scipy.linalg"])
 def test_what_is_loaded_inside_has_one_thread_too(inside: str) -> None:
     script = (
-        "from rolecast.core.threads import OneThread\n"
+        "from rolecast.core.threads import OneThread, available_cores\n"
         f"with OneThread()():\n    import {inside}, threadpoolctl, sys\n"
         "    pools = [pool['num_threads'] for pool in threadpoolctl.threadpool_info()]\n"
         "    torch = sys.modules.get('torch')\n"
@@ -39,3 +40,11 @@ def test_what_is_loaded_inside_has_one_thread_too(inside: str) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "{1}"
+
+
+def test_cores_are_counted_where_the_system_does_not_tell_which_are_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert 1 <= available_cores() <= (os.cpu_count() or 1)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert available_cores() == os.cpu_count()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rolecast.core.errors import ConfigError, RunError
-from rolecast.platform.actors.ray_backend import RayCrew
+from rolecast.platform.actors.ray_backend import RayBackend
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.plan import Plan, make_plan, run_record
@@ -55,8 +55,8 @@ class RunningSearch:
         config = SearchConfig(task=TASK, out=str(out), workers=2, **SETTINGS)
         self.plan: Plan = make_plan(config)
         self.folder = RunFolder.create(out, run_record(self.plan))
-        self.crew = RayCrew(TASK, {}, self.plan.policy, workers=2, address=None)
-        self.search = Search(self.plan, self.folder, self.crew, Silent())
+        self.backend = RayBackend(TASK, {}, self.plan.policy, workers=2, address=None)
+        self.search = Search(self.plan, self.folder, self.backend, Silent())
 
     def finish(self) -> None:
         while not self.search.finished:
@@ -64,7 +64,7 @@ class RunningSearch:
 
     def close(self) -> None:
         self.search.close()
-        self.crew.close()
+        self.backend.close()
         self.folder.release()
 
 
@@ -97,7 +97,7 @@ def test_a_lost_rollout_actor_changes_nothing(
 ) -> None:
     for _ in range(4):
         running.search.step()
-    os.kill(running.crew.evaluator.pids()[0], signal.SIGKILL)
+    os.kill(running.backend.evaluator.pids()[0], signal.SIGKILL)
     running.finish()
     running.search.save()
     same_history(running.folder.path, alone)
@@ -145,7 +145,7 @@ def test_a_lost_optimizer_actor_changes_nothing(
 ) -> None:
     for _ in range(5):
         running.search.step()
-    host: Any = running.search._keeper._host
+    host: Any = running.search._optimizer_session._host
     os.kill(host.pid(), signal.SIGKILL)
     running.finish()
     running.search.save()

@@ -10,7 +10,7 @@ from rolecast.core.errors import RunError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomSearch
-from rolecast.platform.search.backend import LocalCrew
+from rolecast.platform.search.backend import LocalBackend
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.history import Batch, Kind
 from rolecast.platform.search.loop import Search
@@ -103,7 +103,7 @@ def begin() -> Iterator[Begin]:
         out = Path(plan.config.out or "")
         folder = RunFolder.open(out) if out.exists() else RunFolder.create(out, run_record(plan))
         folders.append(folder)
-        return Search(plan, folder, LocalCrew(plan.task, plan.policy), Silent())
+        return Search(plan, folder, LocalBackend(plan.task, plan.policy), Silent())
 
     yield start
     for folder in folders:

@@ -9,7 +9,6 @@ from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.resources import method_device, trial_resources
-from rolecast.platform.tuning.trainable import SearchTrainable
 
 ON_GPU = SearchMethod(optimizer="local_gp", optimizer_settings={"device": "cuda"})
 CPU, GPU = {"CPU": 1.0}, {"GPU": 1.0}
@@ -27,14 +26,6 @@ def test_the_gpu_is_where_the_optimizer_is() -> None:
     assert trial_resources(2).bundles == [CPU, CPU, CPU]
     assert trial_resources(0, "cuda").bundles == [{**CPU, **GPU}]
     assert trial_resources(2, "cuda").bundles == [CPU, GPU, CPU, CPU]
-    config = {"optimizer": "local_gp", "optimizer_settings": {"device": "cuda"}, "workers": 1}
-    assert SearchTrainable.default_resource_request(config).bundles == [CPU, GPU, CPU]
-    assert SearchTrainable.default_resource_request({}).bundles == [CPU]
-
-
-def test_a_wrong_setting_is_for_the_trial_to_refuse_not_for_the_whole_of_tune() -> None:
-    config = {"optimizer": "local_gp", "optimizer_settings": {"radius": -1.0}}
-    assert SearchTrainable.default_resource_request(config).bundles == [CPU]
 
 
 @pytest.mark.usefixtures("ray_cluster")

@@ -1,0 +1,130 @@
+"""A session refuses what no optimiser may answer, and a lost optimiser comes back as it was."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.core.errors import RunError
+from rolecast.platform.optimizers.batch_plan import default_batch_plan
+from rolecast.platform.optimizers.protocol import Proposal
+from rolecast.platform.optimizers.random import RandomConfig, RandomSearch
+from rolecast.platform.search.session import (
+    MAX_REBUILDS,
+    BatchRequest,
+    EvaluatedBatch,
+    LocalSession,
+    OptimizerReply,
+    ResilientOptimizer,
+)
+
+
+class LostError(Exception):
+    """Stands for the death of a process."""
+
+
+class Mortal(LocalSession):
+    """Dies in the exchanges with these numbers, counted over all that were built."""
+
+    count = 0
+
+    def __init__(self, deaths: set[int], seed: int = 0) -> None:
+        super().__init__(RandomConfig(), dimension=2, seed=seed)
+        self.deaths = deaths
+
+    def tell_and_ask(
+        self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool = False
+    ) -> OptimizerReply:
+        type(self).count += 1
+        if type(self).count in self.deaths:
+            raise LostError
+        return super().tell_and_ask(told, wanted, keep=keep)
+
+
+def candidates_of(deaths: set[int], notes: list[str] | None = None) -> list[Any]:
+    Mortal.count = 0
+    keeper = ResilientOptimizer(
+        lambda: Mortal(deaths),
+        (LostError,),
+        (notes if notes is not None else []).append,
+        state=None,
+        since=[],
+    )
+    asked = [keeper.advance(None, BatchRequest(q=3, spent=0.0)).candidates]
+    told = EvaluatedBatch(returns=np.arange(3.0), stderrs=None)
+    asked.append(keeper.advance(told, BatchRequest(q=2, spent=0.5)).candidates)
+    return asked
+
+
+@pytest.mark.parametrize("deaths", [{1}, {2}, {1, 2}, {2, 3}, {2, 3, 4}])
+def test_a_lost_optimizer_comes_back_as_it_was(deaths: set[int]) -> None:
+    notes: list[str] = []
+    for one, other in zip(candidates_of(deaths, notes), candidates_of(set()), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(notes) == len(deaths)
+
+
+def test_an_optimizer_that_always_dies_ends_the_search() -> None:
+    with pytest.raises(RunError, match=f"was lost {MAX_REBUILDS} times"):
+        candidates_of(set(range(100)))
+
+
+def test_an_optimizer_that_comes_back_different_is_noticed() -> None:
+    Mortal.count = 0
+    seeds = iter((0, 1))
+    keeper = ResilientOptimizer(
+        lambda: Mortal({2}, next(seeds)), (LostError,), lambda text: None, state=None, since=[]
+    )
+    keeper.advance(None, BatchRequest(q=3, spent=0.0))
+    with pytest.raises(RunError, match="asks for other candidates in the lost batch"):
+        keeper.advance(EvaluatedBatch(returns=np.arange(3.0), stderrs=None), None)
+
+
+class Frugal(RandomSearch):
+    """Wants as many episodes as it is told to."""
+
+    def __init__(self, seed: int, wanted: int) -> None:
+        super().__init__(2, seed)
+        self.wanted = wanted
+
+    def episodes(self, planned: int) -> int:
+        return self.wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrugalConfig:
+    """Settings of `Frugal`."""
+
+    wanted: int
+
+    def build(self, *, dimension: int, seed: int) -> Frugal:
+        return Frugal(seed, self.wanted)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        return default_batch_plan(budget_episodes)
+
+
+def session(wanted: int) -> LocalSession:
+    return LocalSession(FrugalConfig(wanted=wanted), dimension=2, seed=0)
+
+
+@pytest.mark.parametrize(("planned", "found"), [(8, 3), (3, 3), (None, None)])
+def test_an_optimizer_is_asked_how_many_episodes_it_needs_where_that_is_open(
+    planned: int | None, found: int | None
+) -> None:
+    reply = session(3).tell_and_ask(None, BatchRequest(q=1, spent=0.0, episodes=planned))
+    assert reply.episodes == found
+
+
+@pytest.mark.parametrize("wanted", [0, -1, 9])
+def test_more_than_is_planned_and_none_are_refused(wanted: int) -> None:
+    with pytest.raises(RunError, match=rf"wants {wanted} episodes .*expected from 1 to the 8"):
+        session(wanted).tell_and_ask(None, BatchRequest(q=1, spent=0.0, episodes=8))
+
+
+def test_a_state_of_another_version_is_told_as_that() -> None:
+    state = Frugal(0, 1).state_dict()
+    name = sorted(state)[0]
+    with pytest.raises(RunError, match=f"has no '{name}'; expected that of the version"):
+        session(1).restore({key: value for key, value in state.items() if key != name})
