@@ -1,4 +1,4 @@
-"""Predator-prey, as compiled, as numpy and as torch, against mpe2's simple_tag; drone delivery.
+"""Predator-prey, as compiled and as numpy, against mpe2's simple_tag; drone delivery.
 
 mpe2 gets actions drawn beforehand and plays no policy and no scripted prey, so it does less work
 than any side here.
@@ -25,20 +25,17 @@ BATCHES: Final = (1, 32, 1024, 8192)
 """Episodes side by side, of one policy."""
 
 QUICK_BATCHES: Final = (1, 32, 1024)
-CUDA_BATCHES: Final = (8192, 131_072, 1_048_576)
 
 SEARCH: Final = (60, 8)
 """Candidates and episodes of each in a batch of a search."""
 
 
 def predator_prey(*, quick: bool) -> Group:
-    """Return the sides of predator-prey; one core each, but for a CUDA device where there is one.
+    """Return the sides of predator-prey; one core each.
 
     Args:
         quick: leave out the largest batch.
     """
-    from rolecast.benchmarks.envs_torch import torch_sides
-
     batches = QUICK_BATCHES if quick else BATCHES
     sides = [
         Side(name=f"{TASK} with {name}", run=policy_steps(TASK, name, *SEARCH)) for name in POLICIES
@@ -52,7 +49,6 @@ def predator_prey(*, quick: bool) -> Group:
         Side(name=f"{TASK} in numpy without a policy, batch {batch}", run=numpy_steps(batch))
         for batch in batches
     ]
-    sides += torch_sides(TASK, batches, cuda_batches=CUDA_BATCHES)
     missing = {}
     if find_spec("mpe2"):
         sides.append(Side(name=BASE, run=simple_tag_steps(1)))
@@ -69,14 +65,10 @@ def drone_delivery(*, quick: bool) -> Group:
     Args:
         quick: leave out the largest batch.
     """
-    from rolecast.benchmarks.envs_torch import torch_sides
-
-    batches = QUICK_BATCHES if quick else BATCHES
     sides = [
         Side(name=f"{DRONES} with {name}", run=policy_steps(DRONES, name, *SEARCH))
         for name in POLICIES
     ]
-    sides += torch_sides(DRONES, batches, cuda_batches=CUDA_BATCHES)
     return Group(title="Drone delivery", sides=sides)
 
 

@@ -32,7 +32,6 @@ SLOW: Final = (
     "tests/test_packaging.py",
     "tests/baselines/test_losses.py",
     "tests/core/test_compiled.py",
-    "tests/envs/predator_prey/test_torch_task.py",
     "tests/platform/actors",
     "tests/platform/cli/test_commands.py",
     "tests/platform/optimizers/test_contract.py",

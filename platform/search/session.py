@@ -188,7 +188,7 @@ class ResilientOptimizer:
         self.seconds = 0.0
         """Spent in the optimiser."""
 
-    def tell_and_ask(
+    def advance(
         self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool = False
     ) -> OptimizerReply:
         """Tell a batch, keep the state if `keep`, and ask for a batch.

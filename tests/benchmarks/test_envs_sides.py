@@ -3,7 +3,6 @@
 from contextlib import ExitStack
 
 import pytest
-import torch
 
 from rolecast.benchmarks import envs_mujoco
 from rolecast.benchmarks.envs_mujoco import (
@@ -19,7 +18,6 @@ from rolecast.benchmarks.envs_predator_prey import (
     policy_steps,
     simple_tag_steps,
 )
-from rolecast.benchmarks.envs_torch import torch_sides, torch_steps
 
 
 def test_an_episode_of_simple_tag_has_25_steps() -> None:
@@ -29,24 +27,10 @@ def test_an_episode_of_simple_tag_has_25_steps() -> None:
 def test_episodes_of_predator_prey_have_25_steps_on_every_path() -> None:
     assert policy_steps("pred_prey_3", "mlp", 2, 3)() == 150
     assert numpy_steps(4)() == 100
-    steps = [torch_steps("pred_prey_3", "cpu", 4, policy=policy)() for policy in (None, "mlp")]
-    assert steps == [100, 100]
 
 
 def test_episodes_of_drone_delivery_have_150_steps_on_every_path() -> None:
     assert policy_steps("drone_delivery_3", "mlp", 2, 3)() == 900
-    steps = [torch_steps("drone_delivery_3", "cpu", 2, policy=policy)() for policy in (None, "mlp")]
-    assert steps == [300, 300]
-
-
-def test_torch_is_timed_where_it_runs() -> None:
-    names = [side.name for side in torch_sides("pred_prey_3", (2, 4), cuda_batches=(2,))]
-    assert len(names) == (5 if torch.cuda.is_available() else 3)
-    assert names[:3] == [
-        "pred_prey_3 in torch on cpu without a policy, batch 2",
-        "pred_prey_3 in torch on cpu without a policy, batch 4",
-        "pred_prey_3 in torch on cpu with mlp, batch 4",
-    ]
 
 
 @pytest.mark.parametrize("task_id", WHOLE)

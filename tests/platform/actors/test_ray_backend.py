@@ -145,7 +145,7 @@ def test_a_lost_optimizer_actor_changes_nothing(
 ) -> None:
     for _ in range(5):
         running.search.step()
-    host: Any = running.search._optimizer_session._host
+    host: Any = running.search._optimizer_session._session
     os.kill(host.pid(), signal.SIGKILL)
     running.finish()
     running.search.save()
