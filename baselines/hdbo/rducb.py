@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rolecast.baselines.hdbo.forest import random_forest
-from rolecast.baselines.hdbo.forest_process import term_posterior
-from rolecast.baselines.hdbo.forest_search import ForestConfig, ForestMethod, ForestSearch
+from rolecast.baselines.hdbo.forest.cliques import random_forest
+from rolecast.baselines.hdbo.forest.process import term_posterior
+from rolecast.baselines.hdbo.forest.search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.core.types import Float
 from rolecast.core.validation import FRACTION, check

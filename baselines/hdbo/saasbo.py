@@ -17,7 +17,7 @@ from gpytorch.kernels import Kernel, MaternKernel, ScaleKernel
 from gpytorch.priors import GammaPrior
 
 from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, quiet
-from rolecast.baselines.hdbo.plain_gp import LogEi
+from rolecast.baselines.hdbo.logei import LogEi
 from rolecast.baselines.hdbo.search import Beliefs, SurrogateSearch
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.validation import COUNT, check, one_of

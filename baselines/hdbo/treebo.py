@@ -12,9 +12,9 @@ import numpy as np
 from botorch.models import SingleTaskGP
 from scipy.linalg import cho_factor, cho_solve
 
-from rolecast.baselines.hdbo.forest import Edge, alone, path
-from rolecast.baselines.hdbo.forest_process import term_posterior
-from rolecast.baselines.hdbo.forest_search import ForestConfig, ForestMethod, ForestSearch
+from rolecast.baselines.hdbo.forest.cliques import Edge, alone, path
+from rolecast.baselines.hdbo.forest.process import term_posterior
+from rolecast.baselines.hdbo.forest.search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.core.types import Float
 from rolecast.core.validation import COUNT, check

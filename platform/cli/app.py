@@ -26,7 +26,7 @@ from rolecast.platform.cli import (
     search,
 )
 
-BENCHMARKS: Final = "rolecast.benchmarks.command"
+BENCHMARKS: Final = "rolecast.benchmarks.commands.app"
 """Module of `rolecast bench`; above this room, so it is found by name."""
 
 app = typer.Typer(

@@ -44,7 +44,7 @@ RENAMED_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
 BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "turbo": "rolecast.baselines.hdbo.turbo:TurboConfig",
-        "logei": "rolecast.baselines.hdbo.plain_gp:LogEiConfig",
+        "logei": "rolecast.baselines.hdbo.logei:LogEiConfig",
         "linebo": "rolecast.baselines.hdbo.linebo:LineBoConfig",
         "alebo": "rolecast.baselines.hdbo.alebo:AleboConfig",
         "baxus": "rolecast.baselines.hdbo.baxus:BaxusConfig",

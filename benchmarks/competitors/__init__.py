@@ -1,0 +1,1 @@
+"""Optimisers on functions with published results."""

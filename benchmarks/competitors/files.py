@@ -1,0 +1,185 @@
+"""Writes the competitors' table for readers: Markdown and one picture, beside printed figures."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from rolecast.benchmarks.competitors.cells import (
+    ALEBO_BRANIN,
+    EXACT,
+    FEW_FIRST,
+    PROBLEMS,
+    Problem,
+)
+from rolecast.core.files import write_all
+from rolecast.platform.reports.style import (
+    INK,
+    legend_lines,
+    line_style,
+    panel_grid,
+    panel_style,
+    png,
+)
+
+PUBLISHED_FILE: Final = Path(__file__).with_name("published.csv")
+LEAST: Final = 1e-5
+"""Regrets below are drawn as this."""
+
+COLUMNS: Final = 4
+Row = Mapping[str, Any]
+
+
+@cache
+def published() -> tuple[Mapping[str, str], ...]:
+    """Return the printed figures: a line each, by the names of the file's columns."""
+    lines = [line for line in PUBLISHED_FILE.read_text().splitlines() if not line.startswith("#")]
+    return tuple(csv.DictReader(lines))
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the page: a table for each problem, then the figures that others have printed."""
+    text = [
+        "# Competitors on functions with published results",
+        "",
+        "Simple regret, in the function's own unit, after the last evaluation: of the best point "
+        "so far, as papers print it, and of `best()`, which a search would hand over. Median over "
+        "seeds, least and greatest in brackets. Evaluations are exact. Settings are the defaults "
+        "of `rolecast optimizers NAME`, but for those that authors have for functions alone, and a "
+        f"first design of 20 points where 2 D would be most of the budget ({_exact()}). Time "
+        "is of one core, all proposals and incumbents of a run. Published: what others printed "
+        "for this function, number of dimensions and of evaluations (sources below); batches "
+        "differ. Written by `rolecast bench competitors`.",
+    ]
+    for problem in PROBLEMS:
+        cells = [row for row in rows if row["problem"] == problem.name]
+        if not cells:
+            continue
+        text += [
+            "",
+            f"## {problem.name}, {cells[0]['evaluations'][-1]} evaluations, batches of "
+            f"{cells[0]['batch']}",
+            "",
+            "| optimiser | best so far | `best()` | published | seeds | s a run |",
+            "|---|---|---|---|---|---|",
+        ]
+        printed = _at_the_end(problem)
+        for name in dict.fromkeys(row["contestant"] for row in cells):
+            runs = [row for row in cells if row["contestant"] == name]
+            seconds = float(np.median([run["seconds"][-1] for run in runs]))
+            entries = [
+                name,
+                _spread([run["observed"][-1] for run in runs]),
+                _spread([run["incumbent"][-1] for run in runs]),
+                _printed(printed.pop(name, None)),
+                str(len(runs)),
+                f"{seconds:.2g}",
+            ]
+            text.append(f"| {' | '.join(entries)} |")
+        text += [f"| {name} | | | {_printed(line)} | | |" for name, line in printed.items()]
+    text += [
+        "",
+        "## Published",
+        "",
+        "Beside them what came out here after as many evaluations, of the contestant named: the "
+        "median over seeds, and their range. In square brackets of others: from the tenth to the "
+        "ninetieth percent of runs.",
+        "",
+        "| problem, evaluations | method | regret | ours | runs | batch | source |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    text += [
+        f"| {line['problem']}, {line['evaluations']} | {line['method']} | {_printed(line)} | "
+        f"{_ours(rows, line)} | {line['runs']} | {line['batch']} | {line['source']} |"
+        for line in published()
+    ]
+    return "\n".join(text) + "\n"
+
+
+def _at_the_end(problem: Problem) -> dict[str, Mapping[str, str]]:
+    """Return the printed figures after as many evaluations as the table has, by contestant.
+
+    Of several the first; of no contestant by the method's own name.
+    """
+    found: dict[str, Mapping[str, str]] = {}
+    for line in published():
+        if (line["problem"], int(line["evaluations"])) == (problem.name, problem.evaluations):
+            found.setdefault(line["contestant"] or line["method"], line)
+    return found
+
+
+def _ours(rows: Sequence[Row], line: Mapping[str, str]) -> str:
+    """Return the regret here after as many evaluations as in a printed line, and of which."""
+    at = int(line["evaluations"])
+    values = [
+        row["observed"][row["evaluations"].index(at)]
+        for row in rows
+        if (row["problem"], row["contestant"]) == (line["problem"], line["contestant"])
+        and at in row["evaluations"]
+    ]
+    return f"`{line['contestant']}` {_spread(values)}" if values else ""
+
+
+def _exact() -> str:
+    """Return which optimiser has which settings that are not its defaults."""
+    return "; ".join(
+        f"`{name}`: " + ", ".join(f"`{key}={value}`" for key, value in settings.items())
+        for name, settings in {**EXACT, FEW_FIRST.name: FEW_FIRST.settings}.items()
+    ) + (
+        "; `baxus`: `evaluations` is what the budget leaves after its first design; `alebo` on "
+        f"Branin: `embedding={ALEBO_BRANIN}`"
+    )
+
+
+def _spread(values: Sequence[float]) -> str:
+    middle = f"**{np.median(values):.3g}**"
+    return middle if len(values) < 2 else f"{middle} [{min(values):.3g}, {max(values):.3g}]"
+
+
+def _printed(line: Mapping[str, str] | None) -> str:
+    if line is None:
+        return ""
+    sign = "" if line["spread"].startswith("[") else "± "
+    return line["regret"] + (f" {sign}{line['spread']}" if line["spread"] else "")
+
+
+def picture(rows: Sequence[Row]) -> Figure:
+    """Draw the regret of the best point so far against evaluations; medians, a panel a problem."""
+    problems = [
+        problem.name for problem in PROBLEMS if any(row["problem"] == problem.name for row in rows)
+    ]
+    names = list(dict.fromkeys(row["contestant"] for row in rows))
+    drawing, panels = panel_grid(len(problems) + 1, COLUMNS, width=3.6 * COLUMNS, height=2.8)
+    for axes, problem in zip(panels, problems, strict=False):
+        for place, name in enumerate(names):
+            runs = [row for row in rows if (row["problem"], row["contestant"]) == (problem, name)]
+            if runs:
+                regrets = np.maximum(np.median([run["observed"] for run in runs], axis=0), LEAST)
+                axes.plot(runs[0]["evaluations"], regrets, **line_style(place))
+        for line in published():
+            if line["problem"] == problem:
+                regret = max(float(line["regret"]), LEAST)
+                axes.plot(int(line["evaluations"]), regret, "x", color=INK, ms=6)
+        panel_style(axes, problem)
+    for axes in panels[len(problems) :]:
+        axes.set_axis_off()
+    handles = legend_lines(panels[-1], names)
+    handles += panels[-1].plot([], [], "x", color=INK, ms=6, label="published")
+    panels[-1].legend(handles=handles, frameon=False, fontsize=7, loc="center", ncols=2)
+    drawing.supxlabel("evaluations", fontsize=10)
+    drawing.supylabel("simple regret of the best point so far", fontsize=10)
+    return drawing
+
+
+def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write competitors.md and competitors.png beside the results file."""
+    return write_all(
+        {
+            folder / "competitors.md": markdown(rows).encode(),
+            folder / "competitors.png": png(picture(rows)),
+        }
+    )

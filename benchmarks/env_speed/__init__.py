@@ -1,0 +1,1 @@
+"""Env steps a second of our tasks beside the same tasks elsewhere."""

@@ -1,0 +1,134 @@
+"""Predator-prey, as compiled and as numpy, against mpe2's simple_tag; drone delivery.
+
+mpe2 gets actions drawn beforehand and plays no policy and no scripted prey, so it does less work
+than any side here.
+"""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Final
+
+import numpy as np
+
+from rolecast.benchmarks.env_speed.timing import Group, Side
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.envs.registry import make_task
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.policies.registry import make_policy
+
+TASK: Final = "pred_prey_3"
+DRONES: Final = "drone_delivery_3"
+POLICIES: Final = ("hom", "mlp")
+BASE: Final = "mpe2 simple_tag_v3 without a policy"
+
+BATCHES: Final = (1, 32, 1024, 8192)
+"""Episodes side by side, of one policy."""
+
+QUICK_BATCHES: Final = (1, 32, 1024)
+
+SEARCH: Final = (60, 8)
+"""Candidates and episodes of each in a batch of a search."""
+
+
+def predator_prey(*, quick: bool) -> Group:
+    """Return the sides of predator-prey; one core each.
+
+    Args:
+        quick: leave out the largest batch.
+    """
+    batches = QUICK_BATCHES if quick else BATCHES
+    sides = [
+        Side(name=f"{TASK} with {name}", run=policy_steps(TASK, name, *SEARCH)) for name in POLICIES
+    ]
+    sides += [
+        Side(name=f"{TASK} with {name}, batch {batch}", run=policy_steps(TASK, name, 1, batch))
+        for name in POLICIES
+        for batch in batches
+    ]
+    sides += [
+        Side(name=f"{TASK} in numpy without a policy, batch {batch}", run=numpy_steps(batch))
+        for batch in batches
+    ]
+    missing = {}
+    if find_spec("mpe2"):
+        sides.append(Side(name=BASE, run=simple_tag_steps(1)))
+    else:
+        missing[BASE] = "pip install mpe2"
+    return Group(
+        title="Predator-prey", sides=sides, base=BASE, ratio="ratio_to_mpe2", missing=missing
+    )
+
+
+def drone_delivery(*, quick: bool) -> Group:
+    """Return the sides of drone delivery, for which there is nothing to compare with.
+
+    Args:
+        quick: leave out the largest batch.
+    """
+    sides = [
+        Side(name=f"{DRONES} with {name}", run=policy_steps(DRONES, name, *SEARCH))
+        for name in POLICIES
+    ]
+    return Group(title="Drone delivery", sides=sides)
+
+
+def policy_steps(task_id: str, name: str, candidates: int, episodes: int) -> Callable[[], int]:
+    """Return a function that runs whole episodes as a search does and counts their steps.
+
+    Args:
+        task_id: of the task.
+        name: of the policy.
+        candidates: P, policies that differ.
+        episodes: E, of each.
+    """
+    task = make_task(task_id)
+    policy = make_policy(name, task)
+    rng = np.random.default_rng(0)
+    weights = policy.space.weights(rng.random((candidates, policy.space.size)))
+    seeds = episode_seeds(0, Purpose.SEARCH, 0, episodes)
+
+    def run() -> int:
+        return rollout(task, policy, weights, seeds).env_steps
+
+    run()  # compiles, or loads what was compiled before
+    return run
+
+
+def numpy_steps(batch: int) -> Callable[[], int]:
+    """Return a function that steps a batch by the batched contract, and counts its steps."""
+    task = make_task(TASK)
+    seeds = episode_seeds(0, Purpose.SEARCH, 0, batch)
+    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (batch, task.spec.agents, 2))
+
+    def run() -> int:
+        task.reset(seeds)
+        for _ in range(task.spec.horizon):
+            task.step(actions)
+        return batch * task.spec.horizon
+
+    return run
+
+
+def simple_tag_steps(episodes: int) -> Callable[[], int]:
+    """Return a function that plays episodes of mpe2's simple_tag and counts their steps."""
+    from mpe2 import simple_tag_v3
+
+    env = simple_tag_v3.parallel_env(
+        num_good=1, num_adversaries=3, num_obstacles=2, max_cycles=25, continuous_actions=True
+    )
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    actions = [
+        {name: rng.random(5, dtype=np.float32) for name in env.possible_agents} for _ in range(25)
+    ]
+
+    def run() -> int:
+        steps = 0
+        for episode in range(episodes):
+            env.reset(seed=episode)
+            for joint in actions:
+                env.step(joint)
+                steps += 1
+        return steps
+
+    return run

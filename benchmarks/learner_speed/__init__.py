@@ -1,0 +1,1 @@
+"""Updates a second of our learners beside RLlib's and bare torch."""

@@ -1,0 +1,1 @@
+"""The ledger of the baselines: each where it is known what it should reach."""

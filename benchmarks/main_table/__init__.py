@@ -1,0 +1,1 @@
+"""The main table: every optimiser on every task at every budget."""

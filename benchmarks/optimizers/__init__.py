@@ -1,0 +1,1 @@
+"""Optimisers, with and without structure, on functions and on policies."""

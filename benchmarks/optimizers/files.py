@@ -1,0 +1,229 @@
+"""Writes the optimisers' table for readers: CSV, Markdown and pictures."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import bootstrap
+
+from rolecast.benchmarks.optimizers.cells import BATCH
+from rolecast.core.files import write_all
+from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
+
+SHARES: Final = (0.25, 0.5, 1.0)
+"""Shares of the budget at which the table tells the regret."""
+
+GRAPHS: Final = (
+    ("true", "none"),
+    ("found", "none"),
+    ("true", "found"),
+    ("true", "random"),
+    ("random", "none"),
+)
+"""Graphs compared within a family, on the same functions."""
+
+LEAST: Final = 1e-4
+"""Regrets below count as this in ratios: the optimum itself is known no better."""
+
+COLUMNS: Final = 3
+WIDTH: Final = 1.6
+"""Of a line."""
+
+Row = Mapping[str, Any]
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 90 % bootstrap interval of the median, over seeds; of one seed, its own value."""
+    if len(values) < 2:
+        return values[0], values[0]
+    found = bootstrap(
+        (np.asarray(values),),
+        np.median,
+        n_resamples=2000,
+        confidence_level=0.9,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def summary(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return a line for each problem, contestant and share of the budget, in the order of rows.
+
+    Columns: median regret over seeds with its interval, number of seeds, and the median time that
+    the optimiser took for a batch, in milliseconds of processor time.
+    """
+    lines = []
+    for (problem, contestant), cells in grouped(rows, "problem", "contestant").items():
+        batches = cells[0]["evaluations"][-1] / BATCH
+        pace = float(np.median([cell["seconds"][-1] for cell in cells])) / batches
+        for share in SHARES:
+            place = round(share * len(cells[0]["regrets"])) - 1
+            regrets = [cell["regrets"][place] for cell in cells]
+            lines.append(
+                {
+                    "problem": problem,
+                    "contestant": contestant,
+                    "evaluations": cells[0]["evaluations"][place],
+                    **middle("regret", regrets),
+                    "seeds": len(cells),
+                    "batch_ms": round(1e3 * pace, 1),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def ratios(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return how regret at the end differs by graph, seed by seed of the same functions.
+
+    Columns: problem, family, the two graphs, the median over seeds of the ratio of their regrets
+    (below 1: the first is better), its interval, and in how many seeds the first is better.
+    """
+    lines = []
+    finals: dict[tuple[str, str], dict[str, dict[int, float]]] = {}
+    for row in rows:
+        family, comma, graph = row["contestant"].partition(", ")
+        if comma:
+            graphs = finals.setdefault((row["problem"], family), {})
+            graphs.setdefault(graph, {})[row["seed"]] = max(row["regrets"][-1], LEAST)
+    for (problem, family), graphs in finals.items():
+        for first, second, ratio in compared_graphs(graphs, lambda one, other: one / other):
+            lines.append(
+                {
+                    "problem": problem,
+                    "search": family,
+                    "graphs": f"{first} / {second}",
+                    **middle("ratio", ratio),
+                    "better": sum(one < 1.0 for one in ratio),
+                    "seeds": len(ratio),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def compared_graphs(
+    graphs: Mapping[str, Mapping[int, float]], compare: Callable[[float, float], float]
+) -> Iterator[tuple[str, str, list[float]]]:
+    """Yield each two graphs of GRAPHS that share seeds, and how they compare by seed.
+
+    Args:
+        graphs: what a search ended with, by graph and seed.
+        compare: of what the first and the second ended with.
+    """
+    for first, second in GRAPHS:
+        shared = sorted(set(graphs.get(first, {})) & set(graphs.get(second, {})))
+        if shared:
+            found = [compare(graphs[first][seed], graphs[second][seed]) for seed in shared]
+            yield first, second, found
+
+
+def middle(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return the median of some values under a name, and its interval as "low" and "high"."""
+    low, high = interval(values)
+    return {name: float(np.median(values)), "low": low, "high": high}
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the page: what structure is worth, then every problem's table."""
+    lines = [
+        "# Optimisers on functions of known optimum and structure",
+        "",
+        "Simple regret of the incumbent (`best()`, its true value), as a share of the regret of "
+        "the cube's mean: 1 is a uniform point, 0 the optimum. Median over seeds, from 0 on, and "
+        f"its 90 % bootstrap interval. Batches of {BATCH}. Written by `rolecast bench optimizers`.",
+    ]
+    compared = ratios(rows)
+    if len(compared):
+        lines += [
+            "",
+            "## What the graph is worth",
+            "",
+            "Regret at the end with one graph over that with another, seed by seed on the same "
+            "functions; below 1 the first is better.",
+            "",
+            "| problem | search | graphs | ratio | first better |",
+            "|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {line.problem} | {line.search} | {line.graphs} | **{line.ratio:.2f}** "
+            f"[{line.low:.2f}, {line.high:.2f}] | {line.better} of {line.seeds} |"
+            for line in compared.itertuples()
+        ]
+    for problem, part in summary(rows).groupby("problem", sort=False):
+        marks = sorted(set(part["evaluations"]))
+        head = " | ".join(f"{mark} evaluations" for mark in marks)
+        lines += ["", f"## {problem}", "", f"| optimiser | {head} | seeds | ms a batch |"]
+        lines.append(f"|---|{'---|' * (len(marks) + 2)}")
+        for contestant, cells in part.groupby("contestant", sort=False):
+            entries = [
+                f"{cell.regret:.3f} [{cell.low:.3f}, {cell.high:.3f}]"
+                for cell in cells.itertuples()
+            ]
+            entries += [str(cells["seeds"].iloc[0]), f"{cells['batch_ms'].iloc[0]:.0f}"]
+            lines.append(f"| {contestant} | {' | '.join(entries)} |")
+    return "\n".join(lines) + "\n"
+
+
+def picture(rows: Sequence[Row], *, over: str, label: str) -> Figure:
+    """Draw regret over "evaluations" or "seconds", a panel a problem; medians, and intervals."""
+    problems = grouped(rows, "problem")
+    contestants = list(dict.fromkeys(row["contestant"] for row in rows))
+    drawing, panels = panel_grid(len(problems) + 1, COLUMNS, width=4.2 * COLUMNS, height=2.8)
+    for axes, ((problem,), cells) in zip(panels, problems.items(), strict=False):
+        for (contestant,), runs in grouped(cells, "contestant").items():
+            style = line_style(contestants.index(contestant), WIDTH)
+            draw(axes, runs, over, "regrets", style, least=LEAST)
+        panel_style(axes, problem)
+        if over == "seconds":
+            axes.set_xscale("log")
+    for axes in panels[len(problems) :]:
+        axes.set_axis_off()
+    handles = legend_lines(panels[-1], contestants, WIDTH)
+    panels[-1].legend(handles=handles, frameon=False, fontsize=8, loc="center", ncols=2)
+    drawing.supxlabel(label, fontsize=10)
+    drawing.supylabel("simple regret, share of a uniform point's", fontsize=10)
+    return drawing
+
+
+def draw(
+    axes: Axes,
+    runs: Sequence[Row],
+    over: str,
+    measure: str,
+    style: Mapping[str, Any],
+    *,
+    least: float = -np.inf,
+) -> None:
+    """Draw the median of a measure over seeds, and its interval, over the median of another."""
+    along = np.median([run[over] for run in runs], axis=0)
+    values = np.maximum([run[measure] for run in runs], least)
+    axes.plot(along, np.median(values, axis=0), **style)
+    if len(runs) > 1:
+        bounds = np.array([interval(list(column)) for column in values.T])
+        shade = {"color": style["color"], "alpha": 0.12, "lw": 0}
+        axes.fill_between(along, bounds[:, 0], bounds[:, 1], **shade)
+
+
+def grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
+    """Return rows by the values of some fields, in the order of their first rows."""
+    found: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found
+
+
+def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write optimizers.csv, .md and .png, and optimizers_time.png, beside the results file."""
+    time = "processor time of the optimiser, s"
+    return write_all(
+        {
+            folder / "optimizers.csv": summary(rows).to_csv(index=False).encode(),
+            folder / "optimizers.md": markdown(rows).encode(),
+            folder / "optimizers.png": png(picture(rows, over="evaluations", label="evaluations")),
+            folder / "optimizers_time.png": png(picture(rows, over="seconds", label=time)),
+        }
+    )

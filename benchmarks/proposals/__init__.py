@@ -1,0 +1,1 @@
+"""How long every optimiser computes for a batch."""

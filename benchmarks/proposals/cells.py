@@ -1,0 +1,171 @@
+"""How long an optimiser thinks, and with how much memory: one process for each measurement.
+
+An optimiser that knows N - 20 evaluations is told 20 more and asked for 20 candidates: processor
+time of both, as some learn when told and some when asked, and memory beyond the libraries'.
+"""
+
+import resource
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import ceil
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from signal import SIGXCPU
+from typing import Any, Final
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from rolecast.benchmarks.competitors.cells import LARGEST
+from rolecast.benchmarks.peak import peak_mib
+from rolecast.core.errors import RunError
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.registry import (
+    BASELINES,
+    OPTIMIZERS,
+    make_optimizer,
+    optimizer_config_class,
+)
+
+DIMENSIONS: Final = (20, 100, 400)
+TOLD: Final = (100, 500, 1000, 2000)
+BATCH: Final = 20
+"""Candidates asked for."""
+
+LIMIT: Final = 120
+"""Processor seconds after which a measurement is given up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One optimiser in one number of dimensions, told more and more."""
+
+    optimizer: str
+    """Name in the registry."""
+
+    dimension: int
+    """D."""
+
+    told: tuple[int, ...] = TOLD
+    """N, ascending; where one takes longer than the limit, those after it are not tried."""
+
+    limit: int = LIMIT
+    """Processor seconds of one measurement."""
+
+    @property
+    def key(self) -> str:
+        """What tells this cell from all others."""
+        return f"{self.optimizer} / {self.dimension}"
+
+
+def all_cells() -> list[Cell]:
+    """Return all optimisers in all numbers of dimensions that they take, small ones first."""
+    return [
+        Cell(optimizer=name, dimension=dimension)
+        for dimension in DIMENSIONS
+        for name in (*OPTIMIZERS, *BASELINES)
+        if dimension <= LARGEST.get(name, dimension)
+    ]
+
+
+def quick_cells() -> list[Cell]:
+    """Return a table of seconds that says nothing, to see that the command works."""
+    return [Cell(optimizer=name, dimension=4, told=(30, 60)) for name in ("cmaes", "rducb")]
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """Return what makes an optimiser propose by its model: a first design of few points."""
+    known = {each.name for each in fields(optimizer_config_class(name))}  # type: ignore[arg-type]
+    return {"initial": BATCH} if "initial" in known else {}
+
+
+def run_cell(cell: Cell) -> dict[str, Any]:
+    """Measure one cell; return one row, JSON values: seconds and MiB, None beyond the limit."""
+    seconds: list[float | None] = []
+    memory: list[float | None] = []
+    for told in cell.told:
+        found = None
+        if None not in seconds:
+            found = in_a_process(cell.optimizer, cell.dimension, told, cell.limit)
+        seconds.append(None if found is None else found["seconds"])
+        memory.append(None if found is None else found["mib"])
+    return {
+        "key": cell.key,
+        "optimizer": cell.optimizer,
+        "dimension": cell.dimension,
+        "told": list(cell.told),
+        "limit": cell.limit,
+        "seconds": seconds,
+        "mib": memory,
+    }
+
+
+def in_a_process(name: str, dimension: int, told: int, limit: int) -> Mapping[str, float] | None:
+    """Measure in a fresh process; None where it used up its processor seconds.
+
+    Raises:
+        RunError: the process ended for another reason.
+    """
+    context = get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_measure, args=(name, dimension, told, limit, theirs))
+    process.start()
+    theirs.close()
+    try:
+        found: Mapping[str, float] | None = ours.recv()
+    except EOFError:
+        found = None
+    process.join()
+    if found is None and process.exitcode != -SIGXCPU:
+        raise RunError(f"{name} with D = {dimension}, N = {told} ended with {process.exitcode}")
+    return found
+
+
+def _measure(name: str, dimension: int, told: int, limit: int, answers: Connection) -> None:
+    """Tell, ask, and send what that took."""
+    import torch
+
+    torch.set_num_threads(1)
+    threadpool_limits(1)
+    answers.send(measure(name, dimension, told, limit))
+
+
+def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str, float]:
+    """Return the processor seconds of the last tell and an ask, and MiB beyond the start.
+
+    What a library compiles at its first call is not counted: another, small optimiser of the same
+    name is asked before.
+
+    Args:
+        name: in the registry.
+        dimension: D.
+        told: N.
+        limit: processor seconds, from here on, after which the system ends this process; None: no
+            limit.
+    """
+    settings = settings_of(name)
+    small = make_optimizer(name, dimension=4, **settings)
+    small.tell(*_evaluations(4, 2 * BATCH))
+    small.ask(2)
+    optimizer = make_optimizer(name, dimension=dimension, **settings)
+    points, values, errors = _evaluations(dimension, told)
+    optimizer.tell(points[:-BATCH], values[:-BATCH], errors[:-BATCH])
+    before = peak_mib()
+    if limit is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time()) + limit, hard))
+    start = time.process_time()
+    optimizer.tell(points[-BATCH:], values[-BATCH:], errors[-BATCH:])
+    optimizer.ask(BATCH)
+    seconds = time.process_time() - start
+    after = peak_mib()
+    return {"seconds": round(seconds, 4), "mib": round(after - before, 1)}
+
+
+def _evaluations(dimension: int, count: int) -> tuple[Float, Float, Float]:
+    """Return uniform points [N, D] and noisy values of a smooth function there, with errors."""
+    rng = np.random.default_rng((dimension, count))
+    points = rng.random((count, dimension))
+    values = -np.square(points - 0.3).mean(1) + 0.02 * rng.standard_normal(count)
+    return points, values, np.full(count, 0.02)

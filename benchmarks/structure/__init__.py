@@ -1,0 +1,1 @@
+"""Whether the structure that searches find is stable, and true."""

@@ -1,0 +1,1 @@
+"""Time and memory of the surrogate beside GPyTorch and BoTorch."""
