@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from xdist.scheduler import LoadScopeScheduling
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.run_folder import read_history
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
 # The same examples in each run, so that a run that is red says something of the change before it;
 # `pytest --hypothesis-profile default` looks for new ones.
@@ -133,3 +134,10 @@ def screen() -> None:
         pytest.skip(str(refused))
     finally:
         task.close()
+
+
+def write_comparison(out: Path, experiment: Mapping[str, Any], rows: pd.DataFrame) -> None:
+    """Write a folder that `read_comparison` reads; the engine itself writes it piece by piece."""
+    folder = ComparisonFolder(out)
+    folder.write_experiment(experiment)
+    folder.write_rows(rows)

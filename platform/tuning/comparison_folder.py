@@ -167,13 +167,6 @@ def shaped(rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def write_comparison(out: Path, experiment: Mapping[str, Any], rows: pd.DataFrame) -> None:
-    """Write a folder that `read_comparison` reads; the runner itself writes it piece by piece."""
-    folder = ComparisonFolder(out)
-    folder.write_experiment(experiment)
-    folder.write_rows(rows)
-
-
 def read_comparison(out: str | Path) -> Comparison:
     """Return a comparison as it stands on disk, also while it runs.
 

@@ -8,7 +8,8 @@ from subprocess import CompletedProcess
 import pandas as pd
 import pytest
 
-from rolecast.platform.tuning.comparison_folder import read_comparison, write_comparison
+from rolecast.platform.tuning.comparison_folder import read_comparison
+from tests.conftest import write_comparison
 
 Command = Callable[..., CompletedProcess[str]]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rolecast.platform.tuning.comparison_folder import write_comparison
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, Method, SearchMethod
+from tests.conftest import write_comparison
 
 METHODS: tuple[Method, ...] = (
     SearchMethod(optimizer="dss_gp_ucb", policy="mlp"),

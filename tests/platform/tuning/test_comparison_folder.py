@@ -10,8 +10,8 @@ from rolecast.platform.tuning.comparison_folder import (
     TRIAL_COLUMNS,
     VOCABULARY,
     read_comparison,
-    write_comparison,
 )
+from tests.conftest import write_comparison
 
 EXPERIMENT: dict[str, Any] = {"experiment": {"name": "tiny"}, "trials": [], "versions": {}}
 

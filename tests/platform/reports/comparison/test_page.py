@@ -26,7 +26,8 @@ from rolecast.platform.reports.comparison.table import (
     results_html,
     trials,
 )
-from rolecast.platform.tuning.comparison_folder import read_comparison, write_comparison
+from rolecast.platform.tuning.comparison_folder import read_comparison
+from tests.conftest import write_comparison
 
 MakeComparison = Callable[..., Path]
 
