@@ -4,7 +4,6 @@ Every file is replaced as a whole. The order at a checkpoint is history, then op
 the journal is emptied: whatever a kill leaves, tables and journal together hold every batch.
 """
 
-import fcntl
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json, write_bytes, write_json
+from rolecast.core.locks import try_lock
 from rolecast.platform.search import journal
 from rolecast.platform.search.history import (
     Batch,
@@ -132,14 +132,11 @@ class RunFolder:
         if self._lock is not None:
             return
         try:
-            self._lock = (self.path / ".lock").open("wb")
+            self._lock = try_lock(self.path / ".lock")
         except OSError as error:
             raise RequestError(f"{self.path} cannot be written: {error.strerror}") from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.release()
-            raise RequestError(f"{self.path} is being written by another process") from None
+        if self._lock is None:
+            raise RequestError(f"{self.path} is being written by another process")
 
     def release(self) -> None:
         """Let other processes write."""

@@ -1,6 +1,5 @@
 """`rolecast.compare`: one Tune experiment in which all trials of a comparison run side by side."""
 
-import fcntl
 import itertools
 import sys
 import threading
@@ -13,6 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.locks import try_lock
 from rolecast.core.threads import available_cores
 from rolecast.platform.search.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
@@ -254,14 +254,12 @@ def _locked(folder: ComparisonFolder) -> Iterator[None]:
     """
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
-        lock = (folder.path / ".lock").open("wb")
+        lock = try_lock(folder.path / ".lock")
     except OSError as error:
         raise RequestError(f"--out {folder.path} cannot be written: {error.strerror}") from error
+    if lock is None:
+        raise RequestError(f"{folder.path} is being written by another process")
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RequestError(f"{folder.path} is being written by another process") from None
         yield
 
 

@@ -9,7 +9,6 @@ The trial writes all but the last, which is the driver's. Tune's own snapshots o
 are up to ten seconds old and are not written in one step, so nothing is taken up from them.
 """
 
-import fcntl
 import shutil
 import time
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from typing import IO, Any, Final, Self
 
 from rolecast.core.errors import RunError
 from rolecast.core.files import read_json, write_json
+from rolecast.core.locks import is_locked, try_lock
 
 LOCK_PATIENCE_S: Final = 60.0
 """Time in which a process of the same trial, whose driver has died, must have ended."""
@@ -82,14 +82,7 @@ class TrialFolder:
     @property
     def locked(self) -> bool:
         """Whether a process of the trial keeps others out now."""
-        if not self._lock_file.is_file():
-            return False
-        with self._lock_file.open("rb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-        return False
+        return is_locked(self._lock_file)
 
     @property
     def failure(self) -> str | None:
@@ -105,18 +98,12 @@ class TrialFolder:
             RunError: another process of the trial does not end.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        lock = self._lock_file.open("wb")
         end = time.monotonic() + LOCK_PATIENCE_S
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    lock.close()
-                    raise RunError(f"{self.path} is being written by another process") from None
-                time.sleep(0.1)
-            else:
-                return lock
+        while (lock := try_lock(self._lock_file)) is None:
+            if time.monotonic() > end:
+                raise RunError(f"{self.path} is being written by another process")
+            time.sleep(0.1)
+        return lock
 
     def read(self) -> TrialRecord:
         """Return the record; an empty one of a trial that has not begun."""

@@ -1,0 +1,34 @@
+"""One writer at a time: locks on files, which end with the process that holds them."""
+
+import fcntl
+from pathlib import Path
+from typing import IO
+
+
+def try_lock(path: Path) -> IO[bytes] | None:
+    """Lock a file, which is made where it is missing, until the file returned is closed.
+
+    Returns:
+        The open file; None where another process holds the lock.
+    Raises:
+        OSError: the file cannot be written.
+    """
+    file = path.open("wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock of a file now."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -1,0 +1,46 @@
+"""A lock keeps a second holder out, in this process and in another, until it is closed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rolecast.core.locks import is_locked, try_lock
+
+
+def test_a_second_holder_gets_the_lock_when_the_first_has_closed_it(tmp_path: Path) -> None:
+    path = tmp_path / ".lock"
+    first = try_lock(path)
+    assert first is not None
+    assert try_lock(path) is None
+    first.close()
+    second = try_lock(path)
+    assert second is not None
+    second.close()
+
+
+def test_a_lock_is_seen_by_another_process_and_by_none_after_it(tmp_path: Path) -> None:
+    path = tmp_path / ".lock"
+    assert not is_locked(path)
+    code = (
+        "from pathlib import Path\nfrom rolecast.core.locks import is_locked\n"
+        f"print(is_locked(Path({str(path)!r})))"
+    )
+
+    def seen() -> str:
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        return run.stdout.strip()
+
+    lock = try_lock(path)
+    assert lock is not None
+    assert seen() == "True"
+    lock.close()
+    assert seen() == "False"
+
+
+def test_a_folder_that_is_missing_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        try_lock(tmp_path / "none" / ".lock")
