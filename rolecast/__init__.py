@@ -16,15 +16,20 @@ _HOMES: Final = {
     "AdditiveCliqueKernel": "rolecast.platform.surrogate.clique_sum.gpytorch_kernel",
     "compare": "rolecast.platform.tuning.comparison",
     "evaluate": "rolecast.platform.rollout.evaluate",
+    "Experiment": "rolecast.platform.tuning.experiment",
+    "LearnerMethod": "rolecast.platform.tuning.methods",
     "load_policy": "rolecast.policies.artefact",
     "make_env": "rolecast.envs.registry",
     "make_optimizer": "rolecast.platform.optimizers.registry",
     "make_policy": "rolecast.policies.registry",
     "make_task": "rolecast.envs.registry",
     "make_vector_env": "rolecast.envs.faces.gymnasium_vector",
+    "MethodFactory": "rolecast.platform.tuning.learner",
+    "read_comparison": "rolecast.platform.tuning.comparison_folder",
     "resume": "rolecast.platform.search.run",
     "rollout": "rolecast.platform.rollout.rollout",
     "search": "rolecast.platform.search.run",
+    "SearchMethod": "rolecast.platform.tuning.methods",
 }
 __all__ = sorted(_HOMES)
 
