@@ -109,7 +109,7 @@ class Search:
         return {"rollouts": rollouts, "optimizer": optimizer, "ray_and_other": other}
 
     def step(self) -> dict[str, float]:
-        """Evaluate one batch; return the metrics after it (`metrics.VOCABULARY`).
+        """Evaluate one batch; return the metrics after it (`METRIC_VOCABULARY`).
 
         Raises:
             RunError: the task failed, or the optimiser did; all batches before are kept.

@@ -4,9 +4,14 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
 from rolecast.platform.search.budget import Budget, Spent
 from rolecast.platform.search.history import Batch
-from rolecast.platform.search.metrics import Events, batch_metrics
+from rolecast.platform.search.metrics import batch_metrics
 from rolecast.platform.search.progress import Figures, Progress
 from rolecast.platform.search.scoreboard import Scoreboard
 from rolecast.platform.search.session import OptimizerReply
@@ -29,7 +34,7 @@ class Reporter:
     def batch(
         self, batch: Batch, reply: OptimizerReply, task_metrics: Mapping[str, float]
     ) -> dict[str, float]:
-        """Report a batch; return its metrics (`metrics.VOCABULARY` and extras)."""
+        """Report a batch; return its metrics (`METRIC_VOCABULARY` and extras)."""
         self._scores.add(batch)
         metrics = batch_metrics(batch, best_return=self._scores.best[0], beliefs=reply.beliefs)
         metrics |= {f"task/{name}": value for name, value in task_metrics.items()}
@@ -82,3 +87,32 @@ class Reporter:
 def _believed(beliefs: Mapping[str, float]) -> tuple[float | None, float | None]:
     """Return what the optimiser believes of its incumbent, if it says so."""
     return beliefs.get("incumbent_mean"), beliefs.get("incumbent_stderr")
+
+
+class Events:
+    """Writes metrics as TensorBoard events, with env steps on the axis.
+
+    By TensorBoard's own writer: the two usual ones load all of torch first.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._writer = EventFileWriter(str(folder), flush_secs=10)
+
+    def write(self, metrics: Mapping[str, float]) -> None:
+        """Add one point to every curve."""
+        values = [
+            Summary.Value(tag=name, simple_value=value)
+            for name, value in metrics.items()
+            if np.isfinite(value)
+        ]
+        self._writer.add_event(
+            Event(
+                wall_time=time.time(),
+                step=int(metrics["env_steps"]),
+                summary=Summary(value=values),
+            )
+        )
+
+    def close(self) -> None:
+        """Write what is held back."""
+        self._writer.close()

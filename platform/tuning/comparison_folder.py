@@ -20,29 +20,11 @@ import pandas as pd
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json, write_bytes, write_json
+from rolecast.platform.search.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.record import TrialFolder
 
 SCHEMA: Final = 1
 """Version of the folder's layout; only this one is read."""
-
-VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "env_steps": "steps of all training episodes so far; a joint step of n agents is one",
-        "policy_evaluations": "candidates evaluated so far; of a learner, training episodes ended",
-        "episode_return_mean": "mean return, as earned, of the training episodes since the report "
-        "before; of a search, of its last batch",
-        "episode_return_stderr": "its standard error over these episodes, or over the candidates",
-        "observed_return_mean": "the same mean as paid to the learner by the reward settings",
-        "best_return": "highest mean return so far, as measured: of an evaluation, or of the "
-        "training episodes between two reports",
-        "test_return": "mean return as earned, on held-out episodes, of the policy that would be "
-        "handed over now: the incumbent, or the learner's without exploration",
-        "test_return_stderr": "its standard error over these episodes",
-        "wall_time_s": "seconds of training or searching, held-out scoring left out",
-        "timesteps_total": "env_steps, by the name that Tune takes for its horizontal axis",
-    }
-)
-"""What every report of every trial has: name to meaning."""
 
 TRIAL_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -80,9 +62,9 @@ class Comparison:
 
     rows: pd.DataFrame
     """One row a report, by trial in planned order and then by `point`: `TRIAL_COLUMNS`, then
-    `VOCABULARY`, then extras ("optimizer/...", "learner/..."). A trial that failed before its first
-    report has one row whose figures are missing; one that has not begun has none. Whole numbers are
-    nullable integers (Int64), other figures float64 with NaN."""
+    `METRIC_VOCABULARY`, then extras ("optimizer/...", "learner/..."). A trial that failed before
+    its first report has one row whose figures are missing; one that has not begun has none. Whole
+    numbers are nullable integers (Int64), other figures float64 with NaN."""
 
 
 class ComparisonFolder:
@@ -150,7 +132,7 @@ def shaped(rows: pd.DataFrame) -> pd.DataFrame:
     Raises:
         ValueError: a status is none of `STATUSES`.
     """
-    named = [*TRIAL_COLUMNS, *VOCABULARY]
+    named = [*TRIAL_COLUMNS, *METRIC_VOCABULARY]
     extras = sorted(name for name in rows.columns if name not in named)
     table = rows.reindex(columns=[*named, *extras]).reset_index(drop=True)
     for name in table.columns:

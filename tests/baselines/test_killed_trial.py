@@ -11,8 +11,8 @@ import pytest
 
 from rolecast.baselines.methods import METHODS
 from rolecast.envs.spec import TaskSpec
+from rolecast.platform.search.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison import compare
-from rolecast.platform.tuning.comparison_folder import VOCABULARY
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import LearningMethod
 from rolecast.platform.tuning.methods import LearnerMethod
@@ -89,7 +89,7 @@ def test_reports_of_a_killed_trial_are_those_of_one_that_was_not(tmp_path: Path)
         pd.testing.assert_frame_equal(
             found[columns].reset_index(drop=True), wanted, check_exact=True, check_dtype=False
         )
-        assert found[list(VOCABULARY)].notna().all(axis=None)
+        assert found[list(METRIC_VOCABULARY)].notna().all(axis=None)
 
 
 def uninterrupted(name: str) -> list[dict[str, float]]:

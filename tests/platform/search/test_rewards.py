@@ -153,7 +153,7 @@ def test_what_the_optimizer_believes_of_paid_rewards_is_not_shown_as_a_score(
     search(TASK, out=tmp_path / "sparse", progress=sparse, **SMALL)
     assert dense.seen[-2].incumbent_return is not None
     assert sparse.seen[-2].incumbent_return is None
-    assert "observed_return_mean" in metrics.VOCABULARY
+    assert "observed_return_mean" in metrics.METRIC_VOCABULARY
 
 
 def test_an_evaluation_is_of_the_raw_return_and_tells_the_paid_one(whole: Path) -> None:

@@ -18,8 +18,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import rolecast
 from rolecast.core.errors import RequestError
+from rolecast.platform.search.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison import ComparisonResult, compare
-from rolecast.platform.tuning.comparison_folder import VOCABULARY, read_comparison
+from rolecast.platform.tuning.comparison_folder import read_comparison
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.loading import Request
 from rolecast.platform.tuning.methods import LearnerMethod
@@ -75,7 +76,7 @@ def test_all_trials_report_the_vocabulary_at_the_same_points(finished: Compariso
         assert list(own["point"]) == [1, 2, 3, 4, 5]
         assert list(own["done"]) == [False] * 4 + [True]
         assert set(own["status"]) == {"ok"}
-        assert own[list(VOCABULARY)].notna().all(axis=None)
+        assert own[list(METRIC_VOCABULARY)].notna().all(axis=None)
         assert (own["timesteps_total"] == own["env_steps"]).all()
         assert own["best_return"].is_monotonic_increasing
         assert own["wall_time_s"].is_monotonic_increasing

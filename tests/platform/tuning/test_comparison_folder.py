@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from rolecast.core.errors import RequestError
+from rolecast.platform.search.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison_folder import (
     TRIAL_COLUMNS,
-    VOCABULARY,
     read_comparison,
 )
 from tests.conftest import write_comparison
@@ -28,7 +28,7 @@ def test_rows_come_back_as_they_were_written(tmp_path: Path) -> None:
     write_comparison(tmp_path, EXPERIMENT, rows)
     read = read_comparison(tmp_path)
     assert read.experiment["experiment"] == {"name": "tiny"}
-    assert list(read.rows) == [*TRIAL_COLUMNS, *VOCABULARY, "optimizer/cliques"]
+    assert list(read.rows) == [*TRIAL_COLUMNS, *METRIC_VOCABULARY, "optimizer/cliques"]
     first, second = (read.rows.iloc[index] for index in (0, 1))
     assert (first["env_steps"], first["done"], first["test_return"]) == (2**53 - 1, True, 1.5)
     assert first["error"] == ""

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rolecast.platform.search.metrics import Events
+from rolecast.platform.search.reporting import Events
 
 
 def test_tensorboard_shows_curves_over_env_steps(tmp_path: Path) -> None:
