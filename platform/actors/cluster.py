@@ -12,7 +12,7 @@ from rolecast.core.errors import ConfigError, RequestError, RunError
 CONNECT_TIMEOUT_S: Final = 5.0
 """After which an address that does not answer counts as unreachable."""
 
-STARTS: Final = 3
+START_ATTEMPTS: Final = 3
 """Times that a cluster of our own is started, where a busy machine makes Ray give up on it."""
 
 TIMED_OUT: Final = "timed out during startup"
@@ -75,7 +75,7 @@ def require_gpu(device: str) -> None:
 
 def _start(cpus: int) -> None:
     """Start a cluster on this machine and connect to it."""
-    for attempt in range(1, STARTS + 1):
+    for attempt in range(1, START_ATTEMPTS + 1):
         try:
             ray.init(
                 address="local",
@@ -89,9 +89,11 @@ def _start(cpus: int) -> None:
             ray.shutdown()
             if TIMED_OUT not in str(error):
                 raise
-            if attempt == STARTS:
-                text = f"Ray did not start on this machine in {STARTS} times 30 s; is it busy? "
-                raise RunError(text + "a search with 0 workers needs no Ray") from error
+            if attempt == START_ATTEMPTS:
+                raise RunError(
+                    f"Ray did not start on this machine in {START_ATTEMPTS} times 30 s; is it "
+                    "busy? a search with 0 workers needs no Ray"
+                ) from error
         else:
             return
 

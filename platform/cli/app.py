@@ -26,7 +26,7 @@ from rolecast.platform.cli import (
     search,
 )
 
-BENCHMARKS: Final = "rolecast.benchmarks.commands.app"
+BENCH_MODULE: Final = "rolecast.benchmarks.commands.app"
 """Module of `rolecast bench`; above this room, so it is found by name."""
 
 app = typer.Typer(
@@ -52,7 +52,7 @@ for name, command in (
     ("check-task", check_task.check_task),
 ):
     app.command(name)(command)
-app.add_typer(import_module(BENCHMARKS).app, name="bench")
+app.add_typer(import_module(BENCH_MODULE).app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

@@ -12,7 +12,7 @@ from rolecast.platform.cli.output import Json, print_json, print_table, say
 Name = Annotated[str | None, typer.Argument(help="Show the settings of this one.")]
 
 
-HEAD: Final = ("task", "agents", "observation", "action", "steps", "source")
+TABLE_HEAD: Final = ("task", "agents", "observation", "action", "steps", "source")
 
 
 def tasks(*, json: Json = False) -> None:
@@ -30,7 +30,7 @@ def tasks(*, json: Json = False) -> None:
             {"tasks": listed, "families": families, "others": others, "own": dict(OWN_FORMS)}
         )
         return
-    print_table(HEAD, [_row(name, spec) for name, spec in specs.items()])
+    print_table(TABLE_HEAD, [_row(name, spec) for name, spec in specs.items()])
     say("\nobservation and action are numbers of one agent, steps the most that an episode has.")
     say("A number at the end is a size, and others than those listed work too:\n")
     smallest = {name: specs[f"{name}_{family.sizes[0]}"] for name, family in FAMILIES.items()}

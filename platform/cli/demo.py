@@ -9,11 +9,11 @@ import typer
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.output import say
 
-TASK: Final = "pred_prey_3"
-POLICY: Final = "hom"
-OPTIMIZER: Final = "dss_gp_ucb"
+DEMO_TASK: Final = "pred_prey_3"
+DEMO_POLICY: Final = "hom"
+DEMO_OPTIMIZER: Final = "dss_gp_ucb"
 ENV_STEPS: Final = 400_000
-SEED: Final = 0
+DEMO_SEED: Final = 0
 
 
 def demo(
@@ -27,7 +27,10 @@ def demo(
     A demo that is there already is used again: a finished search is not repeated, an interrupted
     one goes on.
     """
-    say(f"1. Searching {POLICY} for {TASK} by {OPTIMIZER}: {env_steps:,} env steps, seed {SEED}.")
+    say(
+        f"1. Searching {DEMO_POLICY} for {DEMO_TASK} by {DEMO_OPTIMIZER}: {env_steps:,} env steps, "
+        f"seed {DEMO_SEED}."
+    )
     _search(out, env_steps, workers)
 
     from rolecast.platform.rollout.evaluate import evaluate
@@ -38,7 +41,7 @@ def demo(
         ("scripted: chase the nearest prey", "chase"),
         ("random actions", "random"),
     ):
-        result = evaluate(player, task=TASK)
+        result = evaluate(player, task=DEMO_TASK)
         mean, error = result.episode_return_mean, result.episode_return_stderr or 0.0
         say(f"   {name:34} {mean:7.1f} +- {error:.1f}")
 
@@ -62,11 +65,11 @@ def _search(out: Path, env_steps: int, workers: int) -> None:
     progress = progress_for(sys.stderr)
     if not out.exists():
         search(
-            TASK,
-            policy=POLICY,
-            optimizer=OPTIMIZER,
+            DEMO_TASK,
+            policy=DEMO_POLICY,
+            optimizer=DEMO_OPTIMIZER,
             env_steps=env_steps,
-            seed=SEED,
+            seed=DEMO_SEED,
             workers=workers,
             out=str(out),
             progress=progress,
@@ -84,11 +87,11 @@ def _require_demo(out: Path, env_steps: int) -> None:
     from rolecast.platform.search.run_folder import RunFolder
 
     asked = {
-        "task": TASK,
-        "policy": POLICY,
-        "optimizer": OPTIMIZER,
+        "task": DEMO_TASK,
+        "policy": DEMO_POLICY,
+        "optimizer": DEMO_OPTIMIZER,
         "env_steps": env_steps,
-        "seed": SEED,
+        "seed": DEMO_SEED,
     }
     found = RunFolder.open(out).read_run().get("search", {})
     for name, value in asked.items():

@@ -12,7 +12,7 @@ from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.reward_options import takes_rewards
 from rolecast.platform.rollout.held_out import HeldOut
 
-_TEXTS = field_texts(HeldOut)
+_FIELD_TEXTS = field_texts(HeldOut)
 
 
 @takes_rewards
@@ -27,8 +27,8 @@ def evaluate(
     task: Annotated[
         str | None, typer.Option(help="Task id; of a run it is the run's, if not given.")
     ] = None,
-    episodes: Annotated[int, typer.Option(help=_TEXTS["episodes"])] = HeldOut.episodes,
-    seed: Annotated[int, typer.Option(help=_TEXTS["seed"])] = HeldOut.seed,
+    episodes: Annotated[int, typer.Option(help=_FIELD_TEXTS["episodes"])] = HeldOut.episodes,
+    seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = HeldOut.seed,
     rewards: Mapping[str, Any],
     json: Json = False,
 ) -> None:

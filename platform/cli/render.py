@@ -12,7 +12,7 @@ from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say, warn
 from rolecast.platform.reports.film.options import Shot
 
-_TEXTS = field_texts(Shot)
+_FIELD_TEXTS = field_texts(Shot)
 LINE_INTERVAL_S: Final = 3.0
 """Between two lines about long work."""
 
@@ -27,10 +27,10 @@ def render(
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="A .gif or .mp4, or a .png of a few moments.")
     ] = Path("hunt.gif"),
-    seed: Annotated[int, typer.Option(help=_TEXTS["seed"])] = Shot.seed,
-    episodes: Annotated[int | None, typer.Option(help=_TEXTS["episodes"])] = Shot.episodes,
-    steps: Annotated[int | None, typer.Option(help=_TEXTS["steps"])] = Shot.steps,
-    stride: Annotated[int | None, typer.Option(help=_TEXTS["stride"])] = Shot.stride,
+    seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = Shot.seed,
+    episodes: Annotated[int | None, typer.Option(help=_FIELD_TEXTS["episodes"])] = Shot.episodes,
+    steps: Annotated[int | None, typer.Option(help=_FIELD_TEXTS["steps"])] = Shot.steps,
+    stride: Annotated[int | None, typer.Option(help=_FIELD_TEXTS["stride"])] = Shot.stride,
     json: Json = False,
 ) -> None:
     """Draw a typical held-out episode: a little better than the median of many.

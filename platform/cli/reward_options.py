@@ -13,9 +13,9 @@ from rolecast.core.errors import RequestError
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.platform.cli.documented import field_texts
 
-_TEXTS = field_texts(RewardSettings)
-_PANEL = "Reward as the learner is paid it (scores are of the reward as earned)"
-_LETTERS = {"sparse": "S", "delay": "D", "noise": "SD", "flip": "P", "drop": "P"}
+_FIELD_TEXTS = field_texts(RewardSettings)
+_HELP_PANEL = "Reward as the learner is paid it (scores are of the reward as earned)"
+_OPTION_LETTERS = {"sparse": "S", "delay": "D", "noise": "SD", "flip": "P", "drop": "P"}
 
 
 def takes_rewards(command: Callable[..., None]) -> Callable[..., None]:
@@ -46,7 +46,10 @@ def _option(name: str, kind: Any) -> Parameter:
     """Return the option of one setting: None, or no flag, where it is not given."""
     flag = f"--{name.replace('_', '-')}"
     option = typer.Option(
-        flag, metavar=_LETTERS.get(name), help=_TEXTS[name], rich_help_panel=_PANEL
+        flag,
+        metavar=_OPTION_LETTERS.get(name),
+        help=_FIELD_TEXTS[name],
+        rich_help_panel=_HELP_PANEL,
     )
     annotation = Annotated[kind | None, option]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

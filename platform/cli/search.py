@@ -13,19 +13,19 @@ from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.search.config import SearchConfig
 
-_SETTINGS = {each.name: each for each in settings_of(SearchConfig)}
+_SEARCH_SETTINGS = {each.name: each for each in settings_of(SearchConfig)}
 
 
 def _option(name: str, *, metavar: str | None = None) -> Any:
     """Return the option of one field: its text and its default are the config's."""
-    setting = _SETTINGS[name]
+    setting = _SEARCH_SETTINGS[name]
     default = "" if setting.default is None else f" Default: {setting.default}."
     return typer.Option(help=setting.text + default, metavar=metavar)
 
 
 @takes_rewards
 def search(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=_SETTINGS["task"].text)],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=_SEARCH_SETTINGS["task"].text)],
     *,
     policy: Annotated[str | None, _option("policy")] = None,
     optimizer: Annotated[str | None, _option("optimizer")] = None,

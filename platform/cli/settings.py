@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rolecast.core.errors import RequestError
 
-PARTS: Final = ("task", "policy", "optimizer")
+SEARCH_PARTS: Final = ("task", "policy", "optimizer")
 """What a key may be prefixed with; a bare key is a setting of the optimiser."""
 
 
@@ -22,11 +22,11 @@ def parse_settings(words: list[str]) -> dict[str, dict[str, Any]]:
         >>> parse_settings(["window=600", "policy.size=sm"])
         {'task': {}, 'policy': {'size': 'sm'}, 'optimizer': {'window': 600}}
     """
-    settings: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    settings: dict[str, dict[str, Any]] = {part: {} for part in SEARCH_PARTS}
     for word in words:
         path, equals, text = word.partition("=")
         part, _, key = path.partition(".") if "." in path else ("optimizer", "", path)
-        if not (equals and key) or part not in PARTS:
+        if not (equals and key) or part not in SEARCH_PARTS:
             raise RequestError(
                 f"--set {word!r} is not understood; expected key=value, policy.key=value, "
                 "task.key=value or optimizer.key=value"

@@ -17,7 +17,7 @@ from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.curves import Curve
-from rolecast.platform.search.config import CALLABLE
+from rolecast.platform.search.config import CALLABLE_PREFIX
 from rolecast.platform.search.history import Batch, Kind
 from rolecast.platform.search.run_folder import RunFolder
 from rolecast.policies.protocol import Policy
@@ -61,7 +61,7 @@ class Run:
         Raises:
             RequestError: the task was a Python callable, or cannot be made any more.
         """
-        if str(self.record["search"]["task"]).startswith(CALLABLE):
+        if str(self.record["search"]["task"]).startswith(CALLABLE_PREFIX):
             raise RequestError(
                 f"the task of {self.folder.path} was a Python callable, which a run does not keep"
             )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, unknown_name
 
-CALLABLE: Final = "callable:"
+CALLABLE_PREFIX: Final = "callable:"
 """Begins the task name of a search whose task was given as a Python callable."""
 
 

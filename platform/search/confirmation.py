@@ -13,10 +13,10 @@ from rolecast.core.types import Float
 from rolecast.platform.search.budget import Budget
 from rolecast.platform.search.history import Batch
 
-CLEARLY: Final = 2.0
+CLEAR_MARGIN: Final = 2.0
 """Standard errors by which an earlier incumbent must lead to replace that of now."""
 
-EARLIER: Final = (0.9, 0.75)
+EARLIER_SHARES: Final = (0.9, 0.75)
 """Shares of the search at which the incumbent of then is looked at again."""
 
 
@@ -29,7 +29,7 @@ def contenders(batches: Sequence[Batch], budget: Budget) -> Float:
     """
     end = budget.used(batches[-1].spent_after)
     chosen = [batches[-1].incumbent]
-    for share in EARLIER:
+    for share in EARLIER_SHARES:
         before = [b for b in batches if budget.used(b.spent_after) <= share * end]
         if before and not any(np.array_equal(before[-1].incumbent, known) for known in chosen):
             chosen.append(before[-1].incumbent)
@@ -63,6 +63,6 @@ def winner(candidates: Float, observed_returns: Float) -> Float:
             continue
         error = np.sqrt(own.var(ddof=1) / len(own) + other.var(ddof=1) / len(other))
         lead = float(other.mean() - own.mean())
-        if lead > max(CLEARLY * error, best_lead):
+        if lead > max(CLEAR_MARGIN * error, best_lead):
             best, best_lead = candidates[first], lead
     return np.asarray(best)

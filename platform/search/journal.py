@@ -13,7 +13,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
 from rolecast.platform.search.history import Batch
 
-_HEADER: Final = struct.Struct("<QI")
+_RECORD_HEADER: Final = struct.Struct("<QI")
 """Length and CRC-32 of the record that follows."""
 
 
@@ -21,7 +21,7 @@ def append(path: Path, batch: Batch) -> None:
     """Add one batch at the end."""
     data = batch.to_bytes()
     with path.open("ab") as file:
-        file.write(_HEADER.pack(len(data), zlib.crc32(data)) + data)
+        file.write(_RECORD_HEADER.pack(len(data), zlib.crc32(data)) + data)
 
 
 def clear(path: Path) -> None:
@@ -50,13 +50,13 @@ def _records(path: Path) -> tuple[list[bytes], int]:
     content = path.read_bytes() if path.is_file() else b""
     records: list[bytes] = []
     at = 0
-    while at + _HEADER.size <= len(content):
-        length, check = _HEADER.unpack_from(content, at)
-        data = content[at + _HEADER.size : at + _HEADER.size + length]
+    while at + _RECORD_HEADER.size <= len(content):
+        length, check = _RECORD_HEADER.unpack_from(content, at)
+        data = content[at + _RECORD_HEADER.size : at + _RECORD_HEADER.size + length]
         if len(data) < length:
             break
         if zlib.crc32(data) != check:
             raise RequestError(f"{path} is damaged: record {len(records)} has a wrong checksum")
         records.append(data)
-        at += _HEADER.size + length
+        at += _RECORD_HEADER.size + length
     return records, at

@@ -16,7 +16,7 @@ from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search import policy_hints
 from rolecast.platform.search.budget import Budget
-from rolecast.platform.search.config import CALLABLE, SearchConfig
+from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 
@@ -90,10 +90,10 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         RequestError: an unknown name, a wrong setting, or a budget below one evaluation.
     """
     source = task if task is not None else config.task
-    if isinstance(source, str) and source.startswith(CALLABLE):
+    if isinstance(source, str) and source.startswith(CALLABLE_PREFIX):
         raise RequestError(
-            f"the task of this run was a Python callable, {source.removeprefix(CALLABLE)!r}; "
-            "expected it again, as task="
+            "the task of this run was a Python callable, "
+            f"{source.removeprefix(CALLABLE_PREFIX)!r}; expected it again, as task="
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)

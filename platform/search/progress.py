@@ -15,7 +15,7 @@ LINE_INTERVAL_S: Final = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class ProgressSnapshot:
     """Where a search stands after a batch."""
 
     batch: int
@@ -64,7 +64,7 @@ class Progress(Protocol):
     def start(self, title: str) -> None:
         """Begin; the title says what is searched, and with which budget."""
 
-    def update(self, figures: Figures) -> None:
+    def update(self, figures: ProgressSnapshot) -> None:
         """Show where the search stands."""
 
     def note(self, text: str) -> None:
@@ -80,7 +80,7 @@ class Silent:
     def start(self, title: str) -> None:
         """Show nothing."""
 
-    def update(self, figures: Figures) -> None:
+    def update(self, figures: ProgressSnapshot) -> None:
         """Show nothing."""
 
     def note(self, text: str) -> None:
@@ -101,13 +101,13 @@ class PlainLines:
     """Seconds."""
 
     _next: float = field(default=0.0, init=False)
-    _held: Figures | None = field(default=None, init=False)
+    _held: ProgressSnapshot | None = field(default=None, init=False)
 
     def start(self, title: str) -> None:
         """Write the title."""
         write_line(self.stream, title)
 
-    def update(self, figures: Figures) -> None:
+    def update(self, figures: ProgressSnapshot) -> None:
         """Write a line, unless the last was less than a second ago."""
         now = self.clock()
         if now < self._next:
@@ -134,7 +134,7 @@ class LiveView(LiveTable):
     def __init__(self, stream: IO[str]) -> None:
         super().__init__(stream, per_second=8)
 
-    def update(self, figures: Figures) -> None:
+    def update(self, figures: ProgressSnapshot) -> None:
         """Show the figures."""
         self.show(_table(figures))
 
@@ -144,7 +144,7 @@ def progress_for(stream: IO[str]) -> Progress:
     return LiveView(stream) if stream.isatty() else PlainLines(stream)
 
 
-def line(figures: Figures) -> str:
+def line(figures: ProgressSnapshot) -> str:
     """Return the figures on one line."""
     return (
         f"{figures.spent:4.0%}  {figures.evaluations} evaluations  {figures.env_steps} env steps  "
@@ -156,7 +156,7 @@ def line(figures: Figures) -> str:
     )
 
 
-def _table(figures: Figures) -> Table:
+def _table(figures: ProgressSnapshot) -> Table:
     rows = (
         ("evaluations", f"{figures.evaluations:,}   ({figures.env_steps:,} env steps)"),
         ("best as measured", _value(figures.best_return, figures.best_stderr)),

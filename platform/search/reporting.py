@@ -1,7 +1,9 @@
 """Tells of every batch: to TensorBoard, to the live view, and to whoever advances the search."""
 
+import hashlib
 import time
 from collections.abc import Mapping
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +11,15 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
+from rolecast.core.types import Float
 from rolecast.platform.search.budget import Budget, Spent
 from rolecast.platform.search.history import Batch
 from rolecast.platform.search.metrics import batch_metrics
-from rolecast.platform.search.progress import Figures, Progress
-from rolecast.platform.search.scoreboard import Scoreboard
+from rolecast.platform.search.progress import Progress, ProgressSnapshot
 from rolecast.platform.search.session import OptimizerReply
+
+Estimate = tuple[float, float | None]
+"""A mean return and its standard error, None where it is not known."""
 
 
 class Reporter:
@@ -25,7 +30,7 @@ class Reporter:
     ) -> None:
         self._folder, self._progress, self._budget = events, progress, budget
         self._events: Events | None = None
-        self._scores = Scoreboard()
+        self._scores = CandidateStats()
         for batch in batches:
             self._scores.add(batch)
         self._since = time.monotonic(), batches[-1].spent_after if batches else Spent()
@@ -54,7 +59,7 @@ class Reporter:
             self._events.close()
             self._events = None
 
-    def _figures(self, batch: Batch, reply: OptimizerReply) -> Figures:
+    def _figures(self, batch: Batch, reply: OptimizerReply) -> ProgressSnapshot:
         spent = batch.spent_after
         share = self._budget.share(spent)
         now = time.monotonic()
@@ -67,7 +72,7 @@ class Reporter:
         # What the optimiser believes is about rewards as paid, so it is no score if they differ.
         beliefs = reply.beliefs if batch.paid_as_earned else {}
         incumbent = self._scores.observed(batch.incumbent) or _believed(beliefs)
-        return Figures(
+        return ProgressSnapshot(
             batch=batch.index + 1,
             evaluations=spent.evaluations,
             env_steps=spent.env_steps,
@@ -116,3 +121,43 @@ class Events:
     def close(self) -> None:
         """Write what is held back."""
         self._writer.close()
+
+
+class CandidateStats:
+    """Sums of the returns of each candidate; exact repeats of a candidate count together."""
+
+    def __init__(self) -> None:
+        self._sums: dict[bytes, tuple[int, float, float]] = {}
+        self.best: Estimate = (float("-inf"), None)
+        """Highest mean of one evaluation."""
+
+    def add(self, batch: Batch) -> None:
+        """Take in a batch."""
+        means, stderrs = batch.means, batch.stderrs
+        for row, (candidate, returns) in enumerate(
+            zip(batch.candidates, batch.episode_returns, strict=True)
+        ):
+            key = _key(candidate)
+            count, total, squares = self._sums.get(key, (0, 0.0, 0.0))
+            self._sums[key] = (
+                count + returns.size,
+                total + float(returns.sum()),
+                squares + float((returns**2).sum()),
+            )
+            if means[row] > self.best[0]:
+                self.best = (float(means[row]), None if stderrs is None else float(stderrs[row]))
+
+    def observed(self, candidate: Float) -> Estimate | None:
+        """Return the estimate from all episodes of a candidate [D]; None if it never ran."""
+        count, total, squares = self._sums.get(_key(candidate), (0, 0.0, 0.0))
+        if count == 0:
+            return None
+        mean = total / count
+        if count == 1:
+            return mean, None
+        variance = max(0.0, squares - count * mean**2) / (count - 1)
+        return mean, sqrt(variance / count)
+
+
+def _key(candidate: Float) -> bytes:
+    return hashlib.blake2b(candidate.tobytes(), digest_size=16).digest()

@@ -14,7 +14,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
 from rolecast.core.types import Float
 from rolecast.platform.search.backend import Backend, backend_for
-from rolecast.platform.search.config import CALLABLE, SearchConfig
+from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.plan import (
     Plan,
@@ -28,7 +28,7 @@ from rolecast.platform.search.progress import Progress, Silent
 from rolecast.platform.search.run_folder import RunFolder, read_history
 from rolecast.policies.artefact import save_policy
 
-RUNS: Final = Path("runs")
+RUNS_FOLDER: Final = Path("runs")
 """Where runs without a folder of their own are put."""
 
 
@@ -80,7 +80,7 @@ def search(
         RunError: the task or the optimiser failed; what was computed is kept.
         SearchInterrupted: Ctrl-C; what was computed is kept.
     """
-    name = task if isinstance(task, str) else CALLABLE + _callable_name(task)
+    name = task if isinstance(task, str) else CALLABLE_PREFIX + _callable_name(task)
     plan = make_plan(_config(name, settings), None if isinstance(task, str) else task)
     out = Path(plan.config.out) if plan.config.out else _free_folder(plan)
     plan = replace(plan, config=replace(plan.config, out=str(out)))
@@ -247,6 +247,8 @@ def _callable_name(task: Callable[..., Any]) -> str:
 def _free_folder(plan: Plan) -> Path:
     """Return runs/<task>-<optimizer>-s<seed>-<n> with the first n that is free."""
     config = plan.config
-    name = re.sub(r"[^A-Za-z0-9_.]+", "-", config.task.removeprefix(CALLABLE)).strip("-.")
-    paths = (RUNS / f"{name}-{config.optimizer}-s{config.seed}-{n}" for n in itertools.count())
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", config.task.removeprefix(CALLABLE_PREFIX)).strip("-.")
+    paths = (
+        RUNS_FOLDER / f"{name}-{config.optimizer}-s{config.seed}-{n}" for n in itertools.count()
+    )
     return next(path for path in paths if not path.exists())

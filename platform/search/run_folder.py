@@ -26,7 +26,7 @@ from rolecast.platform.search.history import (
     table_bytes,
 )
 
-SCHEMA: Final = 2
+RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
 
 
@@ -146,7 +146,7 @@ class RunFolder:
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         """Replace run.json."""
-        write_json(self.run_file, {"schema": SCHEMA, **run})
+        write_json(self.run_file, {"schema": RUN_SCHEMA, **run})
 
     def read_run(self) -> dict[str, Any]:
         """Return run.json.
@@ -158,10 +158,10 @@ class RunFolder:
         schema = run.get("schema")
         if not isinstance(schema, int):
             raise RequestError(f"{self.run_file} is damaged: it has no schema")
-        if schema != SCHEMA:
-            age = "a newer" if schema > SCHEMA else "an older"
+        if schema != RUN_SCHEMA:
+            age = "a newer" if schema > RUN_SCHEMA else "an older"
             raise RequestError(
-                f"{self.path} has schema {schema}; expected {SCHEMA}, "
+                f"{self.path} has schema {schema}; expected {RUN_SCHEMA}, "
                 f"it was written by {age} rolecast"
             )
         return run
@@ -173,7 +173,7 @@ class RunFolder:
 
     def write_tables(self, batches: Sequence[Batch]) -> None:
         """Replace history.parquet and incumbents.parquet."""
-        text = {"rolecast": str(SCHEMA)}
+        text = {"rolecast": str(RUN_SCHEMA)}
         table = incumbents_table(batches)
         write_bytes(self.incumbents_file, table_bytes(table, text))
         write_bytes(self.history_file, table_bytes(history_table(batches), text))

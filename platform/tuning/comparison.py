@@ -23,9 +23,9 @@ from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.platform.tuning.progress import ComparisonProgress, Silent
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
-from rolecast.platform.tuning.status import Standing
+from rolecast.platform.tuning.status import ComparisonStatus
 
-RUNS: Final = Path("runs")
+RUNS_FOLDER: Final = Path("runs")
 """Where comparisons without a folder of their own are put."""
 
 POLL_S: Final = 1.0
@@ -186,7 +186,7 @@ def _run(
 def _ended(
     folder: ComparisonFolder,
     experiment: Experiment,
-    standing: Standing,
+    standing: ComparisonStatus,
     progress: ComparisonProgress,
 ) -> ComparisonResult:
     """Say how it ended."""
@@ -218,9 +218,9 @@ class _Watch:
         self._end = threading.Event()
         self._reports = -1
 
-    def look(self) -> Standing:
+    def look(self) -> ComparisonStatus:
         """Read, write and show where the comparison stands."""
-        standing = Standing.of(self._folder, self._experiment)
+        standing = ComparisonStatus.of(self._folder, self._experiment)
         reports = hash(tuple((t.status, t.point) for t in standing.trials))
         if reports != self._reports:
             self._folder.write_rows(standing.rows())
@@ -283,5 +283,5 @@ def _title(folder: ComparisonFolder, experiment: Experiment) -> str:
 
 def _free_folder(experiment: Experiment) -> Path:
     """Return runs/compare-<name>-<n> with the first n that is free."""
-    paths = (RUNS / f"compare-{experiment.name}-{n}" for n in itertools.count())
+    paths = (RUNS_FOLDER / f"compare-{experiment.name}-{n}" for n in itertools.count())
     return next(path for path in paths if not path.exists())

@@ -23,7 +23,7 @@ from rolecast.core.files import read_json, write_bytes, write_json
 from rolecast.platform.search.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.record import TrialFolder
 
-SCHEMA: Final = 1
+COMPARISON_SCHEMA: Final = 1
 """Version of the folder's layout; only this one is read."""
 
 TRIAL_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
@@ -44,9 +44,9 @@ TRIAL_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What the rows of `trials.parquet` have before the vocabulary: name to meaning."""
 
-STATUSES: Final = ("ok", "failed", "running")
-_TEXT: Final = ("trial", "task", "reward", "method", "policy", "status", "error")
-_WHOLE: Final = ("seed", "parameters", "point", "env_steps", "policy_evaluations")
+TRIAL_STATUSES: Final = ("ok", "failed", "running")
+_TEXT_COLUMNS: Final = ("trial", "task", "reward", "method", "policy", "status", "error")
+_INTEGER_COLUMNS: Final = ("seed", "parameters", "point", "env_steps", "policy_evaluations")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,7 +99,7 @@ class ComparisonFolder:
 
     def write_experiment(self, experiment: Mapping[str, Any]) -> None:
         """Write experiment.json: `Comparison.experiment`, its schema added."""
-        write_json(self.experiment_file, {"schema": SCHEMA, **experiment})
+        write_json(self.experiment_file, {"schema": COMPARISON_SCHEMA, **experiment})
 
     def read_experiment(self) -> dict[str, Any]:
         """Return `Comparison.experiment`.
@@ -112,9 +112,9 @@ class ComparisonFolder:
                 f"{self.path} has no experiment.json; expected a comparison's folder"
             )
         experiment = read_json(self.experiment_file)
-        if experiment.get("schema") != SCHEMA:
+        if experiment.get("schema") != COMPARISON_SCHEMA:
             raise RequestError(
-                f"{self.path} has schema {experiment.get('schema')}; expected {SCHEMA}, "
+                f"{self.path} has schema {experiment.get('schema')}; expected {COMPARISON_SCHEMA}, "
                 "it was written by another version of rolecast"
             )
         return experiment
@@ -130,22 +130,22 @@ def shaped(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with all columns in their order and of their types.
 
     Raises:
-        ValueError: a status is none of `STATUSES`.
+        ValueError: a status is none of `TRIAL_STATUSES`.
     """
     named = [*TRIAL_COLUMNS, *METRIC_VOCABULARY]
     extras = sorted(name for name in rows.columns if name not in named)
     table = rows.reindex(columns=[*named, *extras]).reset_index(drop=True)
     for name in table.columns:
-        if name in _TEXT:
+        if name in _TEXT_COLUMNS:
             table[name] = table[name].astype(object).where(table[name].notna(), "").astype(str)
-        elif name in _WHOLE or name == "timesteps_total":
+        elif name in _INTEGER_COLUMNS or name == "timesteps_total":
             table[name] = table[name].astype("Float64").astype("Int64")
         elif name == "done":
             table[name] = table[name].astype("boolean").fillna(value=False).astype(bool)
         else:
             table[name] = table[name].astype(np.float64)
-    if wrong := set(table["status"]) - set(STATUSES):
-        raise ValueError(f"status is {wrong}; expected one of {STATUSES}")
+    if wrong := set(table["status"]) - set(TRIAL_STATUSES):
+        raise ValueError(f"status is {wrong}; expected one of {TRIAL_STATUSES}")
     return table
 
 

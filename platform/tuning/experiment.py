@@ -103,7 +103,7 @@ class Experiment:
         if self.paper and self.paper not in PAPER_TABLES:
             raise unknown_name("table of the paper", str(self.paper), PAPER_TABLES)
         object.__setattr__(self, "rewards", tuple(reward_name(each) for each in self.rewards))
-        check("Experiment", vars(self), _COUNTS)
+        check("Experiment", vars(self), _COUNT_RULES)
         for name, values in (
             ("tasks", self.tasks),
             ("rewards", self.rewards),
@@ -202,7 +202,7 @@ class Experiment:
         )
 
 
-_COUNTS: Final[Rules] = {
+_COUNT_RULES: Final[Rules] = {
     "seeds": COUNT,
     "env_steps": COUNT,
     "points": COUNT,

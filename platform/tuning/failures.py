@@ -7,10 +7,10 @@ from ray.tune import Callback
 
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
-_MARK: Final = "Failure # "
+_FAILURE_MARK: Final = "Failure # "
 """Begins each failure in the error file that Tune keeps of a trial."""
 
-_CALL: Final = "ray::"
+_RAY_CALL: Final = "ray::"
 """Names the call that raised, before its traceback; what was lost begins with a sentence."""
 
 
@@ -33,8 +33,8 @@ def why(errors: str) -> str:
     Args:
         errors: Tune's error file: tracebacks, or sentences about processes that were lost.
     """
-    block = errors.rsplit(_MARK, 1)[-1].splitlines()[1:]
+    block = errors.rsplit(_FAILURE_MARK, 1)[-1].splitlines()[1:]
     lines = [line.strip() for line in block if line.strip()]
     if not lines:
         return "no message"
-    return lines[-1] if _CALL in lines[0] else lines[0]
+    return lines[-1] if _RAY_CALL in lines[0] else lines[0]

@@ -21,7 +21,7 @@ from rolecast.policies.protocol import Policy
 ENTRY_POINTS: Final = "rolecast.methods"
 """Group of entry points that name further `MethodFactory` objects."""
 
-REGISTRY: Final = "rolecast.baselines.methods"
+METHODS_MODULE: Final = "rolecast.baselines.methods"
 """Module whose `METHODS` maps the project's own names to factories."""
 
 
@@ -118,7 +118,7 @@ def method_factory(name: str, extra: Mapping[str, MethodFactory]) -> MethodFacto
 
 def _own() -> Mapping[str, MethodFactory]:
     """Return the project's own table; there is none in an installation without baselines."""
-    if find_spec(REGISTRY) is None:
+    if find_spec(METHODS_MODULE) is None:
         return {}
-    table: Mapping[str, MethodFactory] = import_module(REGISTRY).METHODS
+    table: Mapping[str, MethodFactory] = import_module(METHODS_MODULE).METHODS
     return table

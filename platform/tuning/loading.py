@@ -13,7 +13,7 @@ from rolecast.core.errors import ConfigError, RequestError, unknown_name
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import MethodFactory
 
-CONFIGS: Final = "rolecast.tune_configs"
+CONFIGS_PACKAGE: Final = "rolecast.tune_configs"
 """Package whose `EXPERIMENTS` names its modules, each with an `EXPERIMENT`."""
 
 _LOADED_AS: Final = "rolecast_experiment_file"
@@ -33,7 +33,7 @@ class Request:
 
 def experiment_names() -> tuple[str, ...]:
     """Return the names of the experiments that come with this project."""
-    names: tuple[str, ...] = import_module(CONFIGS).EXPERIMENTS
+    names: tuple[str, ...] = import_module(CONFIGS_PACKAGE).EXPERIMENTS
     return names
 
 
@@ -50,7 +50,7 @@ def load_experiment(name: str | Path) -> Request:
         return _of_module(_run(Path(name)), str(name))
     if str(name) not in experiment_names():
         raise unknown_name("experiment", str(name), experiment_names())
-    return _of_module(import_module(f"{CONFIGS}.{name}"), str(name))
+    return _of_module(import_module(f"{CONFIGS_PACKAGE}.{name}"), str(name))
 
 
 def _of_module(module: ModuleType, where: str) -> Request:

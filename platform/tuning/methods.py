@@ -91,7 +91,10 @@ class LearnerMethod:
 
 Method = SearchMethod | LearnerMethod
 
-_KINDS: Final[Mapping[str, type[Method]]] = {"search": SearchMethod, "learner": LearnerMethod}
+_METHOD_KINDS: Final[Mapping[str, type[Method]]] = {
+    "search": SearchMethod,
+    "learner": LearnerMethod,
+}
 
 
 def method_to_json(method: Method) -> dict[str, Any]:
@@ -104,11 +107,11 @@ def method_from_json(values: Mapping[str, Any]) -> Method:
     """Undo `method_to_json`."""
     given = dict(values)
     kind = given.pop("kind")
-    if kind not in _KINDS:
-        raise unknown_name("kind of method", str(kind), _KINDS)
+    if kind not in _METHOD_KINDS:
+        raise unknown_name("kind of method", str(kind), _METHOD_KINDS)
     for name in ("tasks", "rewards"):
         given[name] = tuple(given.get(name, ()))
-    return _KINDS[kind](**given)
+    return _METHOD_KINDS[kind](**given)
 
 
 def _check(method: Method, name: str, mappings: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from rolecast.core.terminal import LiveTable, clock_time, write_line
-from rolecast.platform.tuning.status import Standing
+from rolecast.platform.tuning.status import ComparisonStatus
 
 LINE_INTERVAL_S: Final = 5.0
 """Least time between two plain lines that say how far it is."""
@@ -21,7 +21,7 @@ class ComparisonProgress(Protocol):
     def start(self, title: str) -> None:
         """Begin; the title says what is compared."""
 
-    def update(self, standing: Standing, seconds_left: float | None) -> None:
+    def update(self, standing: ComparisonStatus, seconds_left: float | None) -> None:
         """Show where it stands."""
 
     def finish(self, text: str) -> None:
@@ -34,7 +34,7 @@ class Silent:
     def start(self, title: str) -> None:
         """Show nothing."""
 
-    def update(self, standing: Standing, seconds_left: float | None) -> None:
+    def update(self, standing: ComparisonStatus, seconds_left: float | None) -> None:
         """Show nothing."""
 
     def finish(self, text: str) -> None:
@@ -59,7 +59,7 @@ class PlainLines:
         """Write the title."""
         write_line(self.stream, title)
 
-    def update(self, standing: Standing, seconds_left: float | None) -> None:
+    def update(self, standing: ComparisonStatus, seconds_left: float | None) -> None:
         """Write what has ended since, and now and then where it all stands."""
         first = not self._told
         for trial in standing.trials:
@@ -83,7 +83,7 @@ class LiveView(LiveTable):
     def __init__(self, stream: IO[str]) -> None:
         super().__init__(stream, per_second=4)
 
-    def update(self, standing: Standing, seconds_left: float | None) -> None:
+    def update(self, standing: ComparisonStatus, seconds_left: float | None) -> None:
         """Show where it stands."""
         self.show(_table(standing, seconds_left))
 
@@ -93,8 +93,8 @@ def progress_for(stream: IO[str]) -> ComparisonProgress:
     return LiveView(stream) if stream.isatty() else PlainLines(stream)
 
 
-def line(standing: Standing, seconds_left: float | None) -> str:
-    """Return where a comparison stands on one line; who is `ahead` is `Standing.ahead`."""
+def line(standing: ComparisonStatus, seconds_left: float | None) -> str:
+    """Return where a comparison stands on one line; who is `ahead` is `ComparisonStatus.ahead`."""
     ahead = "; ".join(
         f"{task} {reward}: {method} {value:.1f}"
         for (task, reward), (method, value) in standing.ahead().items()
@@ -102,7 +102,7 @@ def line(standing: Standing, seconds_left: float | None) -> str:
     return f"{_counts(standing)}  ahead {ahead or '-'}  left {clock_time(seconds_left)}"
 
 
-def _counts(standing: Standing) -> str:
+def _counts(standing: ComparisonStatus) -> str:
     return (
         f"{standing.count('ok')} of {len(standing.trials)} trials done, "
         f"{standing.busy} running, {standing.count('failed')} failed"
@@ -115,7 +115,7 @@ def _ended(name: str, failure: str | None, rows: list[dict[str, float]]) -> str:
     return f"{name}: held-out return {rows[-1]['test_return']:.1f}"
 
 
-def _table(standing: Standing, seconds_left: float | None) -> Table:
+def _table(standing: ComparisonStatus, seconds_left: float | None) -> Table:
     points = standing.experiment.points * max(len(standing.trials), 1)
     table = Table.grid(padding=(0, 2))
     bar = ProgressBar(total=1.0, completed=1.0 - standing.points_left / points, width=40)

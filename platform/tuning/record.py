@@ -152,7 +152,7 @@ class TrialFolder:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Figures of the training at a point; the held-out score is added to them."""
+    """ProgressSnapshot of the training at a point; the held-out score is added to them."""
 
     env_steps: int
     policy_evaluations: int

@@ -9,7 +9,7 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.settings import REWARD_OPTIONS, RewardSettings, split_options
 from rolecast.envs.spec import BatchedTask
 
-DENSE: Final = "dense"
+DENSE_REWARD: Final = "dense"
 """The reward as it is earned."""
 
 
@@ -24,12 +24,12 @@ def reward_options(name: str) -> dict[str, Any]:
     """
     if not isinstance(name, str) or not name:
         raise ConfigError("reward", name, "'dense', or settings such as 'sparse=5'")
-    if name == DENSE:
+    if name == DENSE_REWARD:
         return {}
     _, options = parse_id(f"reward?{name}" if "=" in name else f"reward?{name}=")
     for option in options:
         if option not in REWARD_OPTIONS:
-            raise unknown_name("reward setting", option, [*REWARD_OPTIONS, DENSE])
+            raise unknown_name("reward setting", option, [*REWARD_OPTIONS, DENSE_REWARD])
     return dict(sorted(RewardSettings(**options).options.items()))
 
 
@@ -43,7 +43,7 @@ def reward_name(name: str | Mapping[str, Any]) -> str:
         ('delay=5&sparse=2', 'dense')
     """
     options = reward_options(name) if isinstance(name, str) else RewardSettings(**name).options
-    return format_id("", options).removeprefix("?") or DENSE
+    return format_id("", options).removeprefix("?") or DENSE_REWARD
 
 
 def task_with_reward(task: str, reward: str) -> BatchedTask:

@@ -29,7 +29,7 @@ from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.policies.protocol import Policy
 
 
-class Contestant(Protocol):
+class MethodRunner(Protocol):
     """A method at work."""
 
     parameters: int
@@ -51,17 +51,17 @@ class Contestant(Protocol):
         """End what it started."""
 
 
-def contestant(
+def method_runner(
     experiment: Experiment,
     plan: TrialPlan,
     folder: TrialFolder,
     methods: Mapping[str, MethodFactory],
-) -> Contestant:
+) -> MethodRunner:
     """Return the method of a trial, taken up where its folder ends."""
     method = experiment.method(plan.method)
     if isinstance(method, SearchMethod):
-        return SearchContestant(search_config(experiment, plan, method), experiment, folder)
-    return LearnerContestant(method, experiment, plan, folder, methods)
+        return SearchRunner(search_config(experiment, plan, method), experiment, folder)
+    return LearnerRunner(method, experiment, plan, folder, methods)
 
 
 def search_config(experiment: Experiment, plan: TrialPlan, method: SearchMethod) -> SearchConfig:
@@ -83,7 +83,7 @@ def search_config(experiment: Experiment, plan: TrialPlan, method: SearchMethod)
     )
 
 
-class SearchContestant:
+class SearchRunner:
     """A whole search."""
 
     def __init__(self, config: SearchConfig, experiment: Experiment, folder: TrialFolder) -> None:
@@ -140,7 +140,7 @@ class SearchContestant:
         self._folder.release()
 
 
-class LearnerContestant:
+class LearnerRunner:
     """A learning algorithm."""
 
     def __init__(

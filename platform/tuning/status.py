@@ -13,7 +13,7 @@ from rolecast.platform.tuning.record import TrialRecord
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrialStanding:
+class TrialStatus:
     """One trial as its files tell of it."""
 
     plan: TrialPlan
@@ -45,11 +45,11 @@ class TrialStanding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class ComparisonStatus:
     """All trials of a comparison, in planned order."""
 
     experiment: Experiment
-    trials: Sequence[TrialStanding]
+    trials: Sequence[TrialStatus]
 
     @classmethod
     def of(cls, folder: ComparisonFolder, experiment: Experiment) -> Self:
@@ -58,7 +58,7 @@ class Standing:
         for plan in experiment.trials():
             work = folder.work(plan.trial)
             trials.append(
-                TrialStanding(
+                TrialStatus(
                     plan=plan,
                     begun=work.begun,
                     locked=work.locked,

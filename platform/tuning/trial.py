@@ -24,7 +24,7 @@ from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.record import Row, TrialFolder
 from rolecast.platform.tuning.resources import trial_resources
-from rolecast.platform.tuning.runners import Contestant, contestant
+from rolecast.platform.tuning.runners import MethodRunner, method_runner
 from rolecast.policies.protocol import Policy
 
 
@@ -76,7 +76,7 @@ class ComparisonTrial(tune.Trainable):
         self._lock = self._work.lock()
         self._record = self._work.read()
         self._sent = self._record.delivered
-        self._contestant: Contestant | None = None
+        self._runner: MethodRunner | None = None
         self._work.write(self._record)
 
     def step(self) -> dict[str, Any]:
@@ -92,17 +92,17 @@ class ComparisonTrial(tune.Trainable):
 
     def cleanup(self) -> None:
         """End what the trial started; all that counts is on disk."""
-        if self._contestant is not None:
-            self._contestant.close()
-            self._contestant = None
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
         self._lock.close()
 
     def _advance(self) -> None:
         """Train to the next point, score, and write both down."""
         start, record, experiment = time.monotonic(), self._record, self._experiment
-        if self._contestant is None:
-            self._contestant = contestant(experiment, self._plan, self._work, self._methods)
-        running = self._contestant
+        if self._runner is None:
+            self._runner = method_runner(experiment, self._plan, self._work, self._methods)
+        running = self._runner
         before: Row = record.rows[-1] if record.rows else {"point": 0, "wall_time_s": 0.0}
         training = time.monotonic()
         report, point = running.advance(before["point"] + 1)

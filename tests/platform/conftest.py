@@ -8,7 +8,7 @@ import pytest
 
 import rolecast
 from rolecast.platform.search import journal
-from rolecast.platform.search.progress import Figures, Silent
+from rolecast.platform.search.progress import ProgressSnapshot, Silent
 
 AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
 
@@ -19,7 +19,7 @@ class Interrupts(Silent):
     def __init__(self, after: int) -> None:
         self.after = after
 
-    def update(self, figures: Figures) -> None:
+    def update(self, figures: ProgressSnapshot) -> None:
         if figures.batch == self.after:
             raise KeyboardInterrupt
 

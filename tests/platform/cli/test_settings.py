@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rolecast.platform.cli.documented import field_texts, settings_of
-from rolecast.platform.cli.settings import PARTS, parse_settings, parse_value
+from rolecast.platform.cli.settings import SEARCH_PARTS, parse_settings, parse_value
 from rolecast.platform.search.config import SearchConfig
 from rolecast.policies.hom.config import HomConfig
 
@@ -25,7 +25,7 @@ from rolecast.policies.hom.config import HomConfig
     ],
 )
 def test_a_word_is_sorted_and_read(word: str, part: str, key: str, value: Any) -> None:
-    expected: dict[str, dict[str, Any]] = {name: {} for name in PARTS}
+    expected: dict[str, dict[str, Any]] = {name: {} for name in SEARCH_PARTS}
     assert parse_settings([word]) == expected | {part: {key: value}}
 
 

@@ -3,9 +3,15 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from rolecast.platform.search.progress import Figures, LiveView, PlainLines, line, progress_for
+from rolecast.platform.search.progress import (
+    LiveView,
+    PlainLines,
+    ProgressSnapshot,
+    line,
+    progress_for,
+)
 
-FIGURES = Figures(
+FIGURES = ProgressSnapshot(
     batch=3,
     evaluations=180,
     env_steps=36_000,

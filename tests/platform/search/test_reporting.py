@@ -1,8 +1,12 @@
 from pathlib import Path
 
+import numpy as np
+import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rolecast.platform.search.reporting import Events
+from rolecast.core.types import Float
+from rolecast.platform.search.history import Batch, Kind
+from rolecast.platform.search.reporting import CandidateStats, Events
 
 
 def test_tensorboard_shows_curves_over_env_steps(tmp_path: Path) -> None:
@@ -15,3 +19,36 @@ def test_tensorboard_shows_curves_over_env_steps(tmp_path: Path) -> None:
     points = shown.Scalars("best_return")
     assert [(point.step, point.value) for point in points] == [(100, 10.0), (250, 25.0)]
     assert "test_return" not in shown.Tags()["scalars"]
+
+
+def batch_of(candidates: Float, returns: Float) -> Batch:
+    return Batch(
+        index=0,
+        kind=Kind.SEARCH,
+        first=0,
+        spent=0.0,
+        candidates=candidates,
+        episode_returns=returns,
+        observed_returns=np.zeros_like(returns),
+        env_steps=np.arange(1, len(returns) + 1),
+        wall_time_s=0.0,
+        incumbent=candidates[0],
+    )
+
+
+def test_repeats_of_a_candidate_count_together() -> None:
+    scores, rng = CandidateStats(), np.random.default_rng(0)
+    returns = rng.normal(size=(3, 5))
+    scores.add(batch_of(np.array([[0.1], [0.2], [0.1]]), returns))
+    both = returns[[0, 2]].ravel()
+    observed = scores.observed(np.array([0.1]))
+    assert observed == pytest.approx((both.mean(), both.std(ddof=1) / np.sqrt(10)))
+    assert scores.observed(np.array([0.3])) is None
+    assert scores.best[0] == returns.mean(axis=1).max()
+
+
+def test_one_episode_has_no_error() -> None:
+    scores = CandidateStats()
+    scores.add(batch_of(np.array([[0.1]]), np.array([[3.0]])))
+    assert scores.observed(np.array([0.1])) == (3.0, None)
+    assert scores.best == (3.0, None)

@@ -12,7 +12,7 @@ import pytest
 import rolecast
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.search import metrics
-from rolecast.platform.search.progress import Figures, Silent
+from rolecast.platform.search.progress import ProgressSnapshot, Silent
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 from rolecast.platform.search.run_folder import read_history, read_incumbents
 
@@ -60,9 +60,9 @@ class Watches(Silent):
 
     def __init__(self, until: int = -1) -> None:
         self.until = until
-        self.seen: list[Figures] = []
+        self.seen: list[ProgressSnapshot] = []
 
-    def update(self, figures: Figures) -> None:
+    def update(self, figures: ProgressSnapshot) -> None:
         self.seen.append(figures)
         if figures.batch == self.until:
             raise KeyboardInterrupt

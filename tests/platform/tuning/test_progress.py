@@ -6,7 +6,7 @@ from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.platform.tuning.progress import LiveView, PlainLines, line
 from rolecast.platform.tuning.record import TrialFolder, TrialRecord
-from rolecast.platform.tuning.status import Standing, TrialStanding
+from rolecast.platform.tuning.status import ComparisonStatus, TrialStatus
 
 EXPERIMENT = Experiment(
     name="four",
@@ -24,14 +24,14 @@ def row(point: int, value: float) -> dict[str, Any]:
 
 def standing(
     *states: tuple[list[dict[str, Any]], float, str | None], locked: int | None = None
-) -> Standing:
+) -> ComparisonStatus:
     """Return a standing of trials that have begun, each by its rows, seconds and failure.
 
     The first `locked` have a process, all by default.
     """
     plans = EXPERIMENT.trials()
     trials = [
-        TrialStanding(
+        TrialStatus(
             plan=plan,
             begun=index < len(states),
             locked=index < (len(states) if locked is None else locked),
@@ -42,7 +42,7 @@ def standing(
         )
         for index, plan in enumerate(plans)
     ]
-    return Standing(experiment=EXPERIMENT, trials=trials)
+    return ComparisonStatus(experiment=EXPERIMENT, trials=trials)
 
 
 ONE_DONE = standing(
