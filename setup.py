@@ -20,7 +20,7 @@ def subpackages(room: str) -> list[str]:
 
 packages = [f"rolecast.{name}" for room in ROOMS for name in subpackages(room)]
 setup(
-    packages=["rolecast", *packages],
+    packages=["rolecast", "rolecast.testing", *packages],
     package_dir={"rolecast": "rolecast", **{f"rolecast.{room}": room for room in ROOMS}},
     package_data={"rolecast": ["py.typed"], **{name: ["*.csv", "*.html"] for name in packages}},
 )
