@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,26 @@ class BatchedTask(Protocol):
 
     def close(self) -> None:
         """Release what the task holds."""
+
+
+@runtime_checkable
+class DrawsEpisodes(Protocol):
+    """A task that draws a moment of an episode with what went before it: trails, a caption."""
+
+    def snapshot(self, episode: int) -> Float:
+        """Return a copy of what a picture needs of an episode as it stands."""
+
+    def draw_moment(
+        self, snapshots: Float, rewards: Float, step: int, title: str
+    ) -> NDArray[np.uint8]:
+        """Return a picture [H, W, 3] of an episode after `step` steps.
+
+        Args:
+            snapshots: [T + 1, ...], of its states in order.
+            rewards: [T], of its steps.
+            step: 0 to T.
+            title: first line of the caption.
+        """
 
 
 class LaneEpisodes(Protocol):

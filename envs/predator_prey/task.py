@@ -132,6 +132,28 @@ class PredatorPreyTask:
         """Return a picture [H, W, 3] of one episode as it stands."""
         return draw(self.params, self.positions[episode])
 
+    def snapshot(self, episode: int) -> Float:
+        """Return the positions [m, 2] of an episode as it stands."""
+        positions: Float = self.positions[episode].copy()
+        return positions
+
+    def draw_moment(
+        self, snapshots: Float, rewards: Float, step: int, title: str
+    ) -> NDArray[np.uint8]:
+        """Return a picture [H, W, 3] with trails; see `rolecast.envs.spec.DrawsEpisodes`."""
+        from rolecast.envs.predator_prey.hunt import Hunt, draw_frame  # loads matplotlib
+
+        predators, movers = self.params.predators, self.params.movers
+        sizes = self.params.predator_size, self.params.prey_size, self.params.landmark_size
+        hunt = Hunt(
+            predators=snapshots[:, :predators],
+            prey=snapshots[:, predators:movers],
+            landmarks=snapshots[0, movers:],
+            rewards=rewards,
+            sizes=sizes,
+        )
+        return np.asarray(draw_frame(hunt, step, title))
+
     def close(self) -> None:
         """Forget the running episodes."""
         self.seeds = np.zeros(0, dtype=np.uint64)

@@ -1,6 +1,7 @@
 """Draws a typical held-out episode of a policy.
 
-Predator-prey is drawn here; any other task draws itself, by `render_mode="rgb_array"`.
+A task draws itself: moments of an episode with what went before, if it can (`DrawsEpisodes`), else
+pictures of its state as it stands.
 """
 
 from collections.abc import Callable
@@ -16,11 +17,10 @@ from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError, unknown_name
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.adapters.task import AdaptedTask
-from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED
-from rolecast.envs.spec import BatchedTask
+from rolecast.envs.spec import BatchedTask, DrawsEpisodes
 from rolecast.platform.reports.film.encode import gif, png, write_film
 from rolecast.platform.reports.film.episode import (
     Act,
@@ -29,14 +29,13 @@ from rolecast.platform.reports.film.episode import (
     choose_typical,
     play_again,
 )
-from rolecast.platform.reports.film.hunt import FRAME_MS, Hunt, draw_frame
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.folder import Run
 
 FILM_MS: Final = 9000
 """How long a film lasts that is neither very short nor very long."""
 
-FRAME_LIMITS_MS: Final = (40, FRAME_MS)
+FRAME_LIMITS_MS: Final = (40, 120)
 """Least and most time that a frame is shown."""
 
 Progress = Callable[[int, int], None]
@@ -158,13 +157,15 @@ def _render(
     """Play, choose an episode, and draw it."""
     episode, which = choose_typical(task, player, shot)
     states = shot.states(len(episode.rewards))
-    draw = _draw_hunt if isinstance(task, PredatorPreyTask) else _draw_other
-    frames = draw(task, player, episode, states, name, progress)
+    if isinstance(task, DrawsEpisodes):
+        frames = _draw_moments(task, player, episode, states, name, progress)
+    else:
+        frames = _draw_states(task, player, episode, states, progress)
     fitting = int(np.clip(FILM_MS // len(frames), *FRAME_LIMITS_MS))
     return Rendering(frames=frames, frame_ms=fitting, description=f"{name}: {which}")
 
 
-def _draw_hunt(
+def _draw_moments(
     task: Any,
     player: Player,
     episode: PlayedEpisode,
@@ -172,36 +173,26 @@ def _draw_hunt(
     name: str,
     progress: Progress,
 ) -> list[Image.Image]:
-    """Draw predator-prey with trails and a caption."""
-    places: list[Float] = []
-    play_again(
-        task, player, episode, states[-1], lambda _: places.append(task.positions[episode.row])
-    )
-    n, movers = task.params.predators, task.params.movers
-    paths = np.stack(places)
-    hunt = Hunt(
-        predators=paths[:, :n],
-        prey=paths[:, n:movers],
-        landmarks=paths[0, movers:],
-        rewards=episode.rewards[: states[-1]],
-        sizes=(task.params.predator_size, task.params.prey_size, task.params.landmark_size),
-    )
+    """Draw moments of an episode of a task that draws with what went before."""
+    snapshots: list[Float] = []
+    last = states[-1]
+    play_again(task, player, episode, last, lambda _: snapshots.append(task.snapshot(episode.row)))
+    states_met, rewards = np.stack(snapshots), episode.rewards[:last]
     frames: list[Image.Image] = []
     for state in states:
-        frames.append(draw_frame(hunt, state, name))
+        frames.append(Image.fromarray(task.draw_moment(states_met, rewards, state, name)))
         progress(len(frames), len(states))
     return frames
 
 
-def _draw_other(
+def _draw_states(
     task: BatchedTask,
     player: Player,
     episode: PlayedEpisode,
     states: list[int],
-    name: str,
     progress: Progress,
 ) -> list[Image.Image]:
-    """Let a task draw itself."""
+    """Draw states of a task as they stand."""
     frames: list[Image.Image] = []
     wanted = frozenset(states)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rolecast.platform.reports.film.hunt import PIXELS, Hunt, draw_frame
+from rolecast.envs.predator_prey.hunt import FRAME_PIXELS, Hunt, draw_frame
 
 
 def short_hunt(steps: int) -> Hunt:
@@ -18,7 +18,7 @@ def short_hunt(steps: int) -> Hunt:
 
 def test_frames_of_different_steps_differ_and_have_one_size() -> None:
     first, last = (draw_frame(short_hunt(1), step, "a hunt") for step in (0, 1))
-    assert first.size == last.size == (PIXELS, 520)
+    assert first.size == last.size == (FRAME_PIXELS, 520)
     assert not np.array_equal(np.asarray(first), np.asarray(last))
 
 

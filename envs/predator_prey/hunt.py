@@ -13,15 +13,17 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 from rolecast.core.types import Float
-from rolecast.platform.reports.style import BLUE, GREY, INK, VERMILION
 
-PIXELS: Final = 480
-TRAIL: Final = 10
+FRAME_PIXELS: Final = 480
+TRAIL_STEPS: Final = 10
 """Steps of the past that a trail shows."""
-FRAME_MS: Final = 120
-"""How long a frame is shown."""
 
-ARENA: Final = 1.3
+PREDATOR_COLOUR: Final = "#0072B2"
+PREY_COLOUR: Final = "#D55E00"
+TITLE_COLOUR: Final = "#222222"
+CAPTION_COLOUR: Final = "#7A7A7A"
+
+ARENA_HALF_WIDTH: Final = 1.3
 """Half width of the view where nobody leaves it; starts lie within 1."""
 
 
@@ -53,32 +55,34 @@ def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
         step: 0 to T.
         title: first line of the caption.
     Returns:
-        An RGB image, PIXELS wide.
+        An RGB image, FRAME_PIXELS wide.
     """
-    drawing = Figure(figsize=(4.8, 5.2), dpi=PIXELS / 4.8)
+    drawing = Figure(figsize=(4.8, 5.2), dpi=FRAME_PIXELS / 4.8)
     canvas = FigureCanvasAgg(drawing)
     axes = drawing.add_axes((0.02, 0.02, 0.96, 0.96 * 4.8 / 5.2))
     moving = np.concatenate([hunt.predators.reshape(-1, 2), hunt.prey.reshape(-1, 2)])
-    half = max(ARENA, float(np.abs(moving).max()) + 0.1)
+    half = max(ARENA_HALF_WIDTH, float(np.abs(moving).max()) + 0.1)
     axes.set(xlim=(-half, half), ylim=(-half, half), xticks=[], yticks=[], aspect="equal")
     for spine in axes.spines.values():
         spine.set_color("#CCCCCC")
     predator_size, prey_size, landmark_size = hunt.sizes
     for place in hunt.landmarks:
         axes.add_patch(Circle(tuple(place), landmark_size, color="#D9D9D9", zorder=1))
-    for paths, colour in ((hunt.predators, BLUE), (hunt.prey, VERMILION)):
-        _draw_trails(axes, paths[max(step - TRAIL, 0) : step + 1], colour)
+    for paths, colour in ((hunt.predators, PREDATOR_COLOUR), (hunt.prey, PREY_COLOUR)):
+        _draw_trails(axes, paths[max(step - TRAIL_STEPS, 0) : step + 1], colour)
     for place in hunt.prey[step]:
-        axes.add_patch(Circle(tuple(place), prey_size, color=VERMILION, zorder=4))
+        axes.add_patch(Circle(tuple(place), prey_size, color=PREY_COLOUR, zorder=4))
     for place in hunt.predators[step]:
-        axes.add_patch(Circle(tuple(place), predator_size, fc=BLUE, ec="white", lw=0.8, zorder=3))
+        axes.add_patch(
+            Circle(tuple(place), predator_size, fc=PREDATOR_COLOUR, ec="white", lw=0.8, zorder=3)
+        )
     earned = float(hunt.rewards[step - 1]) if step else 0.0
     total = float(hunt.rewards[:step].sum())
     if earned > 0:
         axes.patch.set_facecolor("#FFF6E0")
-    drawing.text(0.02, 0.965, title, color=INK, size=9, weight="bold")
+    drawing.text(0.02, 0.965, title, color=TITLE_COLOUR, size=9, weight="bold")
     caption = f"step {step} of {len(hunt.rewards)}    reward {earned:+.0f}    return {total:.0f}"
-    drawing.text(0.02, 0.935, caption, color=GREY, size=9, family="monospace")
+    drawing.text(0.02, 0.935, caption, color=CAPTION_COLOUR, size=9, family="monospace")
     canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib's canvases have no types
     pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]  # as above
     return Image.fromarray(pixels[..., :3])
