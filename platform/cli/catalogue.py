@@ -1,6 +1,7 @@
 """`rolecast tasks`, `policies` and `optimizers`: what there is, and with which settings."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
@@ -44,14 +45,7 @@ def tasks(*, json: Json = False) -> None:
 
 def _sizes(spec: TaskSpec) -> dict[str, Any]:
     """Return what a listing tells of a task."""
-    return {
-        "summary": spec.summary,
-        "agents": spec.agents,
-        "observation_size": spec.observation_size,
-        "action_size": spec.action_size,
-        "horizon": spec.horizon,
-        "source": spec.source,
-    }
+    return {name: value for name, value in asdict(spec).items() if name != "id"}
 
 
 def _row(name: str, spec: TaskSpec) -> tuple[str, ...]:
