@@ -31,7 +31,7 @@ EXACT = {torch.float64: 1e-12, torch.float32: 5e-6}
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
     """Where it runs, by Triton or by plain torch."""
     triton = request.param == "triton"
-    monkeypatch.setattr(f"{SURROGATE}.clique_sum_device.runs_triton", lambda _: triton)
+    monkeypatch.setattr(f"{SURROGATE}.clique_sum.dispatch.runs_triton", lambda _: triton)
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -74,7 +74,7 @@ def test_gradients_are_those_of_the_cpu_however_many_cliques_go_at_once(
 ) -> None:
     A, B, given = random(37, D), random(70, D, seed=1), random(37, 70, seed=2) - 0.5
     ours, theirs, c, inverse, weights = moved(device, dtype, A, B, given, INVERSE, WEIGHTS)
-    monkeypatch.setattr(f"{SURROGATE}.clique_sum_triton.ENTRIES", entries)
+    monkeypatch.setattr(f"{SURROGATE}.clique_sum.triton_sum.ENTRIES", entries)
     expected = clique_sum_gradient(A, B, given, LAYOUT, INVERSE, WEIGHTS, smooth=smooth)
     found = device_clique_sum_gradient(
         ours, theirs, weights, c, LAYOUT, smooth=smooth, inverse=inverse
@@ -115,7 +115,7 @@ def test_the_kernel_of_gpytorch_has_the_cpus_value_and_gradients(
         return [each.detach().cpu() for each in (value, *(part.grad for part in parts))]
 
     expected = both(torch.device("cpu"))
-    monkeypatch.setattr(f"{SURROGATE}.additive_kernel_function._is_in_memory", lambda _: False)
+    monkeypatch.setattr(f"{SURROGATE}.clique_sum.autograd._is_in_memory", lambda _: False)
     for one, other in zip(both(device), expected, strict=True):
         torch.testing.assert_close(one, other, rtol=0.0, atol=1e-11)
 
