@@ -19,3 +19,6 @@ EXPERIMENTS: Final = (
     "fig9_ant",
 )
 """Names of the experiments that come with this project."""
+
+TABLES: Final = ("main_table", "ledger", "policy_table")
+"""Modules with a `TABLE`: heading to experiments, run by `rolecast bench`."""

@@ -45,21 +45,23 @@ def main_table(
 ) -> None:
     """Run every optimiser on every task at every budget; hours, in pieces as you like.
 
-    A finished cell is kept in main.json at once and not computed again; tables and pictures are
-    written anew at the end of each call.
+    A finished search is kept and not computed again, one that is stopped goes on where it was;
+    tables and pictures are written anew at the end of each call.
     """
-    from rolecast.benchmarks.main_table.files import write_table
-    from rolecast.benchmarks.main_table.run import (
-        all_cells,
-        chosen,
-        quick_cells,
-        run_missing,
+    from rolecast.benchmarks.experiment_table import chosen_trials
+    from rolecast.benchmarks.main_table import (
+        MAIN_FILTERS,
+        main_trials,
+        quick_main_trials,
+        run_main_table,
+        write_main_table,
     )
 
     folder = folder_of(out, quick=quick)
-    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
-    rows = run_missing(cells, folder / "main.json", processes=processes, note=warn)
-    written = write_table(rows, folder, readme=readme)
+    every = quick_main_trials() if quick else main_trials(seeds)
+    trials = chosen_trials(every, only or [], MAIN_FILTERS)
+    rows = run_main_table(trials, folder / "main.json", processes=processes, note=warn)
+    written = write_main_table(rows, folder, readme=readme)
     tell(rows, written, json=json)
 
 
@@ -186,28 +188,34 @@ def baselines_ledger(
 ) -> None:
     """Train every baseline where it is known what it should reach; hours, in pieces as you like.
 
-    A finished training is kept in baselines.json at once and not run again; one that is stopped
+    A finished training is kept in baselines.json and not run again; one that is stopped
     goes on from its last point. Pictures, and the page if one is given, are written anew at the
     end of each call.
     """
-    from rolecast.benchmarks.ledger.arenas import all_cells, quick_cells
-    from rolecast.benchmarks.ledger.run import chosen, run_missing
+    from rolecast.benchmarks.experiment_table import chosen_trials
+    from rolecast.benchmarks.ledger.trials import (
+        LEDGER_FILTERS,
+        ledger_trials,
+        quick_ledger_trials,
+        run_ledger,
+    )
     from rolecast.benchmarks.resumable import finished, read_rows
 
     folder = folder_of(out, quick=quick)
     path = folder / "baselines.json"
-    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
+    every = quick_ledger_trials() if quick else ledger_trials(seeds)
+    trials = chosen_trials(every, only or [], LEDGER_FILTERS)
     if listed:
         done = finished(read_rows(path))
         if json:
-            print_json({cell.key: cell.key in done for cell in cells})
+            print_json({trial.key: trial.key in done for trial in trials})
         else:
-            for cell in cells:
-                say(f"{'there ' if cell.key in done else 'to run'}  {cell.key}")
+            for trial in trials:
+                say(f"{'there ' if trial.key in done else 'to run'}  {trial.key}")
         return
-    from rolecast.benchmarks.ledger.files import write_files
+    from rolecast.benchmarks.ledger.page import write_files
 
-    rows = run_missing(cells, path, processes=processes, note=warn)
+    rows = run_ledger(trials, path, processes=processes, note=warn)
     searches = read_rows(folder / "main.json")
     written = [path, *write_files(rows, folder, page=page, searches=searches)]
     tell(rows, written, json=json)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rolecast.benchmarks import resumable
-from rolecast.benchmarks.main_table.cells import Cell as PolicyCell
+from rolecast.benchmarks.experiment_table import TableTrial
 from rolecast.benchmarks.optimizers import files as functions_files
 from rolecast.benchmarks.optimizers import policies
 from rolecast.benchmarks.optimizers import policy_files as policies_files
@@ -28,17 +28,17 @@ FUNCTIONS_FILE: Final = "optimizers.json"
 POLICIES_FILE: Final = "optimizers_policies.json"
 
 
-def all_cells(seeds: int) -> list[Cell | PolicyCell]:
+def all_cells(seeds: int) -> list[Cell | TableTrial]:
     """Return the cells of the whole table, functions first."""
-    return [*function_cells(seeds), *policies.all_cells(seeds)]
+    return [*function_cells(seeds), *policies.policy_trials(seeds)]
 
 
-def quick_cells() -> list[Cell | PolicyCell]:
+def quick_cells() -> list[Cell | TableTrial]:
     """Return a table of seconds that says nothing, to see that the command works."""
-    return [*quick_function_cells(), *policies.quick_cells()]
+    return [*quick_function_cells(), *policies.quick_policy_trials()]
 
 
-def chosen(cells: Iterable[Cell | PolicyCell], filters: Sequence[str]) -> list[Cell | PolicyCell]:
+def chosen(cells: Iterable[Cell | TableTrial], filters: Sequence[str]) -> list[Cell | TableTrial]:
     """Return the cells that all filters let through; see `resumable.chosen`.
 
     Args:
@@ -48,21 +48,19 @@ def chosen(cells: Iterable[Cell | PolicyCell], filters: Sequence[str]) -> list[C
     return resumable.chosen(cells, filters, kinds=FILTERS, named=_named)
 
 
-def _named(cell: Cell | PolicyCell) -> Mapping[str, str]:
-    if isinstance(cell, Cell):
-        problem, kind = cell.problem.name, cell.problem.kind
-    else:
-        problem, kind = cell.arena.name, policies.KIND
+def _named(cell: Cell | TableTrial) -> Mapping[str, str]:
+    if isinstance(cell, TableTrial):
+        return cell.names
     return {
-        "problem": problem,
-        "kind": kind,
+        "problem": cell.problem.name,
+        "kind": cell.problem.kind,
         "contestant": cell.contestant.name,
         "seed": str(cell.seed),
     }
 
 
 def run_missing(
-    cells: Sequence[Cell | PolicyCell],
+    cells: Sequence[Cell | TableTrial],
     folder: Path,
     *,
     processes: int,
@@ -86,8 +84,8 @@ def run_missing(
         processes=processes,
         note=note,
     )
-    searches = policies.run_missing(
-        [cell for cell in cells if isinstance(cell, PolicyCell)],
+    searches = policies.run_policy_table(
+        [cell for cell in cells if isinstance(cell, TableTrial)],
         folder / POLICIES_FILE,
         processes=processes,
         note=note,

@@ -3,7 +3,7 @@
 import itertools
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -62,6 +62,7 @@ def compare(
     resume: bool = False,
     budget_fraction: float = 1.0,
     methods: Mapping[str, MethodFactory] | None = None,
+    only: Callable[[TrialPlan], bool] | None = None,
     progress: ComparisonProgress | None = None,
 ) -> ComparisonResult:
     """Run searches and learners side by side, at one budget, scored on the same held-out episodes.
@@ -73,9 +74,11 @@ def compare(
         seeds: number of seeds; None is the experiment's.
         workers: trials at once; None is one for each core of this machine, or what the cluster has.
         address: Ray cluster to run in ("auto", or host:port); None starts one on this machine.
-        resume: go on in `out`; what has finished is not computed again.
+        resume: go on in `out`; what has finished is not computed again. There may be more seeds
+            than before; all else must be equal.
         budget_fraction: share of budgets and held-out episodes, to run an experiment small.
         methods: further learning methods by name, which cloudpickle can send to other processes.
+        only: says which trials to run now; None runs all. The others keep what they have.
         progress: shows the comparison; nothing is shown when None.
     Raises:
         RequestError: the request is wrong; nothing was run and nothing written.
@@ -94,7 +97,8 @@ def compare(
     folder = ComparisonFolder(Path(out) if out is not None else _free_folder(scaled))
     _check_folder(folder, scaled, resume=resume)
     check_experiment(scaled, known)
-    return _run(folder, scaled, known, workers, address, progress or Silent())
+    plans = [plan for plan in scaled.trials() if only is None or only(plan)]
+    return _run(folder, scaled, plans, known, workers, address, progress or Silent())
 
 
 def check_experiment(experiment: Experiment, methods: Mapping[str, MethodFactory]) -> None:
@@ -141,19 +145,21 @@ def _check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: b
             hint = " or --resume" if folder.known else ""
             raise RequestError(f"--out {folder.path} exists; expected a path that does not{hint}")
         return
-    before = folder.read_experiment()["experiment"]
+    before = Experiment.from_json(folder.read_experiment()["experiment"]).to_json()
     wanted = experiment.to_json()
-    for name in {**before, **wanted}:
-        if before.get(name) != wanted.get(name):
+    for name in wanted:
+        same = before[name] <= wanted[name] if name == "seeds" else before[name] == wanted[name]
+        if not same:
             raise RequestError(
-                f"{folder.path} is of another experiment, whose {name} is {before.get(name)!r}; "
-                f"expected {wanted.get(name)!r}"
+                f"{folder.path} is of another experiment, whose {name} is {before[name]!r}; "
+                f"expected {wanted[name]!r}"
             )
 
 
 def _run(
     folder: ComparisonFolder,
     experiment: Experiment,
+    plans: Sequence[TrialPlan],
     methods: Mapping[str, MethodFactory],
     workers: int | None,
     address: str | None,
@@ -172,20 +178,25 @@ def _run(
         for device in devices.values():
             require_gpu(device)
         with _locked(folder):
-            if not folder.known:
+            if not folder.known or _seeds(folder) < experiment.seeds:
                 folder.write_experiment(_record(experiment))
             progress.start(_title(folder, experiment))
-            watch = _Watch(folder, experiment, cores // (1 + experiment.workers), progress)
+            at_once = cores // (1 + experiment.workers)
+            watch = _Watch(folder, experiment, plans, at_once, progress)
             with watch.running():
-                run_trials(folder, experiment, methods, workers, devices)
-            return _ended(folder, experiment, watch.look(), progress)
+                run_trials(folder, experiment, plans, methods, workers, devices)
+            return _ended(folder, watch.look(), progress)
     finally:
         cluster.close()
 
 
+def _seeds(folder: ComparisonFolder) -> int:
+    """Return how many seeds the comparison of a folder has so far."""
+    return int(folder.read_experiment()["experiment"]["seeds"])
+
+
 def _ended(
     folder: ComparisonFolder,
-    experiment: Experiment,
     standing: ComparisonStatus,
     progress: ComparisonProgress,
 ) -> ComparisonResult:
@@ -210,21 +221,24 @@ class _Watch:
         self,
         folder: ComparisonFolder,
         experiment: Experiment,
+        plans: Sequence[TrialPlan],
         at_once: int,
         progress: ComparisonProgress,
     ) -> None:
         self._folder, self._experiment = folder, experiment
+        self._chosen = frozenset(plan.trial for plan in plans)
         self._at_once, self._progress = max(at_once, 1), progress
         self._end = threading.Event()
         self._reports = -1
 
     def look(self) -> ComparisonStatus:
-        """Read, write and show where the comparison stands."""
-        standing = ComparisonStatus.of(self._folder, self._experiment)
-        reports = hash(tuple((t.status, t.point) for t in standing.trials))
+        """Read and write where the comparison stands; show the trials that run now."""
+        whole = ComparisonStatus.of(self._folder, self._experiment)
+        reports = hash(tuple((t.status, t.point) for t in whole.trials))
         if reports != self._reports:
-            self._folder.write_rows(standing.rows())
+            self._folder.write_rows(whole.rows())
             self._reports = reports
+        standing = whole.restricted(self._chosen)
         left = standing.seconds_left()
         self._progress.update(standing, None if left is None else left / self._at_once)
         return standing

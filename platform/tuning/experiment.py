@@ -83,6 +83,9 @@ class Experiment:
     final_test_episodes: int = 1000
     """Held-out episodes at the last point."""
 
+    held_out_seed: int = 0
+    """Which set of held-out episodes the trials are scored on; the same for all methods."""
+
     workers: int = 0
     """Processes beside a trial's own that run its episodes, a core each."""
 
@@ -208,6 +211,7 @@ _COUNT_RULES: Final[Rules] = {
     "points": COUNT,
     "test_episodes": COUNT,
     "final_test_episodes": COUNT,
+    "held_out_seed": COUNT_OR_ZERO,
     "workers": COUNT_OR_ZERO,
     "retries": COUNT_OR_ZERO,
 }

@@ -1,6 +1,6 @@
 """Where a comparison stands, read from what its trials have written."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, Self
@@ -67,6 +67,11 @@ class ComparisonStatus:
                 )
             )
         return cls(experiment=experiment, trials=trials)
+
+    def restricted(self, trials: Collection[str]) -> Self:
+        """Return where those trials stand that have one of these names."""
+        chosen = [trial for trial in self.trials if trial.plan.trial in trials]
+        return type(self)(experiment=self.experiment, trials=chosen)
 
     def count(self, status: str) -> int:
         """Return how many trials have a status."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from ray import tune
@@ -27,9 +27,12 @@ from rolecast.platform.tuning.resources import trial_resources
 from rolecast.platform.tuning.runners import MethodRunner, method_runner
 from rolecast.policies.protocol import Policy
 
+SEARCH_HELD_OUT_SEED: Final = 0
+"""Set of held-out episodes on which a search scores its own result."""
+
 
 def held_out_score(
-    task: str, policy: Policy, weights: Float, episodes: int
+    task: str, policy: Policy, weights: Float, episodes: int, held_out_seed: int = 0
 ) -> tuple[float, float | None]:
     """Return mean and standard error of the return as earned, on seeds that nothing learns from.
 
@@ -37,11 +40,12 @@ def held_out_score(
         task: id without reward settings, so that only the raw reward can count.
         policy: as it would be handed over.
         weights: [1, D].
-        episodes: E; the first E of one fixed set, the same for every method.
+        episodes: E; the first E of one set, the same for every method.
+        held_out_seed: which set.
     """
     made = make_task(task)
     try:
-        seeds = episode_seeds(0, Purpose.HELD_OUT, 0, episodes)
+        seeds = episode_seeds(0, Purpose.HELD_OUT, held_out_seed, episodes)
         returns = rollout(made, policy, weights, seeds).returns[0]
     finally:
         made.close()
@@ -109,9 +113,11 @@ class ComparisonTrial(tune.Trainable):
         wall_time_s = before["wall_time_s"] + time.monotonic() - training
         done = point == experiment.points
         score = running.finish() if done else None
-        if score is None:
+        if score is None or experiment.held_out_seed != SEARCH_HELD_OUT_SEED:
             episodes = experiment.final_test_episodes if done else experiment.test_episodes
-            score = held_out_score(self._plan.task, *running.policy(), episodes)
+            score = held_out_score(
+                self._plan.task, *running.policy(), episodes, experiment.held_out_seed
+            )
         row = report.row(
             test_return=score[0],
             test_return_stderr=score[1],

@@ -4,7 +4,7 @@ import logging
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
 from io import StringIO
@@ -13,7 +13,7 @@ from typing import Any
 from ray import tune
 
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
-from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.failures import FailureNotes
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.trial import ComparisonTrial
@@ -22,11 +22,12 @@ from rolecast.platform.tuning.trial import ComparisonTrial
 def run_trials(
     folder: ComparisonFolder,
     experiment: Experiment,
+    plans: Sequence[TrialPlan],
     methods: Mapping[str, MethodFactory],
     workers: int | None,
     devices: Mapping[str, str],
 ) -> None:
-    """Let Tune run all trials; those that have finished only hand over their reports.
+    """Let Tune run planned trials; those that have finished only hand over their reports.
 
     `devices` says where each method's optimiser computes, by its label.
 
@@ -34,7 +35,6 @@ def run_trials(
     what the trials have written, and it can be cut off when its process is killed.
     """
     shutil.rmtree(folder.trials, ignore_errors=True)
-    plans = experiment.trials()
     for plan in plans:
         work = folder.work(plan.trial)
         work.forget_failure()

@@ -1,18 +1,21 @@
 """Every experiment that comes with the project is whole: it loads, and nothing in it is unknown."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
 from rolecast.platform.search.plan import make_plan
+from rolecast.platform.tuning.comparison import check_experiment
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import method_factory
-from rolecast.platform.tuning.loading import experiment_names, load_experiment
+from rolecast.platform.tuning.loading import CONFIGS_PACKAGE, experiment_names, load_experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
+from rolecast.tune_configs import TABLES
 
 NAMES = experiment_names()
 FOLDER = Path(__file__).resolve().parents[2] / "tune_configs"
@@ -20,7 +23,15 @@ FOLDER = Path(__file__).resolve().parents[2] / "tune_configs"
 
 def test_every_module_of_the_folder_is_an_experiment() -> None:
     modules = {file.stem for file in FOLDER.glob("*.py")} - {"__init__", "parts"}
-    assert modules == set(NAMES)
+    assert modules == {*NAMES, *TABLES}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_trial_of_a_table_can_run(name: str) -> None:
+    for experiments in import_module(f"{CONFIGS_PACKAGE}.{name}").TABLE.values():
+        for experiment in experiments:
+            assert Experiment.from_json(experiment.to_json()).to_json() == experiment.to_json()
+            check_experiment(experiment, {})
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,24 +1,26 @@
 """The optimisers' table on policies: what a cell records, and what the pages tell of it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.main_table.cells import search_cell
-from rolecast.benchmarks.optimizers import policies as optimizers_policies
+import rolecast
+from rolecast.benchmarks.experiment_table import chosen_trials
 from rolecast.benchmarks.optimizers.policies import (
-    CONTESTANTS,
-    HELD_OUT,
-    TASKS,
-    all_cells,
-    quick_cells,
-    run_cell,
+    policy_trials,
+    quick_policy_trials,
+    run_policy_table,
 )
 from rolecast.benchmarks.optimizers.policy_files import gains, markdown, write_files
-from rolecast.platform.rollout.evaluate import evaluate
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.envs.registry import make_task
+from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.search.run_folder import RunFolder
+from rolecast.policies.artefact import load_policy
+from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPHS
 
 
 def row(problem: str, contestant: str, seed: int, returns: list[float]) -> dict[str, Any]:
@@ -38,36 +40,51 @@ def row(problem: str, contestant: str, seed: int, returns: list[float]) -> dict[
 
 ROWS = [
     row(task, f"local, {graph}", seed, [1.0, 2.0, 3.0, 10.0 * seed + more])
-    for task in TASKS
+    for task in EXPERIMENT.tasks
     for graph, more in (("none", 100.0), ("found", 104.0))
     for seed in range(3)
 ]
 
 
-def test_every_task_meets_every_contestant_with_every_seed() -> None:
-    cells = all_cells(5)
-    assert len({cell.key for cell in cells}) == len(TASKS) * len(CONTESTANTS) * 5 == len(cells)
+def test_every_task_meets_every_search_with_every_seed() -> None:
+    trials = policy_trials(5)
+    count = len(EXPERIMENT.tasks) * len(GRAPHS) * 5
+    assert len({trial.key for trial in trials}) == count == len(trials)
 
 
-@pytest.mark.parametrize("name", ["local, none", "local, found"])
-def test_a_cell_ends_with_what_the_search_hands_over(tmp_path: Path, name: str) -> None:
-    """The same search again, evaluated from its artefact, which the table does not read."""
-    cell = next(each for each in quick_cells() if each.contestant.name == name)
-    cell = replace(cell, env_steps=6000)
-    found = run_cell(cell)
-    search_cell(cell, tmp_path / "run")
-    ended = evaluate(tmp_path / "run", episodes=cell.test_episodes, seed=HELD_OUT)
+@pytest.mark.usefixtures("ray_cluster")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*")
+@pytest.mark.filterwarnings("ignore::FutureWarning:ray.*")
+def test_a_row_follows_the_incumbent_to_what_the_search_hands_over(tmp_path: Path) -> None:
+    """The same search again by `rolecast.search`: incumbents of its history, and its artefact."""
+    filters = ["contestant=local, found", "seed=0"]
+    trials = chosen_trials(quick_policy_trials(), filters, ("contestant", "seed"))
+    (found,) = run_policy_table(trials, tmp_path / "rows.json", processes=1, note=lambda _: None)
+    out = tmp_path / "run"
+    rolecast.search(
+        "pred_prey_3", optimizer="dss_gp_ucb", env_steps=24_000, seed=0, workers=0, out=str(out)
+    )
+    ended = rolecast.evaluate(out, episodes=50)
     assert found["returns"][-1] == pytest.approx(ended.episode_return_mean, abs=1e-3)
     assert found["stderrs"][-1] == pytest.approx(ended.episode_return_stderr, abs=1e-3)
-    assert found["env_steps"][-1] == 6000
-    assert len(found["returns"]) == optimizers_policies.MARKS
+    batches = RunFolder.open(out).read_batches()
+    steps = np.array([batch.spent_after.env_steps for batch in batches])
+    first = batches[int(np.searchsorted(steps, 2_000))]
+    policy = load_policy(out / "policy").policy
+    weights = policy.space.weights(first.incumbent)[None]
+    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, 50)
+    returns = rollout(make_task("pred_prey_3"), policy, weights, seeds).returns
+    assert found["returns"][0] == pytest.approx(returns.mean(), abs=1e-3)
+    assert found["env_steps"][0] == first.spent_after.env_steps
+    assert found["env_steps"][-1] == 24_000
+    assert len(found["returns"]) == EXPERIMENT.points
     for along in ("evaluations", "env_steps", "seconds"):
         assert (np.diff(found[along]) >= 0).all()
 
 
 def test_graphs_are_compared_seed_by_seed() -> None:
     lines = gains(ROWS).to_dict("records")
-    assert [line["problem"] for line in lines] == list(TASKS)
+    assert [line["problem"] for line in lines] == list(EXPERIMENT.tasks)
     for line in lines:
         assert line["graphs"] == "found - none"
         assert (line["more"], line["low"], line["high"]) == (4.0, 4.0, 4.0)

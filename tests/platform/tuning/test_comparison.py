@@ -185,6 +185,26 @@ def test_a_finished_comparison_resumes_to_itself(
         compare(again, out=finished.out, methods=climbing.methods)
 
 
+def test_a_comparison_goes_on_with_more_seeds_and_not_with_fewer(
+    climbing: Request, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    climb = [each for each in climbing.experiment.methods if each.label == "climb"]
+    experiment = replace(climbing.experiment, methods=tuple(climb), env_steps=1_000, points=2)
+    two = experiment.scaled(seeds=2)
+    compare(two, out=out, methods=climbing.methods, only=lambda plan: plan.seed == 1)
+    assert set(read_comparison(out).rows["seed"]) == {1}
+    before = read_comparison(out).rows
+    three = experiment.scaled(seeds=3)
+    compare(three, out=out, methods=climbing.methods, resume=True)
+    rows = read_comparison(out).rows
+    assert list(dict.fromkeys(rows["seed"])) == [0, 1, 2]
+    kept = rows[rows["seed"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, before, check_exact=True)
+    with pytest.raises(RequestError, match="whose seeds is 3; expected 2"):
+        compare(two, out=out, methods=climbing.methods, resume=True)
+
+
 def test_an_algorithm_of_the_project_is_a_trial_like_any_other(tmp_path: Path) -> None:
     experiment = Experiment(
         name="pendulum",

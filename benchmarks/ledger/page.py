@@ -1,4 +1,4 @@
-"""Writes the ledger for readers: its region of docs/baselines.md, and a picture an arena."""
+"""Writes the ledger for readers: its region of docs/baselines.md, and a picture a heading."""
 
 import os
 import statistics
@@ -10,35 +10,38 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from rolecast.benchmarks.ledger.arenas import ARENAS, QUICK
-from rolecast.benchmarks.ledger.cells import CONTESTANTS, Arena, Cell
-from rolecast.benchmarks.main_table.files import seeds_of
+from rolecast.benchmarks.ledger.trials import KNOWN, SECTIONS
+from rolecast.benchmarks.main_table import seeds_of
 from rolecast.benchmarks.regions import fill_region
 from rolecast.benchmarks.resumable import UNFINISHED, Row
 from rolecast.benchmarks.table_text import slug
 from rolecast.core.files import write_bytes
 from rolecast.platform.reports.comparison.method_styles import method_styles
+from rolecast.platform.reports.comparison.paper import paper_number
 from rolecast.platform.reports.comparison.table import number
 from rolecast.platform.reports.curves import thousands
 from rolecast.platform.reports.style import GREY, INK, figure, png
 from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import LearnerMethod, Method
+from rolecast.platform.tuning.rewards import DENSE_REWARD
 
-BEGIN: Final = "<!-- ledger: begin (written by `rolecast bench baselines`) -->"
-END: Final = "<!-- ledger: end -->"
+REGION_BEGIN: Final = "<!-- ledger: begin (written by `rolecast bench baselines`) -->"
+REGION_END: Final = "<!-- ledger: end -->"
 
-HEAD: Final = (
+LEDGER_HEAD: Final = (
     "algorithm", "ours, held out", "each seed", "env steps", "parameters", "paper", "published",
     "tuning", "training, s", "commit",
 )  # fmt: skip
 
-SEARCHES: Final = ("dss_gp_ucb", "local_gp", "cmaes separable")
+SEARCH_LABELS: Final = ("dss_gp_ucb", "local_gp", "cmaes separable")
 """Searches that stand beside the learners where the main result table has their task."""
 
 
 def write_files(
     rows: Sequence[Row], folder: Path, *, page: Path | None, searches: Sequence[Row] = ()
 ) -> list[Path]:
-    """Write one picture an arena, and fill the region of a page.
+    """Write one picture a heading, and fill the region of a page.
 
     Args:
         rows: finished cells, any part of the ledger.
@@ -51,62 +54,79 @@ def write_files(
         RequestError: the page has no such region.
     """
     written, parts = [], []
-    for arena in (*ARENAS, QUICK):
-        mine = by_contestant(rows, arena)
+    for heading in SECTIONS:
+        mine = by_learner(rows, heading)
         if not mine:
             continue
-        yardsticks = arena_yardsticks(arena)
-        picture = folder / f"baselines_{slug(arena.name)}.png"
-        write_bytes(picture, png(curves(arena, mine, yardsticks)))
+        yardsticks = known_yardsticks(heading)
+        picture = folder / f"baselines_{slug(heading)}.png"
+        write_bytes(picture, png(curves(heading, mine, yardsticks)))
         written.append(picture)
-        text = _section(arena, mine, yardsticks, searches)
+        text = _section(heading, mine, yardsticks, searches)
         if page is not None:
             link = os.path.relpath(picture, page.parent)
-            text += f"\n![Held-out return of {arena.name} by env steps]({link})\n"
+            text += f"\n![Held-out return of {heading} by env steps]({link})\n"
         parts.append(text)
     if page is not None:
-        write_bytes(page, fill_region(page, BEGIN, END, "\n" + "\n".join(parts) + "\n"))
+        region = "\n" + "\n".join(parts) + "\n"
+        write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
         written.append(page)
     return written
 
 
-def by_contestant(rows: Sequence[Row], arena: Arena) -> dict[str, list[Row]]:
-    """Return the rows of an arena by contestant, in the order of the ledger."""
+def by_learner(rows: Sequence[Row], heading: str) -> dict[str, list[Row]]:
+    """Return the rows under a heading by learner, in the order of the ledger."""
     found = {
-        label: [row for row in rows if row["arena"] == arena.name and row["contestant"] == label]
-        for label in arena.contestants
+        label: [row for row in rows if row["arena"] == heading and row["contestant"] == label]
+        for label in _labels(heading)
     }
     return {label: mine for label, mine in found.items() if mine}
 
 
-def arena_yardsticks(arena: Arena) -> list[Yardstick]:
-    """Return the returns that an arena is compared with: its own, and of scripted policies."""
-    own = [Yardstick(name=name, mean=value, stderr=None) for name, value in arena.lines.items()]
-    return own + (scripted_yardsticks(arena.task) if arena.task == "pred_prey_3" else [])
+def _labels(heading: str) -> list[str]:
+    return [method.label for method in SECTIONS[heading].methods]
 
 
-def ledger_row(arena: Arena, label: str, rows: Sequence[Row]) -> tuple[str, ...]:
+def known_yardsticks(heading: str) -> list[Yardstick]:
+    """Return the returns to compare with: those that are known, and of scripted policies."""
+    known = [
+        Yardstick(name=name, mean=value, stderr=None)
+        for name, value in KNOWN[heading].lines.items()
+    ]
+    task = SECTIONS[heading].tasks[0]
+    return known + (scripted_yardsticks(task) if task == "pred_prey_3" else [])
+
+
+def paper_text(heading: str, label: str) -> str:
+    """Return what the DSS-GP-UCB paper prints for the same task, net and budget; "-" if nothing."""
+    experiment = SECTIONS[heading]
+    method = experiment.method(label)
+    assert isinstance(method, LearnerMethod)
+    found = paper_number(experiment.tasks[0], DENSE_REWARD, method.algorithm, method.policy)
+    return "-" if found is None else f"{found.text} (table {found.table})"
+
+
+def ledger_row(heading: str, label: str, rows: Sequence[Row]) -> tuple[str, ...]:
     """Return a line of the ledger: what is printed elsewhere, and ours with seeds and error.
 
     Trainings that are not over count only where none of the contestant is.
     """
     over = [row for row in rows if not row.get(UNFINISHED)]
     rows = over or rows
-    part = "" if over else f" of {arena.env_steps:,}"
+    part = "" if over else f" of {SECTIONS[heading].env_steps:,}"
     returns = [row["test_return"] for row in rows]
     error = (
         f" ± {number(statistics.stdev(returns) / len(returns) ** 0.5)}" if len(returns) > 1 else ""
     )
     commits = sorted({each for row in rows for each in (row["commit"] or "").split()})
-    cell = Cell(arena=arena, contestant=CONTESTANTS[label], seed=0)
     return (
         label,
         f"**{number(statistics.fmean(returns))}**{error}",
         ", ".join(number(value) for value in returns),
         f"{max(row['env_steps'] for row in rows):,}{part}",
         f"{rows[0]['parameters']:,}",
-        cell.paper or "-",
-        arena.published.get(label, "-"),
+        paper_text(heading, label),
+        KNOWN[heading].published.get(label, "-"),
         rows[0]["tuning"],
         f"{statistics.fmean(row['train_seconds'] for row in rows):,.0f}",
         " ".join(commits) or "-",
@@ -114,46 +134,58 @@ def ledger_row(arena: Arena, label: str, rows: Sequence[Row]) -> tuple[str, ...]
 
 
 def _section(
-    arena: Arena,
+    heading: str,
     rows: Mapping[str, Sequence[Row]],
     yardsticks: Sequence[Yardstick],
     searches: Sequence[Row],
 ) -> str:
+    experiment, known = SECTIONS[heading], KNOWN[heading]
     seeds = sorted({row["seed"] for mine in rows.values() for row in mine})
     lines = [
-        f"## {arena.name}",
+        f"## {heading}",
         "",
-        f"`{arena.task}`, {_nets(arena)}, {arena.env_steps:,} env steps, dense reward, seeds "
-        f"{', '.join(map(str, seeds))}, {arena.final_test_episodes:,} held-out episodes at the "
-        f"end. Hoped for: {arena.goal}.",
+        f"`{experiment.tasks[0]}`, {_nets(experiment)}, {experiment.env_steps:,} env steps, dense "
+        f"reward, seeds {', '.join(map(str, seeds))}, {experiment.final_test_episodes:,} held-out "
+        f"episodes at the end. Hoped for: {known.goal}.",
         "",
-        f"| {' | '.join(HEAD)} |",
+        f"| {' | '.join(LEDGER_HEAD)} |",
         "|---|---:|---|---:|---:|---:|---|---|---:|---|",
-        *(f"| {' | '.join(ledger_row(arena, label, mine))} |" for label, mine in rows.items()),
+        *(f"| {' | '.join(ledger_row(heading, label, mine))} |" for label, mine in rows.items()),
         "",
     ]
-    if arena.source:
-        lines += [f"Published: {arena.source}.", ""]
+    if known.source:
+        lines += [f"Published: {known.source}.", ""]
     beside = [f"{each.name} {each.text}" for each in yardsticks]
-    beside += _searches(arena, searches)
+    beside += _searches(experiment.tasks[0], searches)
     if beside:
         lines += [f"Beside them: {'; '.join(beside)}.", ""]
-    missing = [label for label in arena.contestants if label not in rows]
+    missing = [label for label in _labels(heading) if label not in rows]
     if missing:
         lines += [f"Not run yet: {', '.join(missing)}.", ""]
     return "\n".join(lines)
 
 
-def _nets(arena: Arena) -> str:
+def _nets(experiment: Experiment) -> str:
     """Say what nets and settings all have."""
-    if not arena.settings:
-        return f"net `{arena.size}`"
-    return "all with " + ", ".join(f"`{name}={value}`" for name, value in arena.settings.items())
+    first, *others = [dict(_settings(method)) for method in experiment.methods]
+    shared = {
+        name: value
+        for name, value in first.items()
+        if name != "size" and all(other.get(name) == value for other in others)
+    }
+    if not shared or not others:
+        return f"net `{first['size']}`"
+    return "all with " + ", ".join(f"`{name}={value}`" for name, value in shared.items())
 
 
-def _searches(arena: Arena, rows: Sequence[Row]) -> list[str]:
+def _settings(method: Method) -> Mapping[str, Any]:
+    assert isinstance(method, LearnerMethod)
+    return method.settings
+
+
+def _searches(task: str, rows: Sequence[Row]) -> list[str]:
     """Say what searches of the main result table reach on a task, by budget."""
-    found = seeds_of(rows, arena.task)
+    found = seeds_of(rows, task)
     return [
         f"{name} "
         + ", ".join(
@@ -161,13 +193,13 @@ def _searches(arena: Arena, rows: Sequence[Row]) -> list[str]:
             for budget, returns in sorted(found[name].items())
         )
         + f" (median of {len(next(iter(found[name].values())))} seeds)"
-        for name in SEARCHES
+        for name in SEARCH_LABELS
         if name in found
     ]
 
 
 def curves(
-    arena: Arena, rows: Mapping[str, Sequence[Row]], yardsticks: Sequence[Yardstick]
+    heading: str, rows: Mapping[str, Sequence[Row]], yardsticks: Sequence[Yardstick]
 ) -> Figure:
     """Draw the held-out return by env steps: each seed thin, their mean thick."""
     drawing, axes = figure(8.0, 4.4)
@@ -189,7 +221,7 @@ def curves(
     axes.xaxis.set_major_formatter(FuncFormatter(thousands))
     axes.set_xlabel("environment steps of training")
     axes.set_ylabel("held-out return, as earned")
-    axes.set_title(f"{arena.name}: mean over seeds, thin: each seed", loc="left", fontsize=11)
+    axes.set_title(f"{heading}: mean over seeds, thin: each seed", loc="left", fontsize=11)
     axes.grid(visible=True, axis="y", color="#E5E5E5", lw=0.6)
     axes.set_axisbelow(True)
     axes.margins(x=0.02)

@@ -1,0 +1,286 @@
+"""Tables whose rows are trials of experiments: what is missing is run, what has ended is kept.
+
+    DIR/NAME.json             the rows of finished trials; committed
+    DIR/unfinished/<name>/    the comparison of an experiment some of whose trials are not over
+
+A comparison takes hours, so it can be stopped and started: each trial goes on from its last point.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from rolecast.benchmarks.resumable import SCHEMA, UNFINISHED, Row, chosen, finished, read_rows
+from rolecast.core.errors import RunError
+from rolecast.core.files import write_json
+from rolecast.platform.tuning.comparison import ComparisonInterrupted, compare
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+from rolecast.platform.tuning.experiment import Experiment, TrialPlan
+from rolecast.platform.tuning.learner import MethodFactory
+from rolecast.platform.tuning.methods import Method
+from rolecast.platform.tuning.progress import progress_for
+from rolecast.platform.tuning.status import ComparisonStatus, TrialStatus
+
+UNFINISHED_FOLDER: Final = "unfinished"
+"""Beside the results file."""
+
+COMMITS_SUFFIX: Final = ".commits"
+"""Ends the file beside a comparison that names the commits whose code has worked on it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableTrial:
+    """A trial with its place in a table."""
+
+    heading: str
+    """Part of the table that it belongs to."""
+
+    experiment: Experiment
+    plan: TrialPlan
+    key: str
+    """Name of its row in the results file."""
+
+    names: Mapping[str, str]
+    """What filters call it, by kind."""
+
+    @property
+    def method(self) -> Method:
+        """The search or learner of the trial."""
+        return self.experiment.method(self.plan.method)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialEnd:
+    """What a trial has come to."""
+
+    points: Sequence[Mapping[str, Any]]
+    """Its reports in order; see `rolecast.platform.tuning.comparison_folder`."""
+
+    parameters: int | None
+    """D of the policy that acts."""
+
+    seconds: float
+    """Time that it took, held-out scoring included."""
+
+    commits: Sequence[str]
+    """Commits whose code has worked on it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentTable:
+    """How the trials of a table become rows."""
+
+    row: Callable[[TableTrial, TrialEnd], Row]
+    """Returns a trial's row, JSON values, without its key."""
+
+    order: Callable[[Row], Any]
+    """Key by which rows are sorted in the file."""
+
+    line: Callable[[Row], str]
+    """Says in words what a row has found."""
+
+    keeps_unfinished: bool = False
+    """Whether a trial that was stopped has a row too, marked as unfinished."""
+
+
+def trials_of(
+    sections: Mapping[str, Sequence[Experiment]],
+    seeds: int,
+    key: Callable[[str, Experiment, TrialPlan], str],
+    names: Callable[[str, Experiment, TrialPlan], Mapping[str, str]],
+) -> list[TableTrial]:
+    """Return all trials of a table, by heading, experiment, seed and method."""
+    scaled = [
+        (heading, experiment.scaled(seeds=seeds))
+        for heading, experiments in sections.items()
+        for experiment in experiments
+    ]
+    return [
+        TableTrial(
+            heading=heading,
+            experiment=experiment,
+            plan=plan,
+            key=key(heading, experiment, plan),
+            names=names(heading, experiment, plan),
+        )
+        for heading, experiment in scaled
+        for plan in experiment.trials()
+    ]
+
+
+def chosen_trials(
+    trials: Iterable[TableTrial], filters: Sequence[str], kinds: Sequence[str]
+) -> list[TableTrial]:
+    """Return the trials that all filters let through; see `resumable.chosen`."""
+    return chosen(trials, filters, kinds=kinds, named=lambda trial: trial.names)
+
+
+def run_missing_trials(
+    trials: Sequence[TableTrial],
+    path: Path,
+    table: ExperimentTable,
+    *,
+    processes: int,
+    note: Callable[[str], None],
+    methods: Mapping[str, MethodFactory] = MappingProxyType({}),
+) -> list[Row]:
+    """Run the trials that a results file lacks, an experiment at a time; return all its rows.
+
+    Args:
+        trials: what the table should have.
+        path: the results file, JSON.
+        table: how trials become rows.
+        processes: trials at once, each on one core.
+        note: told what is there, and each row as it is kept.
+        methods: further learning methods by name.
+    Raises:
+        RequestError: a method does not fit its task; nothing of the experiment was run.
+        RunError: trials failed; all others are kept.
+        ComparisonInterrupted: Ctrl-C; what was computed is kept.
+    """
+    for experiment, mine in _by_experiment(trials):
+        gather_rows(path, experiment, mine, table, note)
+    done = finished(read_rows(path))
+    missing = [trial for trial in trials if trial.key not in done]
+    if trials:
+        there = len(trials) - len(missing)
+        note(f"{there} of {len(trials)} cells are there; {len(missing)} to run")
+    for experiment, mine in _by_experiment(missing):
+        folder = _folder(path, experiment)
+        _name_commit(folder)
+        wanted = frozenset(trial.plan.trial for trial in mine)
+        try:
+            result = compare(
+                _with_seeds_of(folder, experiment),
+                out=folder.path,
+                resume=folder.known,
+                workers=processes,
+                methods=methods,
+                only=partial(_is_among, wanted),
+                progress=progress_for(sys.stderr),
+            )
+        except ComparisonInterrupted as stop:
+            raise ComparisonInterrupted("stopped; the same command goes on from there") from stop
+        finally:
+            every = [trial for trial in trials if trial.experiment == experiment]
+            gather_rows(path, experiment, every, table, note)
+        if result.failures:
+            (name, why), *others = result.failures.items()
+            more = f", and {len(others)} more" if others else ""
+            raise RunError(f"failed: {name} ({why}){more}; the other trials are kept")
+    return sorted(read_rows(path), key=table.order)
+
+
+def _is_among(names: frozenset[str], plan: TrialPlan) -> bool:
+    return plan.trial in names
+
+
+def _by_experiment(
+    trials: Iterable[TableTrial],
+) -> Iterator[tuple[Experiment, list[TableTrial]]]:
+    """Yield experiments with their trials; those of one experiment follow each other."""
+    for _, group in groupby(trials, lambda trial: trial.experiment.name):
+        mine = list(group)
+        yield mine[0].experiment, mine
+
+
+def _folder(path: Path, experiment: Experiment) -> ComparisonFolder:
+    return ComparisonFolder(path.parent / UNFINISHED_FOLDER / experiment.name)
+
+
+def _with_seeds_of(folder: ComparisonFolder, experiment: Experiment) -> Experiment:
+    """Return the experiment with at least as many seeds as its folder has."""
+    if not folder.known:
+        return experiment
+    before = Experiment.from_json(folder.read_experiment()["experiment"])
+    return experiment.scaled(seeds=max(before.seeds, experiment.seeds))
+
+
+def gather_rows(
+    path: Path,
+    experiment: Experiment,
+    trials: Sequence[TableTrial],
+    table: ExperimentTable,
+    note: Callable[[str], None],
+) -> None:
+    """Take the rows of an experiment's trials into the results file of a table.
+
+    The folder of the comparison is removed when none of its trials waits for its end.
+    """
+    folder = _folder(path, experiment)
+    if not folder.known:
+        return
+    status = ComparisonStatus.of(folder, _with_seeds_of(folder, experiment))
+    begun = {each.plan.trial: each for each in status.trials if each.record.rows}
+    rows = read_rows(path)
+    done, commits = finished(rows), _commits(folder)
+    for trial in trials:
+        found = begun.get(trial.plan.trial)
+        if found is None or trial.key in done:
+            continue
+        if found.record.done or table.keeps_unfinished:
+            row = _row(trial, found, table, commits)
+            rows = [each for each in rows if each["key"] != trial.key] + [row]
+            write_json(path, {"schema": SCHEMA, "cells": sorted(rows, key=table.order)})
+            if found.record.done:
+                note(f"{trial.key}: {table.line(row)}")
+    kept = finished(read_rows(path))
+    keys = {trial.plan.trial: trial.key for trial in trials}
+    if all(keys.get(name) in kept for name in begun) and not status.failures():
+        shutil.rmtree(folder.path)
+        _commits_file(folder).unlink(missing_ok=True)
+
+
+def _row(
+    trial: TableTrial, found: TrialStatus, table: ExperimentTable, commits: Sequence[str]
+) -> Row:
+    record = found.record
+    end = TrialEnd(
+        points=record.rows,
+        parameters=record.parameters,
+        seconds=record.seconds,
+        commits=commits,
+    )
+    row = {"key": trial.key, **table.row(trial, end)}
+    return row if record.done else {**row, UNFINISHED: True}
+
+
+def _name_commit(folder: ComparisonFolder) -> None:
+    """Note the commit of the sources beside a comparison's folder, once."""
+    commit = source_commit()
+    if commit is not None and commit not in _commits(folder):
+        file = _commits_file(folder)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a") as lines:
+            lines.write(f"{commit}\n")
+
+
+def _commits(folder: ComparisonFolder) -> list[str]:
+    file = _commits_file(folder)
+    return file.read_text().split() if file.is_file() else []
+
+
+def _commits_file(folder: ComparisonFolder) -> Path:
+    return folder.path.with_name(folder.path.name + COMMITS_SUFFIX)
+
+
+def source_commit() -> str | None:
+    """Return the commit that the sources are of, "+" where they were changed; None without git."""
+    try:
+        told = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+            cwd=Path(__file__).resolve().parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return None
+    return told.stdout.strip() or None

@@ -1,0 +1,219 @@
+"""The main result table: every optimiser on every task at every budget, and its pages."""
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from rolecast.benchmarks.experiment_table import (
+    ExperimentTable,
+    TableTrial,
+    TrialEnd,
+    run_missing_trials,
+    trials_of,
+)
+from rolecast.benchmarks.regions import fill_region
+from rolecast.benchmarks.resumable import Row, place
+from rolecast.benchmarks.table_text import slug
+from rolecast.core.files import write_bytes
+from rolecast.envs.registry import make_task
+from rolecast.envs.scripted import SCRIPTED
+from rolecast.platform.reports.curves import comparison, thousands
+from rolecast.platform.reports.style import png
+from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
+from rolecast.platform.tuning.experiment import Experiment, TrialPlan
+from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.tune_configs.main_table import OPTIMIZERS, TABLE, experiment
+
+QUICK_STEPS: Final = 20_000
+QUICK_OPTIMIZERS: Final = ("dss_gp_ucb", "random")
+QUICK_TEST_EPISODES: Final = 50
+MAIN_FILTERS: Final = ("task", "optimizer", "seed", "env_steps")
+"""Kinds of filter; "task" and "optimizer" are as the table names them."""
+
+FIRST_HEADING: Final = next(iter(TABLE))
+"""The one that README quotes."""
+
+REGION_BEGIN: Final = "<!-- results: begin (written by `rolecast bench main`) -->"
+REGION_END: Final = "<!-- results: end -->"
+
+SeedReturns = Mapping[str, Mapping[int, Sequence[float]]]
+"""Optimiser to budget to the held-out returns of its seeds, in the order of seeds."""
+
+
+def main_trials(seeds: int) -> list[TableTrial]:
+    """Return the trials of the whole table: the main task first."""
+    return trials_of(TABLE, seeds, _key, _names)
+
+
+def quick_main_trials() -> list[TableTrial]:
+    """Return a table of seconds that says nothing, to see that the command works."""
+    quick = experiment(FIRST_HEADING, "pred_prey_3", "hom", QUICK_STEPS, QUICK_TEST_EPISODES)
+    trials = trials_of({FIRST_HEADING: [quick]}, 1, _key, _names)
+    return [trial for trial in trials if trial.plan.method in QUICK_OPTIMIZERS]
+
+
+def _key(heading: str, experiment: Experiment, plan: TrialPlan) -> str:
+    return f"{heading} / {plan.method} / {experiment.env_steps} / {plan.seed}"
+
+
+def _names(heading: str, experiment: Experiment, plan: TrialPlan) -> Mapping[str, str]:
+    return {
+        "task": heading,
+        "optimizer": plan.method,
+        "seed": str(plan.seed),
+        "env_steps": str(experiment.env_steps),
+    }
+
+
+def run_main_table(
+    trials: Sequence[TableTrial], path: Path, *, processes: int, note: Callable[[str], None]
+) -> list[Row]:
+    """Run the searches that main.json lacks; return all its rows; see `run_missing_trials`."""
+    table = ExperimentTable(row=_row, order=_order, line=_line)
+    return run_missing_trials(trials, path, table, processes=processes, note=note)
+
+
+def _row(trial: TableTrial, end: TrialEnd) -> Row:
+    from rolecast import __version__
+
+    method, last = trial.method, end.points[-1]
+    assert isinstance(method, SearchMethod)
+    return {
+        "arena": trial.heading,
+        "task": trial.plan.task,
+        "policy": method.policy,
+        "policy_options": dict(method.policy_options),
+        "contestant": method.label,
+        "optimizer": method.optimizer,
+        "settings": dict(method.optimizer_settings),
+        "env_steps": trial.experiment.env_steps,
+        "seed": trial.plan.seed,
+        "episode_return_mean": last["test_return"],
+        "episode_return_stderr": last["test_return_stderr"],
+        "test_episodes": trial.experiment.final_test_episodes,
+        "search_seconds": round(last["wall_time_s"], 2),
+        "rolecast": __version__,
+    }
+
+
+def _line(row: Row) -> str:
+    found = f"{row['episode_return_mean']:.1f} +- {row['episode_return_stderr']:.1f}"
+    return f"{found} in {row['search_seconds']:.0f} s"
+
+
+def _order(row: Row) -> tuple[int, int, int, int]:
+    """Sort rows as the table does, whatever the order in which they ended."""
+    labels = [method.label for method in OPTIMIZERS]
+    return (
+        place(row["arena"], [*TABLE]),
+        place(row["contestant"], labels),
+        row["env_steps"],
+        row["seed"],
+    )
+
+
+def seeds_of(rows: Sequence[Row], heading: str) -> dict[str, dict[int, list[float]]]:
+    """Return the returns under one heading, optimisers in the order of the table."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for method in OPTIMIZERS:
+        for row in rows:
+            if row["arena"] == heading and row["contestant"] == method.label:
+                budgets = found.setdefault(method.label, {})
+                budgets.setdefault(row["env_steps"], []).append(row["episode_return_mean"])
+    return found
+
+
+def markdown(seeds: SeedReturns, *, each_seed: bool) -> str:
+    """Return a table: a line for each optimiser, a column for each budget.
+
+    Args:
+        seeds: under one heading.
+        each_seed: print every seed beside the median, rounded to whole numbers.
+    """
+    budgets = sorted({budget for by_budget in seeds.values() for budget in by_budget})
+    lines = [
+        f"| optimiser | {' | '.join(thousands(budget) for budget in budgets)} |",
+        f"|---|{'---|' * len(budgets)}",
+    ]
+    for name, by_budget in seeds.items():
+        entries = [_entry(by_budget.get(budget, ()), each_seed=each_seed) for budget in budgets]
+        lines.append(f"| {name} | {' | '.join(entries)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _entry(returns: Sequence[float], *, each_seed: bool) -> str:
+    if not returns:
+        return "-"
+    median = f"**{statistics.median(returns):.1f}**"
+    return f"{median} [{' '.join(f'{value:.0f}' for value in returns)}]" if each_seed else median
+
+
+def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
+    """Write main.csv, main.md and one picture a heading; fill the README's region.
+
+    Args:
+        rows: finished trials, any part of the table.
+        folder: where main.json is.
+        readme: file whose region between the marks is replaced; None leaves it alone.
+    Returns:
+        The files written.
+    Raises:
+        RequestError: the README has no such region.
+    """
+    frame = pd.DataFrame(
+        [{k: v for k, v in row.items() if not isinstance(v, dict)} for row in rows]
+    )
+    write_bytes(folder / "main.csv", frame.to_csv(index=False).encode())
+    written = [folder / "main.csv", folder / "main.md"]
+    parts = [_preamble(rows)]
+    for heading, experiments in TABLE.items():
+        seeds = seeds_of(rows, heading)
+        if not seeds:
+            continue
+        method = experiments[0].methods[0]
+        yardsticks = _yardsticks(experiments[0].tasks[0])
+        first = heading == FIRST_HEADING
+        picture = folder / ("main.png" if first else f"main_{slug(heading)}.png")
+        title = f"{heading}, {method.policy}: held-out return of the policy found"
+        write_bytes(picture, png(comparison(seeds, yardsticks=yardsticks, title=title)))
+        written.append(picture)
+        parts.append(f"## {heading}, {method.policy}\n\n{markdown(seeds, each_seed=True)}")
+        parts += [f"{each.name}: {each.text}\n" for each in yardsticks]
+        if readme is not None and first:
+            region = _readme_region(seeds, yardsticks, method.policy)
+            write_bytes(readme, fill_region(readme, REGION_BEGIN, REGION_END, region))
+            written.append(readme)
+    write_bytes(folder / "main.md", "\n".join(parts).encode())
+    return written
+
+
+def _yardsticks(task: str) -> list[Yardstick]:
+    """Return what scripted policies earn, where there is one that knows the task."""
+    made = make_task(task)
+    knows = SCRIPTED["chase"].plays(made)
+    made.close()
+    return scripted_yardsticks(task) if knows else []
+
+
+def _preamble(rows: Sequence[Row]) -> str:
+    seeds = sorted({row["seed"] for row in rows})
+    episodes = sorted({row["test_episodes"] for row in rows})
+    return (
+        "# Results\n\nHeld-out return of the policy that a search returns: median over seeds, and "
+        f"each seed in brackets (seeds {', '.join(map(str, seeds))}), over "
+        f"{' or '.join(map(str, episodes))} fresh episodes. Columns are budgets in env steps; each "
+        "is a search of its own. Written by `rolecast bench main`; numbers with errors and times "
+        "are in main.csv.\n"
+    )
+
+
+def _readme_region(seeds: SeedReturns, yardsticks: Sequence[Yardstick], policy: str) -> str:
+    scripted = ", ".join(f"{each.name} {each.mean:.1f}" for each in yardsticks)
+    return (
+        f"`{FIRST_HEADING}`, `{policy}`, by budget in env steps ({scripted}):\n\n"
+        f"{markdown(seeds, each_seed=False)}\n"
+        "![Held-out return by budget](docs/results/main.png)\n"
+    )

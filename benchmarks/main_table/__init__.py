@@ -1,1 +1,0 @@
-"""The main table: every optimiser on every task at every budget."""

@@ -1,0 +1,146 @@
+"""A table of trials: what is there is not run again, what was stopped goes on, rows are kept."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rolecast.benchmarks.experiment_table import (
+    UNFINISHED_FOLDER,
+    ExperimentTable,
+    TableTrial,
+    TrialEnd,
+    gather_rows,
+    run_missing_trials,
+    trials_of,
+)
+from rolecast.benchmarks.resumable import SCHEMA, UNFINISHED, Row, finished, read_rows
+from rolecast.core.errors import RunError
+from rolecast.platform.tuning.comparison import compare
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.loading import load_experiment
+from rolecast.platform.tuning.methods import LearnerMethod
+from rolecast.platform.tuning.record import TrialRecord
+
+pytestmark = [
+    pytest.mark.usefixtures("ray_cluster"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray.*"),
+]
+CLIMBING = Path(__file__).parents[1] / "platform" / "tuning" / "climbing.py"
+REQUEST = load_experiment(CLIMBING)
+
+
+def climber(label: str, **settings: Any) -> LearnerMethod:
+    return LearnerMethod(algorithm="climb", label=label, settings=settings)
+
+
+EXPERIMENT = replace(
+    REQUEST.experiment,
+    name="climbers",
+    methods=(climber("sound"), climber("broken", trouble="broken")),
+    env_steps=2_000,
+    points=2,
+    retries=0,
+)
+
+
+def row_of(trial: TableTrial, end: TrialEnd) -> Row:
+    return {
+        "seed": trial.plan.seed,
+        "method": trial.method.label,
+        "returns": [point["test_return"] for point in end.points],
+        "commits": list(end.commits),
+    }
+
+
+SOUND_TABLE = ExperimentTable(
+    row=row_of, order=lambda row: row["seed"], line=lambda row: str(row["returns"][-1])
+)
+
+
+def trials(experiment: Experiment, seeds: int, methods: Sequence[str]) -> list[TableTrial]:
+    found = trials_of(
+        {"all": [experiment]},
+        seeds,
+        lambda heading, _, plan: f"{heading} / {plan.method} / {plan.seed}",
+        lambda heading, _, plan: {"method": plan.method, "seed": str(plan.seed)},
+    )
+    return [trial for trial in found if trial.plan.method in methods]
+
+
+def run(wanted: Sequence[TableTrial], path: Path) -> tuple[list[Row], list[str]]:
+    told: list[str] = []
+    rows = run_missing_trials(
+        wanted, path, SOUND_TABLE, processes=2, note=told.append, methods=REQUEST.methods
+    )
+    return rows, told
+
+
+def test_what_is_there_is_not_run_again_and_more_seeds_add_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    first, told = run(trials(EXPERIMENT, 1, ["sound"]), path)
+    assert told[0] == "0 of 1 cells are there; 1 to run"
+    assert told[1] == f"all / sound / 0: {first[0]['returns'][-1]}"
+    before = path.read_bytes()
+    again, told = run(trials(EXPERIMENT, 1, ["sound"]), path)
+    assert first == again
+    assert path.read_bytes() == before
+    assert told == ["1 of 1 cells are there; 0 to run"]
+    more, told = run(trials(EXPERIMENT, 2, ["sound"]), path)
+    assert told[0] == "1 of 2 cells are there; 1 to run"
+    assert more[0] == first[0]
+    assert [row["seed"] for row in more] == [0, 1]
+    assert not list((tmp_path / UNFINISHED_FOLDER).iterdir())
+
+
+def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    out = tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name
+    compare(
+        EXPERIMENT.scaled(seeds=2),
+        out=out,
+        methods=REQUEST.methods,
+        only=lambda plan: plan.method == "sound" and plan.seed == 0,
+    )
+    rows, told = run(trials(EXPERIMENT, 2, ["sound"]), path)
+    assert told[0].startswith("all / sound / 0: ")
+    assert told[1] == "1 of 2 cells are there; 1 to run"
+    alone, _ = run(trials(EXPERIMENT, 2, ["sound"]), tmp_path / "other" / "table.json")
+    assert [row["returns"] for row in rows] == [row["returns"] for row in alone]
+
+
+def test_a_trial_that_fails_is_told_and_the_others_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    wanted = trials(EXPERIMENT, 1, ["sound", "broken"])
+    with pytest.raises(RunError, match=r"failed: pred_prey_3-.*broken.*the other trials are kept"):
+        run(wanted, path)
+    assert finished(read_rows(path)) == {"all / sound / 0"}
+
+
+def test_a_trial_that_is_not_over_has_a_row_where_the_table_wants_it(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    wanted = trials(EXPERIMENT, 1, ["sound"])
+    (trial,) = wanted
+    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
+    folder.write_experiment({"experiment": trial.experiment.to_json(), "trials": []})
+    point = {"test_return": 3.0, "point": 1, "done": False}
+    work = folder.work(trial.plan.trial)
+    work.path.mkdir(parents=True)
+    work.write(TrialRecord(rows=[point]))
+    gather_rows(path, trial.experiment, wanted, SOUND_TABLE, lambda _: None)
+    assert read_rows(path) == []
+    table = replace(SOUND_TABLE, keeps_unfinished=True)
+    gather_rows(path, trial.experiment, wanted, table, lambda _: None)
+    (row,) = read_rows(path)
+    assert (row["returns"], row[UNFINISHED]) == ([3.0], True)
+    assert finished(read_rows(path)) == set()
+    work.write(TrialRecord(rows=[point, {**point, "point": 2, "done": True}]))
+    gather_rows(path, trial.experiment, wanted, table, lambda _: None)
+    assert finished(read_rows(path)) == {trial.key}
+    assert not folder.path.exists()
+    assert json.loads(path.read_text())["schema"] == SCHEMA

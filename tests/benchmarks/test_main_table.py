@@ -1,0 +1,129 @@
+"""The result table: which trials it has, what it writes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rolecast
+from rolecast.benchmarks.experiment_table import chosen_trials
+from rolecast.benchmarks.main_table import (
+    MAIN_FILTERS,
+    REGION_BEGIN,
+    REGION_END,
+    main_trials,
+    markdown,
+    quick_main_trials,
+    run_main_table,
+    seeds_of,
+    write_main_table,
+)
+from rolecast.benchmarks.resumable import SCHEMA, read_rows
+from rolecast.core.errors import RequestError
+from rolecast.platform.optimizers.registry import optimizer_config
+from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.tune_configs.main_table import OPTIMIZERS, ROBOT_BUDGETS, TABLE, TEAM_BUDGETS
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:ray.*"),
+]
+
+
+def row(contestant: str, env_steps: int, seed: int, value: float) -> dict[str, Any]:
+    return {
+        "key": f"{contestant}{env_steps}{seed}",
+        "arena": "pred_prey_3",
+        "contestant": contestant,
+        "env_steps": env_steps,
+        "seed": seed,
+        "episode_return_mean": value,
+        "episode_return_stderr": 1.0,
+        "test_episodes": 50,
+    }
+
+
+ROWS = [row("local_gp", 400_000, seed, value) for seed, value in enumerate([10.0, 1.0, 20.0])]
+
+
+def test_every_optimiser_meets_every_task_at_every_budget_with_every_seed() -> None:
+    trials = main_trials(5)
+    per_heading = [len(experiments) * len(OPTIMIZERS) * 5 for experiments in TABLE.values()]
+    assert len(trials) == len({trial.key for trial in trials}) == sum(per_heading)
+    names = {each.name for experiments in TABLE.values() for each in experiments}
+    assert len(names) == sum(map(len, TABLE.values()))
+    budgets = {tuple(each.env_steps for each in experiments) for experiments in TABLE.values()}
+    assert budgets == {TEAM_BUDGETS, ROBOT_BUDGETS}
+
+
+@pytest.mark.parametrize("method", OPTIMIZERS, ids=lambda each: each.label)
+def test_every_optimiser_can_be_built(method: SearchMethod) -> None:
+    optimizer_config(method.optimizer, **method.optimizer_settings)
+    SearchConfig(task="pred_prey_3", optimizer=method.optimizer)
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        (["task=pred_prey_3"], len(TEAM_BUDGETS) * len(OPTIMIZERS) * 2),
+        (
+            ["task=pred_prey_3", "optimizer=random", "optimizer=gp_ucb", "seed=1"],
+            2 * len(TEAM_BUDGETS),
+        ),
+        (["task=Hopper-v5", "optimizer=local_gp", "env_steps=250000", "seed=0"], 1),
+    ],
+)
+def test_filters_of_a_kind_are_alternatives_and_kinds_agree(filters: list[str], count: int) -> None:
+    assert len(chosen_trials(main_trials(2), filters, MAIN_FILTERS)) == count
+
+
+@pytest.mark.usefixtures("ray_cluster")
+def test_a_row_is_what_a_search_by_hand_finds(tmp_path: Path) -> None:
+    """The same search again by `rolecast.search`, scored by `rolecast.evaluate`."""
+    trials = chosen_trials(quick_main_trials(), ["optimizer=random"], MAIN_FILTERS)
+    (found,) = run_main_table(trials, tmp_path / "main.json", processes=1, note=lambda _: None)
+    rolecast.search(
+        "pred_prey_3",
+        optimizer="random",
+        env_steps=20_000,
+        seed=0,
+        workers=0,
+        test_episodes=1,
+        out=str(tmp_path / "run"),
+    )
+    scored = rolecast.evaluate(tmp_path / "run", episodes=50)
+    assert found["episode_return_mean"] == scored.episode_return_mean
+    assert found["episode_return_stderr"] == scored.episode_return_stderr
+    assert (found["env_steps"], found["test_episodes"]) == (20_000, 50)
+
+
+def test_a_results_file_of_another_schema_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "main.json").write_text(json.dumps({"schema": SCHEMA + 1, "cells": []}))
+    with pytest.raises(RequestError, match=f"schema {SCHEMA + 1}; expected {SCHEMA}"):
+        read_rows(tmp_path / "main.json")
+
+
+def test_the_table_prints_the_median_and_each_seed() -> None:
+    table = markdown(seeds_of(ROWS, "pred_prey_3"), each_seed=True)
+    assert "| optimiser | 400k |" in table
+    assert "| local_gp | **10.0** [10 1 20] |" in table
+
+
+def test_the_readme_gets_its_region_and_keeps_the_rest(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
+    written = write_main_table(ROWS, tmp_path, readme=readme)
+    assert all(file.is_file() for file in written)
+    text = readme.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "old" not in text
+    assert "| local_gp | **10.0** |" in text
+
+
+def test_a_readme_without_a_region_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("nothing here")
+    with pytest.raises(RequestError, match="has no region"):
+        write_main_table(ROWS, tmp_path, readme=tmp_path / "README.md")
