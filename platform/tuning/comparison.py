@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -145,7 +145,8 @@ def _check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: b
             hint = " or --resume" if folder.known else ""
             raise RequestError(f"--out {folder.path} exists; expected a path that does not{hint}")
         return
-    before = Experiment.from_json(folder.read_experiment()["experiment"]).to_json()
+    defaults = {each.name: each.default for each in fields(Experiment)}
+    before = {**defaults, **folder.read_experiment()["experiment"]}
     wanted = experiment.to_json()
     for name in wanted:
         same = before[name] <= wanted[name] if name == "seeds" else before[name] == wanted[name]
