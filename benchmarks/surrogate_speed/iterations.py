@@ -24,7 +24,7 @@ from rolecast.benchmarks.peak import peak_mib
 from rolecast.benchmarks.surrogate_speed.random_cliques import random_cliques
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
-from rolecast.platform.optimizers.local_gp.model import CHOICE_INTERVAL
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.surrogate.refits import GROWTH, SMALL
 
 OURS: Final = "dss_gp_ucb"
@@ -64,7 +64,7 @@ class Iteration:
     """M, of 2 to 6 dimensions each, drawn at random; of the function's terms as well."""
 
     batches: int
-    """Iterations; ours chooses the share of structure once in every CHOICE_INTERVAL, or with the
+    """Iterations; ours chooses the share of structure once in every `choice_interval`, or with the
     refit where that is rarer."""
 
 
@@ -96,7 +96,9 @@ def all_iterations(*, quick: bool) -> list[Iteration]:
 
 def cycle(points: int) -> int:
     """Return how many of our iterations hold each kind of work once: one refit where it is rare."""
-    return CHOICE_INTERVAL if points <= SMALL else math.ceil(GROWTH * points / BATCH)
+    return (
+        SEARCH_CONSTANTS.choice_interval if points <= SMALL else math.ceil(GROWTH * points / BATCH)
+    )
 
 
 def measure_iteration(case: Iteration) -> dict[str, float]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.local_gp.evidence import KERNEL_STRUCTURES, STRUCTURE_PENALTY
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.evidence import KERNEL_STRUCTURES
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.optimizers.structure.returns import StructureFinder
 from rolecast.platform.optimizers.structure.settings import FinderSettings
@@ -216,7 +217,11 @@ class GlobalGp:
                 kernel = self._kernel(Choice(multiple, NOISE_VARIANCES[0], structure))
                 covariance = kernel.matrix(points, points)
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
-                prior -= STRUCTURE_PENALTY if structure == "cliques" and self._finder.looks else 0.0
+                prior -= (
+                    SEARCH_CONSTANTS.structure_penalty
+                    if structure == "cliques" and self._finder.looks
+                    else 0.0
+                )
                 for noise in NOISE_VARIANCES:
                     known_or_floor = np.maximum(known, noise)
                     fitted = fit(covariance, targets, known_or_floor)

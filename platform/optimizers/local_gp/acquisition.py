@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior
 
 ACQUISITIONS: Final = ("ucb", "thompson", "log_ei")
-
-VARIANCE_FLOOR: Final = 1e-12
-"""Least variance, as a share of the output variance."""
 
 
 def root_beta(beta: float, order: int, count: int) -> float:
@@ -43,7 +41,9 @@ class FantasyPosterior:
         cross = posterior.kernel.matrix(pool, posterior.points)
         self.means = dense.product(cross, posterior.fit.weights)
         self._half = dense.solve_lower(posterior.fit.factor, cross.T)
-        self.variances = np.maximum(1.0 - dense.column_squares(self._half), VARIANCE_FLOOR)
+        self.variances = np.maximum(
+            1.0 - dense.column_squares(self._half), SEARCH_CONSTANTS.variance_floor
+        )
         self._updates = np.zeros((0, len(pool)))
 
     @property
@@ -58,7 +58,9 @@ class FantasyPosterior:
         row = row - self._updates[:, pick] @ self._updates
         update = row / np.sqrt(self.variances[pick] + self._noise)
         self._updates = np.concatenate([self._updates, update[None]])
-        self.variances = np.maximum(self.variances - np.square(update), VARIANCE_FLOOR)
+        self.variances = np.maximum(
+            self.variances - np.square(update), SEARCH_CONSTANTS.variance_floor
+        )
 
 
 def greatest_bounds(

@@ -10,36 +10,15 @@ from typing import Final, TypeVar
 import numpy as np
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.surrogate.dense import Matrix
 from rolecast.platform.surrogate.gp import fit
 
 Label = TypeVar("Label")
 
-NOISE_VARIANCES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Noise variances that evidence chooses among, as shares of the output variance."""
-
-SMALL_NOISE_VARIANCES: Final = (1e-4, 1e-3, 5e-3)
-"""Further ones for functions that may be exact."""
-
-LARGE_NOISE_VARIANCES: Final = (3.2, 6.4, 12.8)
-"""Further ones for the choice of the share: under a bound, structure would pass for noise."""
-
-LENGTHSCALE_MULTIPLES: Final = (0.35, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Lengthscales that evidence chooses among, as multiples of the cloud's radius."""
-
-LENGTHSCALE_PENALTY: Final = 0.25
-"""Log evidence by which a scale twice or half the radius must be better; it grows as the square."""
-
-STRUCTURE_SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Shares of the structured term that evidence chooses among."""
-
 KERNEL_STRUCTURES: Final = ("common", "pairs", "cliques")
 """Kernels that evidence chooses among: one term over all dimensions, sums of functions of any one
 and any two of them, and a sum over cliques."""
-
-STRUCTURE_PENALTY: Final = 10.0
-"""Log evidence by which structure must beat the common term alone. Where returns are mostly noise,
-evidence differs by a few between any two shares, by chance."""
 
 
 def evidence_of(covariance: Matrix, targets: Float, shape: Float, noises: Sequence[float]) -> float:
@@ -50,7 +29,7 @@ def evidence_of(covariance: Matrix, targets: Float, shape: Float, noises: Sequen
 def best_scale(
     matrix: Callable[[float], Matrix], targets: Float, shape: Float, noises: Sequence[float]
 ) -> float:
-    """Return the one of `LENGTHSCALE_MULTIPLES` that has the greatest evidence over all noises.
+    """Return the one of `lengthscale_multiples` that has the greatest evidence over all noises.
 
     Args:
         matrix: covariance [N, N] of a scale.
@@ -60,8 +39,8 @@ def best_scale(
     """
     found = {
         scale: evidence_of(matrix(scale), targets, shape, noises)
-        - LENGTHSCALE_PENALTY * np.log2(scale) ** 2
-        for scale in LENGTHSCALE_MULTIPLES
+        - SEARCH_CONSTANTS.lengthscale_penalty * np.log2(scale) ** 2
+        for scale in SEARCH_CONSTANTS.lengthscale_multiples
     }
     return max(found, key=lambda scale: found[scale])
 
@@ -86,7 +65,7 @@ def best_share(
         noises: levels that multiply the shape.
         shares: above 0; that of 0 is compared with all of them.
     """
-    best = evidence_of(covariance, targets, shape, noises) + STRUCTURE_PENALTY
+    best = evidence_of(covariance, targets, shape, noises) + SEARCH_CONSTANTS.structure_penalty
     chosen: tuple[float, Label | None, Matrix | None] = 0.0, None, None
     for label, matrix in structured:
         for share in shares:

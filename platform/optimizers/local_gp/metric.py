@@ -1,22 +1,17 @@
 """The metric of a local search: how much each dimension matters, by the latest returns."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.outcome_transform import level
 from rolecast.platform.surrogate.relevance import group_variances, relevance
-
-RELEVANCE_WINDOW: Final = 2400
-"""Latest evaluations that the relevance is fitted to."""
-
-RELEVANCE_BOUNDS: Final = (0.1, 20.0)
-"""Least and greatest relevance of a dimension."""
 
 
 class Metric:
@@ -55,13 +50,15 @@ class Metric:
         if power == 0.0 or count < config.relevance_start:
             self._relevance = np.ones(data.dimension)
             return
-        recent = slice(max(0, count - RELEVANCE_WINDOW), None)
+        recent = slice(max(0, count - SEARCH_CONSTANTS.relevance_window), None)
         targets, _ = level(data.returns[recent], config.outcome_transform)
         design = data.candidates[recent] / (radius / np.sqrt(data.dimension))
         self._variances = group_variances(
             design - design.mean(0), targets, self._groups, self._variances
         )
-        self._relevance = relevance(self._variances, self._groups, power, RELEVANCE_BOUNDS)
+        self._relevance = relevance(
+            self._variances, self._groups, power, SEARCH_CONSTANTS.relevance_bounds
+        )
 
     def state_dict(self) -> dict[str, Any]:
         """Return variances of the groups, and the relevance."""

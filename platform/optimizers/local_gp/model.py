@@ -9,21 +9,13 @@ batch, for that costs nothing; a large one when it has grown by a tenth.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.local_gp.evidence import (
-    LARGE_NOISE_VARIANCES,
-    LENGTHSCALE_MULTIPLES,
-    NOISE_VARIANCES,
-    SMALL_NOISE_VARIANCES,
-    STRUCTURE_SHARES,
-    best_scale,
-    best_share,
-    noise_shape,
-)
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.evidence import best_scale, best_share, noise_shape
 from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.local_gp.trust_region import SearchDefaults
@@ -38,18 +30,6 @@ from rolecast.platform.surrogate.refits import refit_is_due
 
 if TYPE_CHECKING:
     import torch
-
-CHOICE_INTERVAL: Final = 4
-"""Batches between two choices of share and lengthscales."""
-
-NOISE_NEIGHBOURS: Final = 3
-"""Noises among which a refit chooses: the last one and its two neighbours."""
-
-FIRST_NOISE: Final = 0.2
-"""The noise from which the choice begins."""
-
-WIDEST_CHANGE: Final = 1.2
-"""Factor of the cloud's radius beyond which the lengthscales that follow it are due for a refit."""
 
 Cliques = Sequence[Sequence[int]]
 
@@ -76,11 +56,15 @@ class LocalGp:
         """How much each dimension matters; points are stretched by it before the kernel."""
         self._by_evidence = defaults.lengthscale == "evidence"
         self._noises = (
-            (*SMALL_NOISE_VARIANCES, *NOISE_VARIANCES, *LARGE_NOISE_VARIANCES)
+            (
+                *SEARCH_CONSTANTS.small_noise_variances,
+                *SEARCH_CONSTANTS.noise_variances,
+                *SEARCH_CONSTANTS.large_noise_variances,
+            )
             if self._by_evidence
-            else NOISE_VARIANCES
+            else SEARCH_CONSTANTS.noise_variances
         )
-        self._noise, self._share = FIRST_NOISE, 0.0
+        self._noise, self._share = SEARCH_CONSTANTS.first_noise_variance, 0.0
         self._scales = 1.0, 1.0
         self._structure = "cliques"
         self._chosen = 1
@@ -173,7 +157,9 @@ class LocalGp:
     def _is_due(self, span: _Span, count: int, radius: float) -> bool:
         change = max(radius, span.radius) / min(radius, span.radius)
         fitted = span.stop - span.start
-        return refit_is_due(fitted, count - span.stop) or change > WIDEST_CHANGE
+        return (
+            refit_is_due(fitted, count - span.stop) or change > SEARCH_CONSTANTS.refit_radius_change
+        )
 
     def _refit(self, data: Observations, radius: float, tells: int) -> Posterior:
         """Choose everything anew and condition.
@@ -184,14 +170,17 @@ class LocalGp:
         self._span = _Span(max(0, count - self._config.window), count, radius)
         self.metric.update(data, radius)
         points, targets, noise = self._seen(data, self._span, count)
-        self._require_memory(points, fits=NOISE_NEIGHBOURS)
+        self._require_memory(points, fits=SEARCH_CONSTANTS.noise_neighbours)
         if self._finder.is_due(count):
             shape = noise_shape(data.stderrs, self._config.stderr_weight)
             self._finder.find(data.candidates, data.returns, shape)
             self._cliques = _interacting(self._finder.cliques)
             self._share = 0.0 if self._structure == "cliques" else self._share
-        choosing = tells % CHOICE_INTERVAL == 1 or tells - self._chosen >= CHOICE_INTERVAL
-        if self._by_evidence and (choosing or tells < CHOICE_INTERVAL):
+        choosing = (
+            tells % SEARCH_CONSTANTS.choice_interval == 1
+            or tells - self._chosen >= SEARCH_CONSTANTS.choice_interval
+        )
+        if self._by_evidence and (choosing or tells < SEARCH_CONSTANTS.choice_interval):
             self._choose_scales(points, targets, noise)
         covariance = self._common(self._scales[0]).matrix(points, points)
         if choosing:
@@ -203,7 +192,9 @@ class LocalGp:
         self._mix(covariance, structured)
         place = self._noises.index(self._noise)
         near = self._noises[
-            max(0, place - NOISE_NEIGHBOURS // 2) : place + NOISE_NEIGHBOURS // 2 + 1
+            max(0, place - SEARCH_CONSTANTS.noise_neighbours // 2) : place
+            + SEARCH_CONSTANTS.noise_neighbours // 2
+            + 1
         ]
         fits = {choice: fit(covariance, targets, choice * noise) for choice in near}
         self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
@@ -260,14 +251,22 @@ class LocalGp:
         Returns:
             The structured covariance [N, N]; None where its share is 0.
         """
-        scales = LENGTHSCALE_MULTIPLES if self._by_evidence else (1.0,)
+        scales = SEARCH_CONSTANTS.lengthscale_multiples if self._by_evidence else (1.0,)
         matrices = (
             ((structure, scale), self._structured(structure, scale).matrix(points, points))
             for structure in self._structures()
             for scale in scales
         )
-        noises = self._noises if self._by_evidence else (*NOISE_VARIANCES, *LARGE_NOISE_VARIANCES)
-        shares = STRUCTURE_SHARES[1:] if self._by_evidence else STRUCTURE_SHARES[1:-1]
+        noises = (
+            self._noises
+            if self._by_evidence
+            else (*SEARCH_CONSTANTS.noise_variances, *SEARCH_CONSTANTS.large_noise_variances)
+        )
+        shares = (
+            SEARCH_CONSTANTS.structure_shares[1:]
+            if self._by_evidence
+            else SEARCH_CONSTANTS.structure_shares[1:-1]
+        )
         share, label, structured = best_share(covariance, matrices, targets, noise, noises, shares)
         self._share = share
         self._structure, scale = label or (self._structure, 1.0)

@@ -7,37 +7,12 @@ a candidate leave more of the budget for candidates.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from rolecast.core.types import Float
-
-WIDTH_RATE: Final = 0.25
-"""How fast the width follows: a ratio of e times the one wanted takes half that off its logarithm,
-with `FULL_BATCH` evaluations."""
-
-FULL_BATCH: Final = 60
-"""Evaluations that say how large noise is; fewer count for as much less."""
-
-RATIO_OFFSET: Final = 0.05
-"""Added to ratios of signal to noise: below it they cannot be told from 0."""
-
-RATIO_LIMIT: Final = 1e6
-"""Ratio that is said of less noise, too, and of none."""
-
-LEAST_WIDTH: Final = 0.25
-"""Least factor of the cloud's width."""
-
-QUIET_RATIO: Final = 30.0
-"""Ratio, in units of the one wanted, beyond which noise limits nothing; at twice as much, half the
-episodes do."""
-
-LEAST_SHARE: Final = 1.0 / 16.0
-"""Least share of the planned episodes."""
-
-LEAST_EPISODES: Final = 2
-"""Episodes of a candidate at least: of one alone no noise is seen, nor that it has come back."""
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 
 
 class NoiseRule:
@@ -55,12 +30,12 @@ class NoiseRule:
 
     @property
     def width(self) -> float:
-        """Factor of the cloud's radius, in [`LEAST_WIDTH`, 1]."""
+        """Factor of the cloud's radius, in [`least_noise_width`, 1]."""
         return self._width
 
     def episodes(self, planned: int) -> int:
         """Return how many of the episodes planned for a candidate it needs."""
-        return max(min(LEAST_EPISODES, planned), round(self._share * planned))
+        return max(min(SEARCH_CONSTANTS.least_episodes, planned), round(self._share * planned))
 
     def update(self, returns: Float, stderrs: Float) -> None:
         """Take in returns [q] of the cloud and their standard errors [q], NaN where unknown."""
@@ -70,17 +45,29 @@ class NoiseRule:
         self._ratio = ratio
         if self._wanted == 0.0:
             return
-        if ratio >= 2.0 * QUIET_RATIO * self._wanted:
-            self._share = max(0.5 * self._share, LEAST_SHARE)
+        if ratio >= 2.0 * SEARCH_CONSTANTS.quiet_ratio * self._wanted:
+            self._share = max(0.5 * self._share, SEARCH_CONSTANTS.least_episode_share)
         elif ratio < self._wanted:
             self._share = min(2.0 * self._share, 1.0)
         wider = np.clip(
-            0.5 * np.log((self._wanted + RATIO_OFFSET) / (ratio + RATIO_OFFSET)), -1.0, 1.0
+            0.5
+            * np.log(
+                (self._wanted + SEARCH_CONSTANTS.signal_ratio_offset)
+                / (ratio + SEARCH_CONSTANTS.signal_ratio_offset)
+            ),
+            -1.0,
+            1.0,
         )
-        if ratio > QUIET_RATIO * self._wanted:
+        if ratio > SEARCH_CONSTANTS.quiet_ratio * self._wanted:
             wider = 1.0
-        change = WIDTH_RATE * min(1.0, len(returns) / FULL_BATCH) * float(wider)
-        self._width = float(np.clip(self._width * np.exp(change), LEAST_WIDTH, 1.0))
+        change = (
+            SEARCH_CONSTANTS.noise_width_rate
+            * min(1.0, len(returns) / SEARCH_CONSTANTS.full_noise_batch)
+            * float(wider)
+        )
+        self._width = float(
+            np.clip(self._width * np.exp(change), SEARCH_CONSTANTS.least_noise_width, 1.0)
+        )
 
     def explain(self) -> dict[str, float]:
         """Return the ratio in the last batch, and the share of the episodes."""
@@ -109,11 +96,11 @@ def signal_to_noise(returns: Float, stderrs: Float) -> float | None:
         returns: [q], of a cloud.
         stderrs: [q], their standard errors; NaN where unknown.
     Returns:
-        From 0 to `RATIO_LIMIT`; None where noise is unknown, or all returns are the same.
+        From 0 to `signal_ratio_limit`; None where noise is unknown, or all returns are the same.
     """
     if len(returns) < 2:
         return None
     noise, whole = float(np.square(stderrs).mean()), float(returns.var(ddof=1))
     if np.isnan(noise) or whole == 0.0:
         return None
-    return max(0.0, whole / max(noise, whole / RATIO_LIMIT) - 1.0)
+    return max(0.0, whole / max(noise, whole / SEARCH_CONSTANTS.signal_ratio_limit) - 1.0)

@@ -7,25 +7,13 @@ the quickest way up. So a search is given some time before it goes back.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-
-RESTART_INTERVAL: Final = 0.05
-"""Share of the budget between two looks."""
-
-LEAST_EVALUATIONS: Final = 12
-"""Latest evaluations that are looked at, or the latest batch where that is more. Of a cloud that is
-as good as the start, the start is ahead of all by chance once in `LEAST_EVALUATIONS` + 1."""
-
-RESTART_SHRINKAGE: Final = 0.5
-"""Factor of the cloud's width on going back."""
-
-LEAST_WIDTH: Final = 1.0 / 16.0
-"""Least factor of the width: at a summit the start is ahead of any cloud."""
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 
 
 class StartRule:
@@ -46,7 +34,7 @@ class StartRule:
 
     @property
     def width(self) -> float:
-        """Factor of the cloud's radius, in [`LEAST_WIDTH`, 1]."""
+        """Factor of the cloud's radius, in [`least_restart_width`, 1]."""
         return self._width
 
     def with_start(self, drawn: Float) -> Float:
@@ -71,15 +59,20 @@ class StartRule:
         start = self.among(candidates)
         self._earned += [float(value) for value in returns[start]]
         cloud = returns[~start]
-        self._recent = np.concatenate([self._recent, cloud])[-max(LEAST_EVALUATIONS, len(cloud)) :]
-        due = spent - self._looked >= RESTART_INTERVAL and len(self._recent) >= LEAST_EVALUATIONS
+        self._recent = np.concatenate([self._recent, cloud])[
+            -max(SEARCH_CONSTANTS.restart_evaluations, len(cloud)) :
+        ]
+        due = (
+            spent - self._looked >= SEARCH_CONSTANTS.restart_interval
+            and len(self._recent) >= SEARCH_CONSTANTS.restart_evaluations
+        )
         if not due or not self._earned:
             return False
         self._looked = spent
         better = max(0.0, float(self._recent.max())) < np.mean(self._earned)
-        if not better or self._width <= LEAST_WIDTH:
+        if not better or self._width <= SEARCH_CONSTANTS.least_restart_width:
             return False
-        self._width *= RESTART_SHRINKAGE
+        self._width *= SEARCH_CONSTANTS.restart_shrinkage
         self._asked, self._recent = False, np.empty(0)
         return True
 

@@ -8,7 +8,7 @@ the cliques say nothing it is the plain search again.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rolecast.platform.optimizers.local_gp.acquisition import (
     greatest_improvements,
     root_beta,
 )
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.local_gp.noise import NoiseRule
 from rolecast.platform.optimizers.local_gp.restart import StartRule
@@ -34,18 +35,6 @@ from rolecast.platform.optimizers.observations import (
 )
 from rolecast.platform.surrogate.gp import Posterior
 
-SCHEDULE_EVALUATIONS: Final = 4000
-"""Evaluations over which a cloud narrows at least, where the settings do not say."""
-
-ASCENT_STEPS: Final = 8
-"""Gradient steps of one move of the centre."""
-
-LEAST_EVALUATIONS: Final = 64
-"""Evaluations from which the centre moves where none was asked for; two batches else."""
-
-CLOUD_CUTOFF: Final = 3.0
-"""Radii from the centre beyond which a point that is told was not drawn from the cloud."""
-
 
 class LocalSearch:
     """Local Gaussian-process search of the unit cube; see the module."""
@@ -54,7 +43,7 @@ class LocalSearch:
         self._config, self._dimension = config, dimension
         self._defaults = config.search_defaults(dimension)
         self._rng = np.random.default_rng(seed)
-        planned = config.evaluations or SCHEDULE_EVALUATIONS
+        planned = config.evaluations or SEARCH_CONSTANTS.schedule_evaluations
         self._trust_region = TrustRegion(self._defaults, evaluations=planned, dimension=dimension)
         self._start = StartRule(np.full(dimension, 0.5), enabled=self._defaults.restart_at_centre)
         self._first_batch, self._tells, self._total = 0, 0, 0
@@ -140,7 +129,7 @@ class LocalSearch:
         self._pending = still_pending(self._pending, candidates)
         self._tells += 1
         self._total += len(self._data) - known
-        if len(self._data) >= (2 * self._first_batch or LEAST_EVALUATIONS):
+        if len(self._data) >= (2 * self._first_batch or SEARCH_CONSTANTS.first_move_evaluations):
             self._learn()
         self._update_noise(known, centre, radius)
         fresh, returns = self._data.candidates[known:], self._data.returns[known:]
@@ -207,7 +196,12 @@ class LocalSearch:
         data = self._data
         distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
         # The centre itself, where it was asked for as the start, was not drawn.
-        drawn = np.flatnonzero((distances > 0.0) & (distances <= CLOUD_CUTOFF * radius)) + known
+        drawn = (
+            np.flatnonzero(
+                (distances > 0.0) & (distances <= SEARCH_CONSTANTS.cloud_cutoff * radius)
+            )
+            + known
+        )
         self._noise.update(data.returns[drawn], data.stderrs[drawn])
 
     def _learn(self) -> None:
@@ -234,9 +228,14 @@ def climb(posterior: Posterior, start: Float, limit: float) -> Float:
     gradient is not used, for in high dimension it says little about how far to trust it.
     """
     place, height = start, float(posterior.mean(start[None])[0])
-    for _ in range(ASCENT_STEPS):
+    for _ in range(SEARCH_CONSTANTS.ascent_steps):
         gradient = posterior.mean_gradient(place)
-        step = limit / ASCENT_STEPS * gradient / max(float(np.linalg.norm(gradient)), 1e-300)
+        step = (
+            limit
+            / SEARCH_CONSTANTS.ascent_steps
+            * gradient
+            / max(float(np.linalg.norm(gradient)), 1e-300)
+        )
         offset = place + step - start
         offset *= min(1.0, limit / max(float(np.linalg.norm(offset)), 1e-300))
         reached = float(posterior.mean((start + offset)[None])[0])

@@ -12,19 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.types import Float
-
-MOVE_WEIGHT: Final = 0.3
-"""Weight of the latest move in the average of moves."""
-
-NEUTRAL_LENGTH: Final = 0.7
-"""Length of that average, in longest moves, at which the radius stays. Moves in one direction, each
-as long as it may be, reach 1; random ones 0.42."""
-
-RADIUS_RATE: Final = 0.4
-"""How fast the radius follows: a share of 1 more or less changes its logarithm by so much."""
-
-RADIUS_CHANGE_BOUNDS: Final = (0.5, 1.3)
-"""Factors of the radius from one batch to the next."""
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 
 NARROWING_RULES: Final = ("schedule", "progress")
 LENGTHSCALE_RULES: Final = ("cloud", "evidence")
@@ -114,9 +102,16 @@ class TrustRegion:
 
     def update(self, share: Float) -> None:
         """Take in a move of the centre [D], as a share of the longest that was allowed."""
-        self._moves = (1.0 - MOVE_WEIGHT) * self._moves + MOVE_WEIGHT * share
-        excess = float(np.linalg.norm(self._moves)) / NEUTRAL_LENGTH - 1.0
-        wanted = self._radius * float(np.clip(np.exp(RADIUS_RATE * excess), *RADIUS_CHANGE_BOUNDS))
+        self._moves = (
+            1.0 - SEARCH_CONSTANTS.move_weight
+        ) * self._moves + SEARCH_CONSTANTS.move_weight * share
+        excess = float(np.linalg.norm(self._moves)) / SEARCH_CONSTANTS.neutral_move_length - 1.0
+        wanted = self._radius * float(
+            np.clip(
+                np.exp(SEARCH_CONSTANTS.radius_rate * excess),
+                *SEARCH_CONSTANTS.radius_change_bounds,
+            )
+        )
         self._radius = float(np.clip(wanted, self._defaults.final_radius, self._defaults.radius))
 
     def state_dict(self) -> dict[str, Any]:

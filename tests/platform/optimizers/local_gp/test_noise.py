@@ -4,25 +4,19 @@ import numpy as np
 import pytest
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.local_gp.noise import (
-    FULL_BATCH,
-    LEAST_WIDTH,
-    QUIET_RATIO,
-    RATIO_LIMIT,
-    NoiseRule,
-    signal_to_noise,
-)
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.noise import NoiseRule, signal_to_noise
 
 WANTED = 1.0
 
 
-def batch(ratio: float, count: int = FULL_BATCH) -> tuple[Float, Float]:
+def batch(ratio: float, count: int = SEARCH_CONSTANTS.full_noise_batch) -> tuple[Float, Float]:
     """Return returns of variance 1 + ratio, exactly, and standard errors of 1."""
     spread = np.linspace(-1.0, 1.0, count)
     return spread * np.sqrt((1.0 + ratio) / spread.var(ddof=1)), np.ones(count)
 
 
-def hear(rule: NoiseRule, ratio: float, count: int = FULL_BATCH) -> float:
+def hear(rule: NoiseRule, ratio: float, count: int = SEARCH_CONSTANTS.full_noise_batch) -> float:
     """Let a rule hear a batch of that ratio; return its width then."""
     rule.update(*batch(ratio, count))
     return rule.width
@@ -34,7 +28,7 @@ def test_the_cloud_narrows_where_returns_vary_by_more_than_noise_and_widens_back
     widening = [hear(rule, 0.0) for _ in range(20)]
     assert (np.diff([1.0, *narrowing]) <= 0.0).all()
     assert narrowing[0] < 1.0
-    assert narrowing[-1] == LEAST_WIDTH
+    assert narrowing[-1] == SEARCH_CONSTANTS.least_noise_width
     assert (np.diff(widening) >= 0.0).all()
     assert widening[-1] == 1.0
 
@@ -49,24 +43,24 @@ def test_four_small_batches_say_as_much_as_one_of_all_their_evaluations() -> Non
     small, large = NoiseRule(WANTED), NoiseRule(WANTED)
     hear(large, 4.0)
     for _ in range(4):
-        hear(small, 4.0, FULL_BATCH // 4)
+        hear(small, 4.0, SEARCH_CONSTANTS.full_noise_batch // 4)
     assert small.width == pytest.approx(large.width)
 
 
 def test_where_there_is_next_to_no_noise_the_cloud_is_as_wide_as_ever() -> None:
     rule = NoiseRule(WANTED)
-    narrow = min(hear(rule, 0.9 * QUIET_RATIO) for _ in range(20))
-    assert narrow == LEAST_WIDTH
-    assert max(hear(rule, 1.1 * QUIET_RATIO) for _ in range(20)) == 1.0
+    narrow = min(hear(rule, 0.9 * SEARCH_CONSTANTS.quiet_ratio) for _ in range(20))
+    assert narrow == SEARCH_CONSTANTS.least_noise_width
+    assert max(hear(rule, 1.1 * SEARCH_CONSTANTS.quiet_ratio) for _ in range(20)) == 1.0
 
 
 def test_episodes_are_saved_where_there_is_next_to_no_noise_and_come_back_with_it() -> None:
     rule, seen = NoiseRule(WANTED), []
     for ratio in (
-        1.5 * QUIET_RATIO,
-        3.0 * QUIET_RATIO,
-        3.0 * QUIET_RATIO,
-        3.0 * QUIET_RATIO,
+        1.5 * SEARCH_CONSTANTS.quiet_ratio,
+        3.0 * SEARCH_CONSTANTS.quiet_ratio,
+        3.0 * SEARCH_CONSTANTS.quiet_ratio,
+        3.0 * SEARCH_CONSTANTS.quiet_ratio,
         5.0,
         0.5,
         0.5,
@@ -81,13 +75,13 @@ def test_episodes_are_saved_where_there_is_next_to_no_noise_and_come_back_with_i
 def test_two_episodes_stay_where_there_are_two(planned: int, least: int) -> None:
     rule = NoiseRule(WANTED)
     for _ in range(30):
-        hear(rule, RATIO_LIMIT)
+        hear(rule, SEARCH_CONSTANTS.signal_ratio_limit)
     assert rule.episodes(planned) == least
 
 
 def test_nothing_follows_noise_where_none_is_wanted() -> None:
     rule = NoiseRule(0.0)
-    assert hear(rule, RATIO_LIMIT) == 1.0
+    assert hear(rule, SEARCH_CONSTANTS.signal_ratio_limit) == 1.0
     assert rule.episodes(8) == 8
 
 
@@ -122,7 +116,9 @@ def test_returns_that_are_luck_alone_have_no_signal() -> None:
 
 
 def test_without_noise_the_ratio_is_the_greatest() -> None:
-    assert signal_to_noise(np.array([1.0, 2.0]), np.zeros(2)) == pytest.approx(RATIO_LIMIT - 1)
+    assert signal_to_noise(np.array([1.0, 2.0]), np.zeros(2)) == pytest.approx(
+        SEARCH_CONSTANTS.signal_ratio_limit - 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,8 @@ import pytest
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
-from rolecast.platform.optimizers.local_gp.restart import (
-    LEAST_EVALUATIONS,
-    LEAST_WIDTH,
-    RESTART_INTERVAL,
-    StartRule,
-)
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.restart import StartRule
 from rolecast.platform.optimizers.local_gp.search import LocalSearch
 
 DIMENSION = 20
@@ -24,7 +20,11 @@ def rule(enabled: bool = True) -> StartRule:
 
 
 def hear(
-    found: StartRule, start: float, best: float, spent: float, count: int = LEAST_EVALUATIONS
+    found: StartRule,
+    start: float,
+    best: float,
+    spent: float,
+    count: int = SEARCH_CONSTANTS.restart_evaluations,
 ) -> bool:
     """Tell of so many points, the best of which earns `best`, and of the start if it is asked."""
     drawn = found.with_start(np.random.default_rng(0).random((count + 1, DIMENSION)))
@@ -38,10 +38,12 @@ def test_it_goes_back_half_as_wide_as_long_as_all_are_worse_than_the_start() -> 
     found = rule()
     widths = []
     for look in range(1, 8):
-        back = hear(found, start=9.0, best=1.0, spent=1.01 * look * RESTART_INTERVAL)
+        back = hear(
+            found, start=9.0, best=1.0, spent=1.01 * look * SEARCH_CONSTANTS.restart_interval
+        )
         assert back is (look <= 4)
         widths.append(found.width)
-    assert widths == [0.5, 0.25, 0.125, *[LEAST_WIDTH] * 4]
+    assert widths == [0.5, 0.25, 0.125, *[SEARCH_CONSTANTS.least_restart_width] * 4]
 
 
 @pytest.mark.parametrize(
@@ -57,19 +59,19 @@ def test_it_goes_on_where_the_start_is_no_better_or_earns_nothing(
 
 def test_it_has_patience() -> None:
     found = rule()
-    assert not hear(found, 9.0, 1.0, spent=0.9 * RESTART_INTERVAL)
-    assert not hear(found, 9.0, 10.0, spent=1.1 * RESTART_INTERVAL)
-    assert not hear(found, 9.0, 1.0, spent=2.0 * RESTART_INTERVAL)
-    assert hear(found, 9.0, 1.0, spent=2.2 * RESTART_INTERVAL)
+    assert not hear(found, 9.0, 1.0, spent=0.9 * SEARCH_CONSTANTS.restart_interval)
+    assert not hear(found, 9.0, 10.0, spent=1.1 * SEARCH_CONSTANTS.restart_interval)
+    assert not hear(found, 9.0, 1.0, spent=2.0 * SEARCH_CONSTANTS.restart_interval)
+    assert hear(found, 9.0, 1.0, spent=2.2 * SEARCH_CONSTANTS.restart_interval)
 
 
 def test_small_batches_are_looked_at_together() -> None:
     found = rule()
-    assert not hear(found, 9.0, 1.0, spent=0.5, count=LEAST_EVALUATIONS - 2)
+    assert not hear(found, 9.0, 1.0, spent=0.5, count=SEARCH_CONSTANTS.restart_evaluations - 2)
     assert not hear(found, 9.0, 1.0, spent=0.5, count=1)
     assert hear(found, 9.0, 1.0, spent=0.5, count=1)
     assert not hear(found, 9.0, 9.5, spent=0.8, count=2)
-    assert not hear(found, 9.0, 1.0, spent=0.9, count=LEAST_EVALUATIONS - 2)
+    assert not hear(found, 9.0, 1.0, spent=0.9, count=SEARCH_CONSTANTS.restart_evaluations - 2)
 
 
 def test_the_start_is_asked_once_a_width() -> None:
@@ -81,7 +83,9 @@ def test_the_start_is_asked_once_a_width() -> None:
 
 def test_it_continues_from_its_state_at_any_point() -> None:
     whole, parts = rule(), rule()
-    for look, count in enumerate((LEAST_EVALUATIONS, 4, 20, 3, LEAST_EVALUATIONS)):
+    for look, count in enumerate(
+        (SEARCH_CONSTANTS.restart_evaluations, 4, 20, 3, SEARCH_CONSTANTS.restart_evaluations)
+    ):
         restored = rule()
         restored.load_state_dict(parts.state_dict())
         parts = restored
