@@ -13,7 +13,7 @@ from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.spec import TaskSpec
 
-CHANCE: Float = np.array([0.2, -0.2])
+BEST_STAKE_ACTIONS: Float = np.array([0.2, -0.2])
 """Actions of the two agents that make the most of a stake in `venture`."""
 
 Payoff = Callable[[int, Float, Float], tuple[Float, Float]]
@@ -135,7 +135,7 @@ def ridge() -> Game:
 def _venture(step: int, stake: Float, actions: Float) -> tuple[Float, Float]:
     if step == 0:
         return np.zeros(len(stake)), (1.0 + actions[:, 0]) / 2.0
-    quality = 1.0 - 7.0 * np.square(actions - CHANCE).sum(axis=1)
+    quality = 1.0 - 7.0 * np.square(actions - BEST_STAKE_ACTIONS).sum(axis=1)
     return stake * quality - 2.0 * stake * (1.0 - stake) ** 3, stake
 
 

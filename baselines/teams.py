@@ -8,9 +8,9 @@ from torch import Tensor
 
 from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner, Tensors
-from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, Rules
+from rolecast.core.validation import NOT_NEGATIVE, POSITIVE_NUMBER, Rules
 
-AUTHORS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+AUTHORS_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "predator_prey": MappingProxyType(
             {
@@ -69,7 +69,9 @@ class TeamConfig(OffPolicyConfig):
     """
 
     TEAMS = True
-    RULES: ClassVar[Rules] = MappingProxyType({**OffPolicyConfig.RULES, "adam_epsilon": POSITIVE})
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {**OffPolicyConfig.RULES, "adam_epsilon": POSITIVE_NUMBER}
+    )
 
     adam_epsilon: float
     """Epsilon of Adam; a large one, such as 0.01, shortens the steps of small gradients."""
@@ -101,7 +103,7 @@ class TeamConfig(OffPolicyConfig):
         if horizon <= LONG_HORIZON:
             return self
         self.paper_hidden = (400, 400)
-        return self.training(**AUTHORS["mujoco"])
+        return self.training(**AUTHORS_SETTINGS["mujoco"])
 
 
 class TeamLearner(OffPolicyLearner[Net]):

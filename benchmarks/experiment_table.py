@@ -17,7 +17,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.benchmarks.resumable import SCHEMA, UNFINISHED, Row, chosen, finished, read_rows
+from rolecast.benchmarks.resumable import (
+    ROWS_SCHEMA,
+    UNFINISHED_KEY,
+    Row,
+    chosen,
+    finished,
+    read_rows,
+)
 from rolecast.core.errors import RunError
 from rolecast.core.files import write_json
 from rolecast.platform.tuning.comparison import ComparisonInterrupted, compare
@@ -228,7 +235,7 @@ def gather_rows(
         if found.record.done or table.keeps_unfinished:
             row = _row(trial, found, table, commits)
             rows = [each for each in rows if each["key"] != trial.key] + [row]
-            write_json(path, {"schema": SCHEMA, "cells": sorted(rows, key=table.order)})
+            write_json(path, {"schema": ROWS_SCHEMA, "cells": sorted(rows, key=table.order)})
             if found.record.done:
                 note(f"{trial.key}: {table.line(row)}")
     kept = finished(read_rows(path))
@@ -249,7 +256,7 @@ def _row(
         commits=commits,
     )
     row = {"key": trial.key, **table.row(trial, end)}
-    return row if record.done else {**row, UNFINISHED: True}
+    return row if record.done else {**row, UNFINISHED_KEY: True}
 
 
 def _name_commit(folder: ComparisonFolder) -> None:

@@ -22,10 +22,10 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
-from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
+from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.main_table import OPTIMIZERS, TABLE, experiment
+from rolecast.tune_configs.main_table import TABLE, TABLE_OPTIMIZERS, experiment
 
 QUICK_STEPS: Final = 20_000
 QUICK_OPTIMIZERS: Final = ("dss_gp_ucb", "random")
@@ -106,7 +106,7 @@ def _line(row: Row) -> str:
 
 def _order(row: Row) -> tuple[int, int, int, int]:
     """Sort rows as the table does, whatever the order in which they ended."""
-    labels = [method.label for method in OPTIMIZERS]
+    labels = [method.label for method in TABLE_OPTIMIZERS]
     return (
         place(row["arena"], [*TABLE]),
         place(row["contestant"], labels),
@@ -118,7 +118,7 @@ def _order(row: Row) -> tuple[int, int, int, int]:
 def seeds_of(rows: Sequence[Row], heading: str) -> dict[str, dict[int, list[float]]]:
     """Return the returns under one heading, optimisers in the order of the table."""
     found: dict[str, dict[int, list[float]]] = {}
-    for method in OPTIMIZERS:
+    for method in TABLE_OPTIMIZERS:
         for row in rows:
             if row["arena"] == heading and row["contestant"] == method.label:
                 budgets = found.setdefault(method.label, {})

@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json, write_json
 
-SCHEMA: Final = 1
-UNFINISHED: Final = "unfinished"
+ROWS_SCHEMA: Final = 1
+UNFINISHED_KEY: Final = "unfinished"
 """True in a row of which there is more to come; it does not count as there."""
 
 Row = dict[str, Any]
@@ -75,15 +75,15 @@ def read_rows(path: Path) -> list[Row]:
     if not path.is_file():
         return []
     results = read_json(path)
-    if results.get("schema") != SCHEMA:
-        raise RequestError(f"{path} has schema {results.get('schema')}; expected {SCHEMA}")
+    if results.get("schema") != ROWS_SCHEMA:
+        raise RequestError(f"{path} has schema {results.get('schema')}; expected {ROWS_SCHEMA}")
     rows: list[Row] = results["cells"]
     return rows
 
 
 def finished(rows: Iterable[Row]) -> set[str]:
     """Return the keys of the rows to which nothing is to come."""
-    return {row["key"] for row in rows if not row.get(UNFINISHED)}
+    return {row["key"] for row in rows if not row.get(UNFINISHED_KEY)}
 
 
 def run_missing(
@@ -118,7 +118,7 @@ def run_missing(
         note(f"{len(cells) - len(missing)} of {len(cells)} cells are there; {len(missing)} to run")
     for row in _results(missing, run, processes):
         rows = sorted([each for each in rows if each["key"] != row["key"]] + [row], key=order)
-        write_json(path, {"schema": SCHEMA, "cells": rows})
+        write_json(path, {"schema": ROWS_SCHEMA, "cells": rows})
         note(f"{row['key']}: {line(row)}")
     return rows
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 from rolecast.benchmarks.regions import fill_region
 from rolecast.benchmarks.table_text import table
 from rolecast.core.files import read_json, write_bytes, write_json
-from rolecast.envs.mujoco.catalogue import NAMED
+from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
 from rolecast.envs.scripted import SCRIPTED
-from rolecast.platform.reports.film.encode import STORYBOARD
+from rolecast.platform.reports.film.encode import STORYBOARD_FRAMES
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render_scripted, write_rendering
 from rolecast.platform.rollout.evaluate import evaluate
@@ -28,12 +28,21 @@ CHAIN_EPISODES: Final = 20
 
 QUICK_EPISODES: Final = 2
 
-HEAD: Final = ("task", "agents", "observation", "action", "steps", "policy", "return", "episodes")
+TABLE_HEAD: Final = (
+    "task",
+    "agents",
+    "observation",
+    "action",
+    "steps",
+    "policy",
+    "return",
+    "episodes",
+)
 
-BEGIN: Final = "<!-- returns: begin (written by `rolecast bench tasks`) -->"
-END: Final = "<!-- returns: end -->"
+REGION_BEGIN: Final = "<!-- returns: begin (written by `rolecast bench tasks`) -->"
+REGION_END: Final = "<!-- returns: end -->"
 
-PICTURES: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(
+DRAWN_TASKS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(
     {
         "pred_prey_6": ("chase", 25),
         "drone_delivery_6": ("expert", 150),
@@ -51,7 +60,7 @@ PICTURES: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(
 def task_list(*, quick: bool) -> list[str]:
     """Return the ids measured: all that are listed; quick, the smallest of each family."""
     if quick:
-        return [*(f"{name}_{family.sizes[0]}" for name, family in FAMILIES.items()), *NAMED]
+        return [*(f"{name}_{family.sizes[0]}" for name, family in FAMILIES.items()), *NAMED_TASKS]
     return [*task_specs()]
 
 
@@ -108,7 +117,7 @@ def _returns(task_id: str, episodes: int, note: Callable[[str], None]) -> dict[s
 
 def markdown(results: Mapping[str, Any]) -> str:
     """Return the table of all results, a line for each policy in each task."""
-    lines = [HEAD, ("---", *["---:"] * 4, "---", "---:", "---:")]
+    lines = [TABLE_HEAD, ("---", *["---:"] * 4, "---", "---:", "---:")]
     for task_id, row in results.items():
         sizes = [row[name] for name in ("agents", "observation_size", "action_size", "horizon")]
         lines += [
@@ -130,7 +139,7 @@ def write_page(results: Mapping[str, Any], page: Path) -> None:
     Raises:
         RequestError: the page has no region for it.
     """
-    write_bytes(page, fill_region(page, BEGIN, END, markdown(results)))
+    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, markdown(results)))
 
 
 def draw_all(
@@ -142,7 +151,9 @@ def draw_all(
         RequestError: this machine cannot draw a task, or the folder cannot be written.
     """
     for task_id, (script, steps) in tasks.items():
-        rendering = render_scripted(script, task_id, Shot(steps=steps, most_frames=STORYBOARD))
+        rendering = render_scripted(
+            script, task_id, Shot(steps=steps, most_frames=STORYBOARD_FRAMES)
+        )
         write_rendering(rendering, folder / f"{task_id}.png")
         note(rendering.description)
 

@@ -14,7 +14,7 @@ from rolecast.core.types import Float, Seeds
 
 UInt32 = NDArray[np.uint32]
 
-WEYL: Final = np.uint32(0x9E3779B9)
+WEYL_INCREMENT: Final = np.uint32(0x9E3779B9)
 """Increment between counters: 2^32 over the golden ratio, odd."""
 
 MIX_1: Final = np.uint32(0x7FEB352D)
@@ -39,7 +39,7 @@ def draw(key_1: UInt32, key_2: UInt32, counter: UInt32 | np.uint32) -> UInt32:
         counter: index of the draw within its episode.
     """
     with np.errstate(over="ignore"):
-        bits = np.uint32(key_1) + np.uint32(counter) * WEYL
+        bits = np.uint32(key_1) + np.uint32(counter) * WEYL_INCREMENT
         bits = bits ^ (bits >> np.uint32(16))
         bits = bits * MIX_1
         bits = bits ^ (bits >> np.uint32(15))

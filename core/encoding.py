@@ -8,9 +8,9 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-_SKELETON: Final = "skeleton"
-_ARRAY: Final = "__array__"
-_TUPLE: Final = "__tuple__"
+_SKELETON_KEY: Final = "skeleton"
+_ARRAY_KEY: Final = "__array__"
+_TUPLE_KEY: Final = "__tuple__"
 
 
 def to_bytes(state: Mapping[str, Any]) -> bytes:
@@ -21,7 +21,7 @@ def to_bytes(state: Mapping[str, Any]) -> bytes:
     """
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     skeleton = json.dumps(_strip(state, arrays))
-    encoded: bytes = save(arrays, metadata={_SKELETON: skeleton})
+    encoded: bytes = save(arrays, metadata={_SKELETON_KEY: skeleton})
     return encoded
 
 
@@ -34,7 +34,7 @@ def from_bytes(data: bytes) -> dict[str, Any]:
     try:
         arrays = load(data)
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        state: dict[str, Any] = _fill(json.loads(header["__metadata__"][_SKELETON]), arrays)
+        state: dict[str, Any] = _fill(json.loads(header["__metadata__"][_SKELETON_KEY]), arrays)
     except (SafetensorError, KeyError, json.JSONDecodeError) as error:
         raise ValueError(f"not a saved state: {error}") from error
     return state
@@ -47,16 +47,16 @@ def _strip(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
             raise TypeError(f"an array of {value.dtype} cannot be saved; expected numbers")
         name = str(len(arrays))
         arrays[name] = np.ascontiguousarray(value).reshape(value.shape)
-        return {_ARRAY: name}
+        return {_ARRAY_KEY: name}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
         for key in value:
-            if not isinstance(key, str) or key in {_ARRAY, _TUPLE}:
+            if not isinstance(key, str) or key in {_ARRAY_KEY, _TUPLE_KEY}:
                 raise TypeError(f"key {key!r} cannot be saved; expected a plain string")
         return {key: _strip(item, arrays) for key, item in value.items()}
     if isinstance(value, tuple):
-        return {_TUPLE: [_strip(item, arrays) for item in value]}
+        return {_TUPLE_KEY: [_strip(item, arrays) for item in value]}
     if isinstance(value, list):
         return [_strip(item, arrays) for item in value]
     if value is None or isinstance(value, str | bool | int | float):
@@ -69,9 +69,9 @@ def _fill(value: Any, arrays: Mapping[str, np.ndarray[Any, Any]]) -> Any:
     if isinstance(value, list):
         return [_fill(item, arrays) for item in value]
     if isinstance(value, dict):
-        if _ARRAY in value:
-            return np.array(arrays[value[_ARRAY]])
-        if _TUPLE in value:
-            return tuple(_fill(item, arrays) for item in value[_TUPLE])
+        if _ARRAY_KEY in value:
+            return np.array(arrays[value[_ARRAY_KEY]])
+        if _TUPLE_KEY in value:
+            return tuple(_fill(item, arrays) for item in value[_TUPLE_KEY])
         return {key: _fill(item, arrays) for key, item in value.items()}
     return value

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled, inlined
-from rolecast.core.types import LANES, Float32
+from rolecast.core.types import LANE_COUNT, Float32
 
 CACHE_LINE: Final = 64
 """Bytes that memory moves at once; a row of W float32 is one such line."""
@@ -18,18 +18,18 @@ def lane_array(*shape: int) -> Float32:
 
     A row that straddles two lines takes two reads; NumPy's own arrays begin anywhere.
     """
-    size = math.prod(shape) * LANES
+    size = math.prod(shape) * LANE_COUNT
     memory = np.zeros(size + CACHE_LINE // 4, dtype=np.float32)
     start = -memory.ctypes.data % CACHE_LINE // 4
-    return memory[start : start + size].reshape(*shape, LANES)
+    return memory[start : start + size].reshape(*shape, LANE_COUNT)
 
 
 @inlined
 def workspace(count: int) -> Float32:
     """Return `count` rows as `lane_array` does, not set to anything, inside a kernel."""
-    memory = np.empty((count + 1) * LANES, dtype=np.float32)
+    memory = np.empty((count + 1) * LANE_COUNT, dtype=np.float32)
     start = -memory.ctypes.data % CACHE_LINE // 4
-    return memory[start : start + count * LANES].reshape(count, LANES)
+    return memory[start : start + count * LANE_COUNT].reshape(count, LANE_COUNT)
 
 
 @compiled
@@ -37,5 +37,5 @@ def gather_lanes(rows: Float32, index: NDArray[np.int64], lanes: Float32) -> Non
     """Write row index[k, w] of rows [P, D] to lane w of block k of lanes [K, D, W]."""
     for k in range(lanes.shape[0]):
         for d in range(lanes.shape[1]):
-            for w in range(LANES):
+            for w in range(LANE_COUNT):
                 lanes[k, d, w] = rows[index[k, w], d]

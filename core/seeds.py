@@ -10,7 +10,7 @@ import numpy as np
 
 from rolecast.core.types import Seeds
 
-_FAMILY: Final = 0x726F6C65
+_SEED_FAMILY: Final = 0x726F6C65
 """Keeps these streams apart from `SeedSequence(seed)` in a user's own code."""
 
 
@@ -38,7 +38,7 @@ def episode_seeds(root: int, purpose: Purpose, index: int, episodes: int) -> See
 
     The first E of them are the same however many are asked for.
     """
-    sequence = np.random.SeedSequence((_FAMILY, root), spawn_key=(int(purpose), index))
+    sequence = np.random.SeedSequence((_SEED_FAMILY, root), spawn_key=(int(purpose), index))
     return np.asarray(sequence.generate_state(episodes, dtype=np.uint64), dtype=np.uint64)
 
 

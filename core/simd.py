@@ -20,7 +20,7 @@ from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, models, overload, register_model
 
 from rolecast.core.counter_random import UInt32
-from rolecast.core.types import LANES, Float32
+from rolecast.core.types import LANE_COUNT, Float32
 
 
 class VectorType(types.Type):
@@ -28,7 +28,7 @@ class VectorType(types.Type):
 
     def __init__(self, name: str, element: Any, scalar: Any) -> None:
         super().__init__(name=name)
-        self.vector = ir.VectorType(element, LANES)
+        self.vector = ir.VectorType(element, LANE_COUNT)
         self.scalar = scalar
 
 
@@ -57,7 +57,7 @@ def _vector(context: Any, builder: Any, wanted: Any, kind: Any, value: Any) -> A
     scalar = context.cast(builder, value, kind, wanted.scalar)
     first, undefined = ir.Constant(ir.IntType(32), 0), ir.Constant(wanted.vector, ir.Undefined)
     single = builder.insert_element(undefined, scalar, first)
-    spread = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    spread = ir.Constant(ir.VectorType(ir.IntType(32), LANE_COUNT), [0] * LANE_COUNT)
     return builder.shuffle_vector(single, undefined, spread)
 
 
@@ -70,7 +70,7 @@ def _vectors(context: Any, builder: Any, wanted: Any, signature: Any, values: An
 def _address(context: Any, builder: Any, kind: Any, rows: Any, index: Any, vector: Any) -> Any:
     """Return the address of row `index` of a C-ordered array [k, W]."""
     array = context.make_array(kind)(context, builder, value=rows)
-    offset = builder.mul(index, ir.Constant(index.type, LANES))
+    offset = builder.mul(index, ir.Constant(index.type, LANE_COUNT))
     return builder.bitcast(builder.gep(array.data, [offset]), vector.as_pointer())
 
 
@@ -140,7 +140,7 @@ def _any_lane(_: Any, mask: Any) -> Any:
         return None
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        together = builder.bitcast(values[0], ir.IntType(LANES))
+        together = builder.bitcast(values[0], ir.IntType(LANE_COUNT))
         return builder.icmp_unsigned("!=", together, ir.Constant(together.type, 0))
 
     return types.boolean(mask), emit
@@ -166,7 +166,7 @@ def _library(name: str) -> Callable[[Any, Any], Any]:
     kind = ir.FunctionType(LANES_TYPE.vector, [LANES_TYPE.vector])
 
     def call(builder: Any, value: Any) -> Any:
-        sized = f"llvm.{name}.v{LANES}f32"
+        sized = f"llvm.{name}.v{LANE_COUNT}f32"
         declare: Any = get_or_insert_function
         return builder.call(declare(builder.module, kind, sized), [value])
 

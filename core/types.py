@@ -9,5 +9,5 @@ Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]
 Seeds = NDArray[np.uint64]
 
-LANES: Final = 16
+LANE_COUNT: Final = 16
 """W, episodes side by side in one block of a compiled kernel; constant, so that loops vectorise."""

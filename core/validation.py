@@ -65,16 +65,16 @@ def or_schedule(rule: Rule) -> Rule:
     return Rule(allows, f"{rule.expected}, or a schedule of [env step, value] pairs")
 
 
-COUNT: Final = at_least(1)
+POSITIVE_INTEGER: Final = at_least(1)
 COUNT_OR_ZERO: Final = at_least(0)
-FLAG: Final = Rule(lambda value: isinstance(value, bool), "True or False")
-NUMBER: Final = Rule(_number, "a finite number")
-POSITIVE: Final = Rule(lambda value: _number(value) and value > 0, "a number > 0")
+BOOLEAN_VALUE: Final = Rule(lambda value: isinstance(value, bool), "True or False")
+FINITE_NUMBER: Final = Rule(_number, "a finite number")
+POSITIVE_NUMBER: Final = Rule(lambda value: _number(value) and value > 0, "a number > 0")
 NOT_NEGATIVE: Final = number_from(0)
-FRACTION: Final = Rule(lambda value: _number(value) and 0 < value <= 1, "a number in (0, 1]")
-UNIT: Final = Rule(lambda value: _number(value) and 0 <= value <= 1, "a number in [0, 1]")
+OPEN_FRACTION: Final = Rule(lambda value: _number(value) and 0 < value <= 1, "a number in (0, 1]")
+UNIT_INTERVAL: Final = Rule(lambda value: _number(value) and 0 <= value <= 1, "a number in [0, 1]")
 BELOW_1: Final = Rule(lambda value: _number(value) and 0 <= value < 1, "a number in [0, 1)")
-WIDTHS: Final = Rule(
+LAYER_WIDTHS: Final = Rule(
     lambda value: (
         isinstance(value, list | tuple)
         and len(value) > 0

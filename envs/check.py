@@ -19,7 +19,7 @@ from rolecast.envs.rewards.task import RAW_REWARD, RewardTask
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 
-SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
+CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
 """Episodes that the checks run."""
 
 MOST_STEPS: Final = 200
@@ -90,7 +90,7 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
     made = make_task(task, **options)
     found: list[Check] = []
     try:
-        first = _play(made, SEEDS)
+        first = _play(made, CHECK_SEEDS)
         payment = (_payment,) if isinstance(made, RewardTask) else ()
         checks = (_spaces, _seeding, _rewards, *payment, _batch, _speed)
         found.extend(check(made, first) for check in checks)  # those before a failure are kept
@@ -134,7 +134,7 @@ def _equal(one: _Trajectory, other: _Trajectory) -> bool:
 def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
     """Sizes as the spec says; all numbers finite; episodes end by the horizon."""
     spec = task.spec
-    expected = (SEEDS.size, spec.agents, spec.observation_size)
+    expected = (CHECK_SEEDS.size, spec.agents, spec.observation_size)
     shape = first.observations.shape[1:]
     sizes = (
         f"{spec.agents} agent{'s' if spec.agents > 1 else ''}, {spec.observation_size} numbers "
@@ -151,7 +151,7 @@ def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
 
 def _seeding(task: BatchedTask, first: _Trajectory) -> Check:
     """Same seeds, same trajectories."""
-    if not _equal(_play(task, SEEDS), first):
+    if not _equal(_play(task, CHECK_SEEDS), first):
         detail = "the same seeds and actions gave different trajectories"
         return Check(name="seeding", ok=False, detail=detail)
     starts = first.observations[0]
@@ -166,14 +166,13 @@ def _rewards(task: BatchedTask, first: _Trajectory) -> Check:
     if bad.size:
         step, episode = bad[0]
         detail = (
-            f"the reward of step {step + 1} in the episode of seed {SEEDS[episode]} "
+            f"the reward of step {step + 1} in the episode of seed {CHECK_SEEDS[episode]} "
             f"is {first.earned[step, episode]}"
         )
         return Check(name="rewards", ok=False, detail=detail)
     returns = first.earned.sum(axis=0)
-    detail = (
-        f"rewards are finite; random actions earn {returns.mean():.6g} in {len(SEEDS)} episodes"
-    )
+    earned = f"random actions earn {returns.mean():.6g} in {len(CHECK_SEEDS)} episodes"
+    detail = f"rewards are finite; {earned}"
     return Check(name="rewards", ok=True, detail=detail)
 
 
@@ -189,7 +188,7 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
         )
         return Check(name="payment", ok=False, detail=detail)
     paid = 0.0
-    for index in range(SEEDS.size):
+    for index in range(CHECK_SEEDS.size):
         length = int((~first.done[:, index]).sum()) + 1
         paid += float(np.abs(first.earned[: settings.steps_paid(length), index]).sum())
     whole = float(np.abs(first.earned).sum())
@@ -200,8 +199,8 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
 
 def _batch(task: BatchedTask, first: _Trajectory) -> Check:
     """An episode is the same alone and among others."""
-    for index in range(SEEDS.size):
-        alone = _play(task, SEEDS[index : index + 1])
+    for index in range(CHECK_SEEDS.size):
+        alone = _play(task, CHECK_SEEDS[index : index + 1])
         steps = len(alone.rewards)
         part = _Trajectory(
             observations=first.observations[: steps + 1, index : index + 1],
@@ -210,7 +209,7 @@ def _batch(task: BatchedTask, first: _Trajectory) -> Check:
             done=first.done[:steps, index : index + 1],
         )
         if not _equal(alone, part) or first.rewards[steps:, index].any():
-            detail = f"the episode of seed {SEEDS[index]} differs alone and beside others"
+            detail = f"the episode of seed {CHECK_SEEDS[index]} differs alone and beside others"
             return Check(name="batch", ok=False, detail=detail)
     detail = "each episode is the same alone and beside others"
     return Check(name="batch", ok=True, detail=detail)

@@ -14,10 +14,10 @@ import gymnasium
 
 from rolecast.envs.faces.gymnasium import TaskGymEnv
 from rolecast.envs.faces.gymnasium_vector import TaskVectorEnv, make_vector_env
-from rolecast.envs.mujoco.robots import ROBOTS
+from rolecast.envs.mujoco.robots import ROBOT_MODELS
 from rolecast.envs.registry import make_task
 
-VERSION: Final = 0
+ID_VERSION: Final = 0
 """Rises when results would change."""
 
 
@@ -31,9 +31,9 @@ def vector(*, task: str, num_envs: int, **options: Any) -> TaskVectorEnv:
     return make_vector_env(task, num_envs, **options)
 
 
-for name in ROBOTS:
+for name in ROBOT_MODELS:
     gymnasium.register(
-        id=f"rolecast/{name}-v{VERSION}",
+        id=f"rolecast/{name}-v{ID_VERSION}",
         entry_point=f"{__name__}:single",
         vector_entry_point=f"{__name__}:vector",
         kwargs={"task": name},

@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, unknown_name
-from rolecast.envs.adapters.sources import SOURCES, Factory
+from rolecast.envs.adapters.sources import ENVIRONMENT_SOURCES, Factory
 from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.faces.gymnasium import TaskGymEnv
 from rolecast.envs.faces.pettingzoo import TaskEnv
 from rolecast.envs.ids import format_id, parse_id
-from rolecast.envs.mujoco.catalogue import NAMED, OPTIONS, many_segments
+from rolecast.envs.mujoco.catalogue import NAMED_TASKS, TASK_OPTIONS, many_segments
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.rewards.settings import split_options
 from rolecast.envs.rewards.task import with_rewards
@@ -67,13 +67,13 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
         ),
         "manyagent_ant": TaskFamily(
             build=partial(many_segments, "ant"),
-            options=OPTIONS,
+            options=TASK_OPTIONS,
             sizes=(4, 6, 8, 12, 16),
             numbers="N >= 2",
         ),
         "manyagent_swimmer": TaskFamily(
             build=partial(many_segments, "swimmer"),
-            options=OPTIONS,
+            options=TASK_OPTIONS,
             sizes=(4, 6, 8, 12, 16),
             numbers="N >= 2",
         ),
@@ -95,7 +95,7 @@ def task_specs() -> dict[str, TaskSpec]:
     """Return what the project's own tasks are, by id; a family also has other N than those."""
     made = {
         f"{name}_{n}": family.build(n) for name, family in FAMILIES.items() for n in family.sizes
-    } | {name: build() for name, build in NAMED.items()}
+    } | {name: build() for name, build in NAMED_TASKS.items()}
     return {task_id: task.spec for task_id, task in made.items()}
 
 
@@ -172,14 +172,14 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
     if family and family[1] in FAMILIES:
         _check_options(name, FAMILIES[family[1]].options, given)
         return FAMILIES[family[1]].build(int(family[2]), **given)
-    if name in NAMED:
-        _check_options(name, OPTIONS, given)
-        return NAMED[name](**given)
+    if name in NAMED_TASKS:
+        _check_options(name, TASK_OPTIONS, given)
+        return NAMED_TASKS[name](**given)
     scheme, colon, rest = name.partition(":")
     if colon:
-        if scheme not in SOURCES:
-            raise unknown_name("kind of task", scheme, SOURCES)
-        return _from_factory(SOURCES[scheme](rest), name, given)
+        if scheme not in ENVIRONMENT_SOURCES:
+            raise unknown_name("kind of task", scheme, ENVIRONMENT_SOURCES)
+        return _from_factory(ENVIRONMENT_SOURCES[scheme](rest), name, given)
     for point in entry_points(group=ENTRY_POINTS, name=name):
         return _from_factory(point.load(), name, given)
     raise unknown_name("task", name, task_ids())

@@ -25,7 +25,7 @@ COMPILED_CHUNK: Final = 1024
 ADAPTED_CHUNK: Final = 16
 """Episodes side by side of a task that holds one object for each."""
 
-_TINY: Final = 1e-300
+_LEAST_LENGTH: Final = 1e-300
 """Makes the direction from a predator to a prey at the same point zero instead of NaN."""
 
 
@@ -89,7 +89,7 @@ class ChasePolicy:
         nearest = np.square(offset).sum(axis=-1).argmin(axis=-1)[..., None, None]
         direction = np.take_along_axis(offset, nearest, axis=2)[:, :, 0]
         largest = np.abs(direction).max(axis=-1, keepdims=True)
-        return np.asarray(direction / np.maximum(largest, _TINY))
+        return np.asarray(direction / np.maximum(largest, _LEAST_LENGTH))
 
 
 class ExpertPolicy:

@@ -25,7 +25,7 @@ from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 from rolecast.policies.space import ParameterSpace
 
-SCHEMA: Final = 1
+ARTEFACT_SCHEMA: Final = 1
 """Version of the files; rises when an older release could no longer read them rightly."""
 
 POLICY_FILE: Final = "policy.json"
@@ -95,7 +95,7 @@ def save_policy(
     }
     sealed = save_tensors(tensors)
     description = {
-        "schema": SCHEMA,
+        "schema": ARTEFACT_SCHEMA,
         "name": policy.name,
         "options": dict(policy.options),
         "task": asdict(task_spec),
@@ -156,9 +156,10 @@ def _description(folder: Path) -> dict[str, Any]:
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if type(schema) is not int:
         raise _damaged(path, "it names no schema")
-    if schema > SCHEMA:
+    if schema > ARTEFACT_SCHEMA:
         raise RequestError(
-            f"{path} has schema {schema}, written by a newer release; this one reads up to {SCHEMA}"
+            f"{path} has schema {schema}, written by a newer release; this one reads up to "
+            f"{ARTEFACT_SCHEMA}"
         )
     return dict(stored)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rolecast.core.compiled import compiled
 from rolecast.core.lane_arrays import workspace
 from rolecast.core.simd import load, store
-from rolecast.core.types import LANES, Float32
+from rolecast.core.types import LANE_COUNT, Float32
 from rolecast.policies.layers_fused import clip_rows, dense, dense_three, squash, tanh_lanes
 from rolecast.policies.network import check_lanes
 
@@ -60,9 +60,9 @@ def mlp_actions(
     blocks, agents, inputs = observations.shape[:3]
     layers, widest, outputs = widths.shape[0] - 1, widths.max(), actions.shape[2]
     rows = workspace(2 * agents * widest)
-    w = weights.reshape(-1, LANES)
-    source = observations.reshape(-1, LANES)
-    target = actions.reshape(-1, LANES)
+    w = weights.reshape(-1, LANE_COUNT)
+    source = observations.reshape(-1, LANE_COUNT)
+    target = actions.reshape(-1, LANE_COUNT)
     for k in range(blocks):
         for agent in range(agents):
             first = (k * agents + agent) * inputs

@@ -21,7 +21,7 @@ from rolecast.core.types import Float
 from rolecast.policies.space import Block
 
 PARAMETERISATIONS: Final = ("centred", "table3")
-CENTRES: Final = ("orthogonal", "identity", "zero")
+CENTRE_WEIGHTS: Final = ("orthogonal", "identity", "zero")
 
 CENTRED_RANGES: Final[Mapping[str, float]] = MappingProxyType(
     {"first": 2.5, "hidden": 0.75, "bias": 0.25, "message": 0.3}
@@ -76,7 +76,7 @@ class PolicySettings:
         require_positive(f"{name}.observation_clip", self.observation_clip)
         require_choice(f"{name}.parameterisation", self.parameterisation, PARAMETERISATIONS)
         if self.centre is not None:
-            require_choice(f"{name}.centre", self.centre, CENTRES)
+            require_choice(f"{name}.centre", self.centre, CENTRE_WEIGHTS)
         if self.output_gain is not None:
             require_positive(f"{name}.output_gain", self.output_gain)
         if self.ranges is not None:

@@ -12,7 +12,7 @@ from rolecast.moved import MovedModuleFinder
 
 __version__ = "0.1.0"
 
-_HOMES: Final = {
+_NAME_HOMES: Final = {
     "AdditiveCliqueKernel": "rolecast.platform.surrogate.clique_sum.gpytorch_kernel",
     "compare": "rolecast.platform.tuning.comparison",
     "evaluate": "rolecast.platform.rollout.evaluate",
@@ -31,22 +31,22 @@ _HOMES: Final = {
     "search": "rolecast.platform.search.run",
     "SearchMethod": "rolecast.platform.tuning.methods",
 }
-__all__ = sorted(_HOMES)
+__all__ = sorted(_NAME_HOMES)
 
 # In a source tree (a checkout, or the copy that `ray job submit --working-dir .` makes) the
 # mapped folders lie beside this one; an installed package has them inside it.
-_CHECKOUT: Final = Path(__file__).resolve().parent.parent
-if (_CHECKOUT / "setup.py").is_file() and (_CHECKOUT / "core").is_dir():
-    __path__.append(str(_CHECKOUT))
+_CHECKOUT_FOLDER: Final = Path(__file__).resolve().parent.parent
+if (_CHECKOUT_FOLDER / "setup.py").is_file() and (_CHECKOUT_FOLDER / "core").is_dir():
+    __path__.append(str(_CHECKOUT_FOLDER))
 
 # Behind all other finders: a name that still exists is never looked up here.
 sys.meta_path.append(MovedModuleFinder())
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _NAME_HOMES:
         raise AttributeError(f"module 'rolecast' has no attribute {name!r}; it has {__all__}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_NAME_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -118,6 +118,18 @@ def test_imports_follow_the_arrows_inside_the_platform(file: Path) -> None:
     assert rooms - {room} - PLATFORM_ARROWS[room] == set()
 
 
+@pytest.mark.parametrize(
+    "file",
+    [file for file in ROOM_FILES if file.is_relative_to(ROOT / "platform/reports")],
+    ids=name,
+)
+def test_reports_evaluate_no_policy(file: Path) -> None:
+    """What they draw was measured when the run ended; a film plays the episode that it shows."""
+    if file.parent.name != "film":
+        rooms = {".".join(module.split(".")[:3]) for module in imported_modules(file)}
+        assert "rolecast.platform.rollout" not in rooms
+
+
 def test_no_files_import_each_other_in_a_circle() -> None:
     graph = nx.DiGraph(
         (module_name(file), other) for file in ROOM_FILES for other in imported_modules(file)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rolecast.benchmarks.tasks import BEGIN, END, PICTURES, markdown
-from rolecast.envs.mujoco.catalogue import NAMED
+from rolecast.benchmarks.tasks import DRAWN_TASKS, REGION_BEGIN, REGION_END, markdown
+from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.task import MujocoTask
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
@@ -49,7 +49,7 @@ def units_of_state(model: Any) -> list[str]:
 
 def test_every_task_has_its_numbers_on_the_page() -> None:
     smallest = {f"{name}_{family.sizes[0]}" for name, family in FAMILIES.items()}
-    assert TABLES.keys() == (smallest | NAMED.keys()) - {"het_pred_prey_3"}
+    assert TABLES.keys() == (smallest | NAMED_TASKS.keys()) - {"het_pred_prey_3"}
 
 
 @pytest.mark.parametrize("task_id", TABLES)
@@ -75,12 +75,12 @@ def test_every_option_is_named(option: str) -> None:
 def test_every_picture_of_the_page_is_made_by_the_command_and_small() -> None:
     shown = re.findall(r"\]\((tasks/\S+\.png)\)", PAGE.read_text())
     assert shown
-    assert {Path(name).stem for name in shown} == PICTURES.keys()
+    assert {Path(name).stem for name in shown} == DRAWN_TASKS.keys()
     assert max((PAGE.parent / name).stat().st_size for name in shown) < 60_000
 
 
 def test_the_table_of_returns_is_that_of_the_measured_results() -> None:
-    region = PAGE.read_text().partition(f"{BEGIN}\n")[2].partition(END)[0]
+    region = PAGE.read_text().partition(f"{REGION_BEGIN}\n")[2].partition(REGION_END)[0]
     results = json.loads((PAGE.parent / "results" / "tasks.json").read_text())
     assert results
     assert results.keys() <= task_specs().keys()

@@ -8,21 +8,26 @@ from typing import Final
 
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.tune_configs.fig9_hdbo import FEW_FIRST
-from rolecast.tune_configs.fig9_teams import BAYESIAN, QUICK, SLOW
+from rolecast.tune_configs.fig9_teams import BAYESIAN_SEARCHES, QUICK_SEARCHES, SLOW_SEARCHES
 from rolecast.tune_configs.parts import searches
 
-ANT: Final = ("manyagent_ant_6?obs=own&horizon=500",)
+ANT_TASK: Final = ("manyagent_ant_6?obs=own&horizon=500",)
 
-EVALUATIONS: Final = 1000
+SEARCH_EVALUATIONS: Final = 1000
 """Of each, in batches of the paper's 15."""
 
 EXPERIMENT: Final = Experiment(
     name="fig9_ant",
     summary="Optimisers of many dimensions on the role policy of an ant of six agents",
-    tasks=ANT,
+    tasks=ANT_TASK,
     methods=(
-        *searches((*QUICK, *BAYESIAN, *SLOW), EVALUATIONS, ANT, episodes=2),
-        *searches(("turbo",), EVALUATIONS, ANT, settings=FEW_FIRST, episodes=2),
+        *searches(
+            (*QUICK_SEARCHES, *BAYESIAN_SEARCHES, *SLOW_SEARCHES),
+            SEARCH_EVALUATIONS,
+            ANT_TASK,
+            episodes=2,
+        ),
+        *searches(("turbo",), SEARCH_EVALUATIONS, ANT_TASK, settings=FEW_FIRST, episodes=2),
     ),
     seeds=1,
     env_steps=1_000_000,

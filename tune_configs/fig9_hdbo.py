@@ -11,23 +11,23 @@ from typing import Any, Final
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 
-OWN: Final = ("dss_gp_ucb", "local_gp", "gp_ucb", "cmaes", "random")
+OWN_SEARCHES: Final = ("dss_gp_ucb", "local_gp", "gp_ucb", "cmaes", "random")
 """The project's searches, and yardsticks."""
 
-COMPETITORS: Final = ("turbo", "alebo", "treebo", "linebo", "gibo", "rducb", "logei", "baxus")
+HDBO_COMPETITORS: Final = ("turbo", "alebo", "treebo", "linebo", "gibo", "rducb", "logei", "baxus")
 """Bayesian optimisation in many dimensions; the first five are the paper's."""
 
-EVOLUTION: Final = ("pgpe", "snes", "openai_es", "ars")
+EVOLUTION_STRATEGIES: Final = ("pgpe", "snes", "openai_es", "ars")
 """Evolution strategies."""
 
-CHEAP: Final = ("dss_gp_ucb", "local_gp", "cmaes", "turbo", "pgpe", "snes")
+CHEAP_SEARCHES: Final = ("dss_gp_ucb", "local_gp", "cmaes", "turbo", "pgpe", "snes")
 """Those that have the episodes of the others in four times the evaluations too."""
 
 FEW_FIRST: Final[Mapping[str, Any]] = {"initial": 200}
 """First design of TuRBO as its authors set it for some tasks; by its default, 2 D points, most of
 this budget is spent before the model is asked."""
 
-SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {"turbo": FEW_FIRST}
+COMPETITOR_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {"turbo": FEW_FIRST}
 """What differs from defaults."""
 
 EXPERIMENT: Final = Experiment(
@@ -44,23 +44,23 @@ EXPERIMENT: Final = Experiment(
         *(
             SearchMethod(
                 optimizer=name,
-                optimizer_settings=SETTINGS.get(name, {}),
+                optimizer_settings=COMPETITOR_SETTINGS.get(name, {}),
                 evaluations=1000,
                 episodes=32,
                 batch_size=15,
             )
-            for name in (*OWN, *COMPETITORS, *EVOLUTION)
+            for name in (*OWN_SEARCHES, *HDBO_COMPETITORS, *EVOLUTION_STRATEGIES)
         ),
         *(
             SearchMethod(
                 optimizer=name,
-                optimizer_settings=SETTINGS.get(name, {}),
+                optimizer_settings=COMPETITOR_SETTINGS.get(name, {}),
                 evaluations=4000,
                 episodes=8,
                 batch_size=60,
                 label=f"{name}_8_episodes",
             )
-            for name in CHEAP
+            for name in CHEAP_SEARCHES
         ),
     ),
     env_steps=800_000,

@@ -39,7 +39,7 @@ TD3_OF_2018: Final[Mapping[str, Any]] = MappingProxyType(
 )
 """TD3's settings in its authors' paper, not in their later code."""
 
-LEARNERS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
+LEDGER_LEARNERS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
     {
         **{
             name: (name, {})
@@ -114,7 +114,7 @@ def experiment(
 
 
 def _learner(label: str, shared: Mapping[str, Any]) -> LearnerMethod:
-    algorithm, own = LEARNERS[label]
+    algorithm, own = LEDGER_LEARNERS[label]
     return LearnerMethod(algorithm=algorithm, settings={**shared, **own}, label=label)
 
 
@@ -166,7 +166,7 @@ TABLE: Final[Mapping[str, Sequence[Experiment]]] = MappingProxyType(
 )
 """Heading to its experiment, in the order of the ledger."""
 
-QUICK: Final = experiment(
+QUICK_EXPERIMENT: Final = experiment(
     "Pendulum-v1, quick",
     "gym:Pendulum-v1",
     600,

@@ -28,7 +28,7 @@ ROBOT_TEST_EPISODES: Final = 20
 HELD_OUT_SEED: Final = 1
 """Set of held-out episodes of the result tables; that of `rolecast evaluate`."""
 
-OPTIMIZERS: Final = (
+TABLE_OPTIMIZERS: Final = (
     SearchMethod(optimizer="dss_gp_ucb"),
     SearchMethod(optimizer="local_gp"),
     SearchMethod(
@@ -65,7 +65,8 @@ def experiment(
         summary=f"Every optimiser on {heading}, {env_steps:,} env steps",
         tasks=(task,),
         methods=tuple(
-            replace(method, policy=policy, policy_options=policy_options) for method in OPTIMIZERS
+            replace(method, policy=policy, policy_options=policy_options)
+            for method in TABLE_OPTIMIZERS
         ),
         seeds=5,
         env_steps=env_steps,

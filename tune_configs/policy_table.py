@@ -8,7 +8,7 @@ from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.main_table import HELD_OUT_SEED, TEAM_TEST_EPISODES
 
-GRAPHS: Final = (
+GRAPH_SEARCHES: Final = (
     SearchMethod(optimizer="random"),
     SearchMethod(optimizer="cmaes", label="cmaes separable"),
     SearchMethod(optimizer="cmaes", optimizer_settings={"separable": False}, label="cmaes full"),
@@ -25,7 +25,7 @@ EXPERIMENT: Final = Experiment(
     name="policy_table",
     summary="Searches of the role policy with a graph that is found, random or absent",
     tasks=("pred_prey_3", "het_pred_prey_3"),
-    methods=GRAPHS,
+    methods=GRAPH_SEARCHES,
     seeds=5,
     env_steps=800_000,
     points=12,

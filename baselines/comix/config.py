@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from rolecast.baselines.comix.learner import COMIXLearner
 from rolecast.baselines.comix.module import COMIXModule
-from rolecast.baselines.facmac.config import MIXING
+from rolecast.baselines.facmac.config import MIXING_RULES
 from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings
 from rolecast.baselines.teams import TeamConfig
-from rolecast.core.validation import COUNT, Rules, one_of
+from rolecast.core.validation import POSITIVE_INTEGER, Rules, one_of
 
 
 class COMIXConfig(TeamConfig):
@@ -27,11 +27,11 @@ class COMIXConfig(TeamConfig):
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             **TeamConfig.RULES,
-            **MIXING,
+            **MIXING_RULES,
             "mixer": one_of("monotonic", "sum"),
-            "cem_samples": COUNT,
-            "cem_elites": COUNT,
-            "cem_iterations": COUNT,
+            "cem_samples": POSITIVE_INTEGER,
+            "cem_elites": POSITIVE_INTEGER,
+            "cem_iterations": POSITIVE_INTEGER,
         }
     )
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from rolecast.baselines.ddpg.learner import DDPGLearner
 from rolecast.baselines.ddpg.module import DDPGModule
 from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
-from rolecast.core.validation import POSITIVE, Rules, or_none
+from rolecast.core.validation import POSITIVE_NUMBER, Rules, or_none
 
 
 class DDPGConfig(OffPolicyConfig):
@@ -21,7 +21,7 @@ class DDPGConfig(OffPolicyConfig):
     MODULE = DDPGModule
     LEARNER = DDPGLearner
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**OffPolicyConfig.RULES, "last_layer": or_none(POSITIVE)}
+        {**OffPolicyConfig.RULES, "last_layer": or_none(POSITIVE_NUMBER)}
     )
 
     last_layer: float | None

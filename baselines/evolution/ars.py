@@ -13,7 +13,7 @@ import numpy as np
 
 from rolecast.baselines.evolution.search import EvolutionConfig
 from rolecast.core.types import Float
-from rolecast.core.validation import FRACTION, POSITIVE, check
+from rolecast.core.validation import OPEN_FRACTION, POSITIVE_NUMBER, check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class ArsConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("ArsConfig", vars(self), {"step_size": POSITIVE, "top_share": FRACTION})
+        check("ArsConfig", vars(self), {"step_size": POSITIVE_NUMBER, "top_share": OPEN_FRACTION})
 
     def rule(self, dimension: int) -> "Ars":
         """Return a fresh rule."""

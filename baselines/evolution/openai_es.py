@@ -14,7 +14,7 @@ from rolecast.baselines.evolution.ascent import Adam
 from rolecast.baselines.evolution.search import EvolutionConfig
 from rolecast.baselines.evolution.utilities import centered_ranks
 from rolecast.core.types import Float
-from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, check
+from rolecast.core.validation import NOT_NEGATIVE, POSITIVE_NUMBER, check
 
 AUTHORS_NOISE: Final = 0.02
 """The authors' standard deviation: the unit in which their step and their decay are numbers."""
@@ -36,7 +36,7 @@ class OpenAiEsConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("OpenAiEsConfig", vars(self), {"step_size": POSITIVE, "decay": NOT_NEGATIVE})
+        check("OpenAiEsConfig", vars(self), {"step_size": POSITIVE_NUMBER, "decay": NOT_NEGATIVE})
 
     def rule(self, dimension: int) -> "OpenAiEs":
         """Return a fresh rule."""

@@ -14,9 +14,9 @@ from rolecast.baselines.evolution.ascent import Adam, Ascent, ClipUp
 from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import centered_ranks
 from rolecast.core.types import Float
-from rolecast.core.validation import BELOW_1, NOT_NEGATIVE, POSITIVE, check, one_of
+from rolecast.core.validation import BELOW_1, NOT_NEGATIVE, POSITIVE_NUMBER, check, one_of
 
-ASCENTS: Final = ("clipup", "adam")
+ASCENT_RULES: Final = ("clipup", "adam")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +51,10 @@ class PgpeConfig(EvolutionConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         rules = {
-            "ascent": one_of(*ASCENTS),
-            "max_speed": POSITIVE,
-            "speed_share": POSITIVE,
-            "adam_step": POSITIVE,
+            "ascent": one_of(*ASCENT_RULES),
+            "max_speed": POSITIVE_NUMBER,
+            "speed_share": POSITIVE_NUMBER,
+            "adam_step": POSITIVE_NUMBER,
             "momentum": BELOW_1,
             "spread_change": BELOW_1,
             "spread_rate": NOT_NEGATIVE,

@@ -14,23 +14,23 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
-from rolecast.core.validation import POSITIVE, at_least, check, even_at_least, or_none
+from rolecast.core.validation import POSITIVE_NUMBER, at_least, check, even_at_least, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.recombination import recombination_weights
 
-RADIUS: Final = 0.376
+FIRST_RADIUS: Final = 0.376
 """Root mean square distance of the first candidates from the middle, that of `cmaes`."""
 
 LEAST_SPREAD: Final = 1e-6
 """Smallest standard deviation of a coordinate; the cube has side 1."""
 
-MARGIN: Final = 1e-3
+CUBE_MARGIN: Final = 1e-3
 """Share of a standard deviation that the mean keeps from the cube's faces: reflected in a corner,
 the two candidates of a pair would be one point."""
 
-SMALLEST: Final = 4
+LEAST_GENERATION: Final = 4
 """Candidates of the smallest generation."""
 
 
@@ -79,14 +79,14 @@ class EvolutionConfig(ABC):
     dimensions."""
 
     def __post_init__(self) -> None:
-        population = even_at_least(SMALLEST) if self.paired else at_least(SMALLEST)
-        rules = {"radius": or_none(POSITIVE), "population": or_none(population)}
+        population = even_at_least(LEAST_GENERATION) if self.paired else at_least(LEAST_GENERATION)
+        rules = {"radius": or_none(POSITIVE_NUMBER), "population": or_none(population)}
         check(type(self).__name__, vars(self), rules)
 
     def first_spread(self, dimension: int) -> float:
         """Return the standard deviation of each coordinate of the first candidates."""
         root = float(np.sqrt(dimension))
-        return min(RADIUS / root, self.widest) if self.radius is None else self.radius / root
+        return min(FIRST_RADIUS / root, self.widest) if self.radius is None else self.radius / root
 
     @abstractmethod
     def rule(self, dimension: int) -> Rule:
@@ -132,7 +132,7 @@ class EvolutionSearch:
         dimension = self._data.dimension
         if self._population is None:
             whole = count - count % 2 if self._paired else count
-            self._population = max(whole, SMALLEST)
+            self._population = max(whole, LEAST_GENERATION)
         rng = np.random.default_rng(np.random.SeedSequence((self._seed, self._asks)))
         self._asks += 1
         missing = count - len(self._mirror)
@@ -225,7 +225,7 @@ class EvolutionSearch:
         would all be steps from the one mean that the batch was drawn round, and leap beyond it.
         """
         dimension, ready = self._data.dimension, self._ready()
-        if len(ready) < (self._population or SMALLEST):
+        if len(ready) < (self._population or LEAST_GENERATION):
             return
         rows = self._waiting[ready]
         self._mean = self._inside(self._rule.step(self._mean, rows[:, -dimension:], rows[:, 0]))
@@ -241,5 +241,5 @@ class EvolutionSearch:
         return [int(order[at + half]) for at in both for half in (0, 1)]
 
     def _inside(self, mean: Float) -> Float:
-        margin = np.minimum(MARGIN * self._rule.spread, 0.5)
+        margin = np.minimum(CUBE_MARGIN * self._rule.spread, 0.5)
         return np.clip(mean, margin, 1.0 - margin)

@@ -13,7 +13,7 @@ import numpy as np
 from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import nes_utilities
 from rolecast.core.types import Float
-from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, check, or_none
+from rolecast.core.validation import NOT_NEGATIVE, POSITIVE_NUMBER, check, or_none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class SnesConfig(EvolutionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rules = {"mean_rate": POSITIVE, "spread_rate": or_none(NOT_NEGATIVE)}
+        rules = {"mean_rate": POSITIVE_NUMBER, "spread_rate": or_none(NOT_NEGATIVE)}
         check("SnesConfig", vars(self), rules)
 
     def rule(self, dimension: int) -> "Snes":

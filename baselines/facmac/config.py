@@ -6,14 +6,14 @@ from typing import ClassVar, Final, Self
 from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.rllib.mixing import MIXERS
+from rolecast.baselines.rllib.mixing import MIXER_NETWORKS
 from rolecast.baselines.teams import ACTION_PENALTY, LONG_HORIZON, TeamConfig
-from rolecast.core.validation import COUNT, COUNT_OR_ZERO, Rules, one_of
+from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, one_of
 
-MIXING: Final[Rules] = MappingProxyType(
+MIXING_RULES: Final[Rules] = MappingProxyType(
     {
-        "mixer": one_of(*MIXERS),
-        "mixing_embedding": COUNT,
+        "mixer": one_of(*MIXER_NETWORKS),
+        "mixing_embedding": POSITIVE_INTEGER,
         "mixing_hypernet": COUNT_OR_ZERO,
     }
 )
@@ -32,7 +32,9 @@ class FACMACConfig(TeamConfig):
     NAME = "facmac"
     MODULE = FACMACModule
     LEARNER = FACMACLearner
-    RULES: ClassVar[Rules] = MappingProxyType({**TeamConfig.RULES, **ACTION_PENALTY, **MIXING})
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {**TeamConfig.RULES, **ACTION_PENALTY, **MIXING_RULES}
+    )
 
     mixer: str
     """How utilities become one value: "monotonic", "nonmonotonic", or their "sum"."""

@@ -35,7 +35,7 @@ class FactoredCritic(nn.Module):
             observation_size: do.
             action_size: da.
             hidden: widths of the utility's hidden layers.
-            mixer: one of `rolecast.baselines.rllib.mixing.MIXERS`.
+            mixer: one of `rolecast.baselines.rllib.mixing.MIXER_NETWORKS`.
             embedding: hidden units of the mixing network.
             hypernet: hidden units between the state and the mixing weights; 0 for a linear map.
 

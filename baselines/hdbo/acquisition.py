@@ -20,11 +20,11 @@ from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, FLAG, check, one_of
+from rolecast.core.validation import BOOLEAN_VALUE, POSITIVE_INTEGER, check, one_of
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
 
-IMPROVEMENTS: Final = ("noisy", "mean")
+IMPROVEMENT_KINDS: Final = ("noisy", "mean")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,8 @@ class AcquisitionConfig(SurrogateConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         owner, counts = type(self).__name__, ("restarts", "raw_samples", "ascent_steps", "draws")
-        others = {"improvement": one_of(*IMPROVEMENTS), "greedy": FLAG}
-        check(owner, vars(self), {**dict.fromkeys(counts, COUNT), **others})
+        others = {"improvement": one_of(*IMPROVEMENT_KINDS), "greedy": BOOLEAN_VALUE}
+        check(owner, vars(self), {**dict.fromkeys(counts, POSITIVE_INTEGER), **others})
         if self.raw_samples < self.restarts:
             expected = f">= restarts, {self.restarts}"
             raise ConfigError(f"{owner}.raw_samples", self.raw_samples, expected)

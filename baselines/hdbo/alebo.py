@@ -18,9 +18,9 @@ from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, expected_impr
 from rolecast.baselines.hdbo.mahalanobis import MahalanobisKernel, integrated, random_start
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, check
+from rolecast.core.validation import POSITIVE_INTEGER, check
 
-STARTS: Final = (7, 8)
+GENERATOR_TAGS: Final = (7, 8)
 """What tells the generators of the embedding and of the kernel's start from all others."""
 
 
@@ -39,7 +39,9 @@ class AleboConfig(AcquisitionConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("AleboConfig", vars(self), {"embedding": COUNT, "matrices": COUNT})
+        check(
+            "AleboConfig", vars(self), {"embedding": POSITIVE_INTEGER, "matrices": POSITIVE_INTEGER}
+        )
 
     def build(self, *, dimension: int, seed: int) -> SurrogateSearch:
         """Return a fresh optimiser."""
@@ -85,7 +87,7 @@ class Alebo(Plain):
     def _draw(self, seed: int) -> None:
         """Draw B [d, D], each of whose columns is uniform on the unit sphere."""
         self._seed = seed
-        rng = np.random.default_rng((seed, STARTS[0]))
+        rng = np.random.default_rng((seed, GENERATOR_TAGS[0]))
         size = min(self._config.embedding, self.dimension)
         columns = rng.standard_normal((size, self.dimension))
         self.embedding = columns / np.linalg.norm(columns, axis=0)
@@ -93,7 +95,7 @@ class Alebo(Plain):
 
     def kernel(self) -> Kernel:
         """Return the Mahalanobis kernel at a random projection."""
-        rng = np.random.default_rng((self._seed, STARTS[1]))
+        rng = np.random.default_rng((self._seed, GENERATOR_TAGS[1]))
         return ScaleKernel(MahalanobisKernel(random_start(self.embedding, rng))).double()
 
     def inputs(self, points: Float) -> Float:

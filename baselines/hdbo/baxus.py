@@ -15,16 +15,16 @@ from scipy.stats import qmc
 
 from rolecast.baselines.hdbo import trust_region
 from rolecast.baselines.hdbo.nested_bins import Bins, first_bins, tolerance
-from rolecast.baselines.hdbo.record import FOREIGN, Record
+from rolecast.baselines.hdbo.record import FOREIGN_TAG, Record
 from rolecast.baselines.hdbo.region import Region, best_centre, best_of_draws
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, check, or_none
+from rolecast.core.validation import POSITIVE_INTEGER, check, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import require_batch
 from rolecast.platform.optimizers.protocol import Proposal
 
-INITIAL: Final = 10
+INITIAL_POINTS: Final = 10
 """Points of the first design; the authors'."""
 
 
@@ -44,7 +44,11 @@ class BaxusConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("BaxusConfig", vars(self), {"evaluations": COUNT, "candidates": or_none(COUNT)})
+        check(
+            "BaxusConfig",
+            vars(self),
+            {"evaluations": POSITIVE_INTEGER, "candidates": or_none(POSITIVE_INTEGER)},
+        )
 
     def build(self, *, dimension: int, seed: int) -> "Baxus":
         """Return a fresh optimiser."""
@@ -61,7 +65,7 @@ class Baxus:
     def __init__(self, config: BaxusConfig, *, dimension: int, seed: int) -> None:
         self._config = config
         self._record = Record(dimension, seed)
-        self._initial = config.initial or INITIAL
+        self._initial = config.initial or INITIAL_POINTS
         self._bins = first_bins(dimension, np.random.default_rng((seed, dimension)))
         self._region = self._fresh(0)
         # Of the embeddings that ended: row of the centre, and its posterior mean.
@@ -122,7 +126,7 @@ class Baxus:
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations; points never asked for are seen through the embedding of now."""
         self._record.told(candidates, returns, stderrs)
-        self._record.tags[self._record.tags == FOREIGN] = self._region.tag
+        self._record.tags[self._record.tags == FOREIGN_TAG] = self._region.tag
 
     def best(self) -> Float:
         """Return the evaluated point of highest posterior mean, of all embeddings."""

@@ -18,16 +18,16 @@ from rolecast.baselines.hdbo.gradient_posterior import GradientPosterior, Square
 from rolecast.baselines.hdbo.record import Record
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig, posterior_mean
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, POSITIVE, at_least, check, or_none
+from rolecast.core.validation import POSITIVE_INTEGER, POSITIVE_NUMBER, at_least, check, or_none
 from rolecast.platform.optimizers.observations import require_batch
 
-LENGTHSCALES: Final = (0.01, 0.3)
+LENGTHSCALE_BOUNDS: Final = (0.01, 0.3)
 """Bounds of the lengthscales; the authors', of weights in a range of about 1."""
 
-SAMPLES: Final = 16
+SAMPLES_PER_STEP: Final = 16
 """The authors' evaluations between two steps of a policy."""
 
-CENTRES: Final = 64
+KEPT_CENTRES: Final = 64
 """Latest centres from which `best()` chooses."""
 
 
@@ -64,9 +64,9 @@ class GiboConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counts = dict.fromkeys(("raw_samples", "restarts", "ascent_steps"), COUNT)
-        optional = {"samples": or_none(COUNT), "memory": or_none(at_least(2))}
-        lengths = {"step": POSITIVE, "width": POSITIVE}
+        counts = dict.fromkeys(("raw_samples", "restarts", "ascent_steps"), POSITIVE_INTEGER)
+        optional = {"samples": or_none(POSITIVE_INTEGER), "memory": or_none(at_least(2))}
+        lengths = {"step": POSITIVE_NUMBER, "width": POSITIVE_NUMBER}
         check("GiboConfig", vars(self), {**counts, **optional, **lengths})
 
     def build(self, *, dimension: int, seed: int) -> "Gibo":
@@ -100,7 +100,9 @@ class Gibo:
         )
         self._centre = np.full(dimension, 0.5)
         self._centres = np.empty((0, dimension))
-        self._samples = min(SAMPLES, dimension) if config.samples is None else config.samples
+        self._samples = (
+            min(SAMPLES_PER_STEP, dimension) if config.samples is None else config.samples
+        )
         self._stepped = 0
         self._cached: _Next | None = None
 
@@ -108,7 +110,8 @@ class Gibo:
         """Return the authors' kernel: squared exponential, a lengthscale a dimension, in bounds."""
         kernel = ScaleKernel(
             RBFKernel(
-                ard_num_dims=self._record.dimension, lengthscale_constraint=Interval(*LENGTHSCALES)
+                ard_num_dims=self._record.dimension,
+                lengthscale_constraint=Interval(*LENGTHSCALE_BOUNDS),
             ),
             outputscale_prior=NormalPrior(2.0, 1.0),
             outputscale_constraint=GreaterThan(1e-3),
@@ -126,7 +129,7 @@ class Gibo:
         self._surrogate.drop()
         if now.moved:
             self._stepped = len(self._record)
-            self._centres = np.vstack([self._centres, self._centre])[-CENTRES:]
+            self._centres = np.vstack([self._centres, self._centre])[-KEPT_CENTRES:]
         self._centre, self._cached = now.centre, None
         known = self._posterior(now.model, now.centre)
         noise = float(np.median(known.noise))

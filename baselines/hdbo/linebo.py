@@ -14,22 +14,22 @@ import torch
 from rolecast.baselines.hdbo.search import Beliefs, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig, posterior_draws, posterior_mean
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, POSITIVE, check, one_of, or_none
+from rolecast.core.validation import POSITIVE_INTEGER, POSITIVE_NUMBER, check, one_of, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
 
-DIRECTIONS: Final = ("coordinate", "random", "descent")
+DIRECTION_RULES: Final = ("coordinate", "random", "descent")
 
-GRID: Final = 300
+LINE_GRID: Final = 300
 """Points of a line among which the bound is maximised."""
 
-MARGIN: Final = 0.05
+LINE_MARGIN: Final = 0.05
 """Share of a line at either end in which its best point is not looked for."""
 
-NUDGE: Final = 1e-3
+DIFFERENCE_STEP: Final = 1e-3
 """Step of the differences that give a gradient."""
 
-STILL: Final = 0.02
+LEAST_STEP_SHARE: Final = 0.02
 """A step up the gradient shorter than this share of the radius is replaced by a random one."""
 
 
@@ -56,11 +56,11 @@ class LineBoConfig(SurrogateConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         rules = {
-            "direction": one_of(*DIRECTIONS),
-            "queries": COUNT,
-            "probes": or_none(COUNT),
-            "radius": POSITIVE,
-            "beta": POSITIVE,
+            "direction": one_of(*DIRECTION_RULES),
+            "queries": POSITIVE_INTEGER,
+            "probes": or_none(POSITIVE_INTEGER),
+            "radius": POSITIVE_NUMBER,
+            "beta": POSITIVE_NUMBER,
         }
         check("LineBoConfig", vars(self), rules)
 
@@ -123,7 +123,7 @@ class LineBo(Plain):
         elif probed:
             self._anchor = self._uphill(beliefs, before)
         else:
-            inner = self._line(np.linspace(MARGIN, 1.0 - MARGIN, GRID))
+            inner = self._line(np.linspace(LINE_MARGIN, 1.0 - LINE_MARGIN, LINE_GRID))
             self._anchor = inner[int(np.argmax(posterior_mean(beliefs.model, inner)))]
         self._probing = descent and not probed
         if self._probing:
@@ -134,7 +134,7 @@ class LineBo(Plain):
             way = np.eye(self.dimension)[self._lines % self.dimension]
         elif descent:
             step = self._anchor - before
-            way = step if np.linalg.norm(step) > STILL * self._config.radius else way
+            way = step if np.linalg.norm(step) > LEAST_STEP_SHARE * self._config.radius else way
         self._way, self._lines = way / np.linalg.norm(way), self._lines + 1
 
     def _line(self, shares: Float) -> Float:
@@ -148,7 +148,7 @@ class LineBo(Plain):
 
         What is asked for and not told yet is taken to pay its mean (Desautels et al. 2014).
         """
-        grid = self._line(np.linspace(0.0, 1.0, max(GRID, 2 * q)))
+        grid = self._line(np.linspace(0.0, 1.0, max(LINE_GRID, 2 * q)))
         with torch.no_grad():
             posterior = beliefs.model.posterior(torch.as_tensor(np.concatenate([known, grid])))
             means = posterior.mean[:, 0].numpy()
@@ -169,12 +169,12 @@ class LineBo(Plain):
 
     def _nudged(self) -> Float:
         """Return the anchor and its neighbours along every axis, [1 + D, D], in the cube."""
-        signs = np.where(self._anchor > 0.5, -NUDGE, NUDGE)
+        signs = np.where(self._anchor > 0.5, -DIFFERENCE_STEP, DIFFERENCE_STEP)
         return np.concatenate([self._anchor[None], self._anchor + np.diag(signs)])
 
     def _gradients(self, values: Float) -> Float:
         """Return gradients [K, D] of values [K, 1 + D] at the nudged points."""
-        signs = np.where(self._anchor > 0.5, -NUDGE, NUDGE)
+        signs = np.where(self._anchor > 0.5, -DIFFERENCE_STEP, DIFFERENCE_STEP)
         return (values[:, 1:] - values[:, :1]) / signs
 
     def _probe(self, beliefs: Beliefs, q: int, rng: np.random.Generator) -> Float:

@@ -21,10 +21,10 @@ from torch import Tensor
 from rolecast.baselines.hdbo.shared_points import Border, SharedPoints
 from rolecast.core.types import Float
 
-NUGGET: Final = 1e-3
+LEAST_CURVATURE: Final = 1e-3
 """Least curvature of the posterior that the draws of the matrix are from; the authors'."""
 
-CHUNK: Final = 4_000_000
+CHUNK_NUMBERS: Final = 4_000_000
 """Most numbers in one array of covariances, which bounds memory."""
 
 
@@ -197,7 +197,7 @@ def curvature(fitted: SingleTaskGP) -> Float:
         return torch.autograd.grad(0.5 * torch.square(half).sum() + logarithms, entries)[0]
 
     base, count = gradients(at[None])[0], len(at)
-    size = max(1, CHUNK // len(points) ** 2)
+    size = max(1, CHUNK_NUMBERS // len(points) ** 2)
     found = torch.empty(count, dtype=torch.float64)
     for first in range(0, count, size):
         places = torch.arange(first, min(first + size, count))
@@ -211,6 +211,6 @@ def curvature(fitted: SingleTaskGP) -> Float:
 def integrated(fitted: SingleTaskGP, draws: int, rng: np.random.Generator) -> IntegratedProcess:
     """Return the process with U at its best and at draws from Laplace's approximation round it."""
     at = fitted.covar_module.base_kernel.entries.detach().numpy()
-    deviations = 1.0 / np.sqrt(np.maximum(curvature(fitted), 0.0) + NUGGET)
+    deviations = 1.0 / np.sqrt(np.maximum(curvature(fitted), 0.0) + LEAST_CURVATURE)
     drawn = at + deviations * rng.standard_normal((draws - 1, len(at)))
     return IntegratedProcess(fitted, torch.as_tensor(np.concatenate([at[None], drawn])))

@@ -13,7 +13,7 @@ from rolecast.baselines.hdbo.forest.process import term_posterior
 from rolecast.baselines.hdbo.forest.search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.core.types import Float
-from rolecast.core.validation import FRACTION, check
+from rolecast.core.validation import OPEN_FRACTION, check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class RducbConfig(ForestConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("RducbConfig", vars(self), {"edges": FRACTION})
+        check("RducbConfig", vars(self), {"edges": OPEN_FRACTION})
 
     def build(self, *, dimension: int, seed: int) -> ForestSearch:
         """Return a fresh optimiser."""

@@ -12,10 +12,10 @@ from rolecast.platform.optimizers.observations import Observations
 
 Index = NDArray[np.int64]
 
-FOREIGN: Final = -1
+FOREIGN_TAG: Final = -1
 """Tag of a point that was told without having been asked for."""
 
-JITTER: Final = 1e-9
+POINT_JITTER: Final = 1e-9
 """Every asked point is moved by up to this: then no two are equal, those in a corner included."""
 
 
@@ -63,7 +63,7 @@ class Record:
 
     def asked(self, points: Float, rng: np.random.Generator, tags: Index | None = None) -> Float:
         """Make points [q, D] pending, each moved by less than can matter; return them."""
-        jitter = JITTER
+        jitter = POINT_JITTER
         known = {row.tobytes() for row in (*self.data.candidates, *self._pending)}
         moved = _moved(points, rng, jitter)
         while len({row.tobytes() for row in moved} - known) < len(moved):
@@ -81,7 +81,7 @@ class Record:
         places = {row.tobytes(): place for place, row in enumerate(self._pending)}
         fresh = self.data.candidates[len(self.tags) :]
         found = [places.get(row.tobytes(), -1) for row in fresh]
-        tags = [FOREIGN if place < 0 else int(self._pending_tags[place]) for place in found]
+        tags = [FOREIGN_TAG if place < 0 else int(self._pending_tags[place]) for place in found]
         self.tags = np.concatenate([self.tags, np.array(tags, dtype=np.int64)])
         waiting = np.ones(len(self._pending), dtype=bool)
         waiting[[place for place in found if place >= 0]] = False

@@ -20,12 +20,12 @@ from rolecast.baselines.hdbo.acquisition import AcquisitionConfig, quiet
 from rolecast.baselines.hdbo.logei import LogEi
 from rolecast.baselines.hdbo.search import Beliefs, SurrogateSearch
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.validation import COUNT, check, one_of
+from rolecast.core.validation import POSITIVE_INTEGER, check, one_of
 
-MOST: Final = 100
+MOST_DIMENSIONS: Final = 100
 """D up to which a fit is quick."""
 
-INFERENCES: Final = ("map", "nuts")
+INFERENCE_METHODS: Final = ("map", "nuts")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +42,13 @@ class SaasboConfig(AcquisitionConfig):
     samples: int = 256
     """Steps of "nuts" that follow, of which every 16th is kept."""
 
-    largest: int = MOST
+    largest: int = MOST_DIMENSIONS
     """Most dimensions that are accepted; a greater number says that the time it takes is known."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counts = dict.fromkeys(("largest", "warmup", "samples"), COUNT)
-        check("SaasboConfig", vars(self), {**counts, "inference": one_of(*INFERENCES)})
+        counts = dict.fromkeys(("largest", "warmup", "samples"), POSITIVE_INTEGER)
+        check("SaasboConfig", vars(self), {**counts, "inference": one_of(*INFERENCE_METHODS)})
         if self.inference == "nuts" and find_spec("numpyro") is None:
             raise RequestError(
                 "SaasboConfig.inference is 'nuts', which needs NumPyro; install it by "

@@ -27,15 +27,15 @@ from torch import Tensor
 from rolecast.baselines.hdbo.record import Index
 from rolecast.baselines.hdbo.shared_points import SharedProcess
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, at_least, check, number_from, or_none
+from rolecast.core.validation import POSITIVE_INTEGER, at_least, check, number_from, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.surrogate.outcome_transform import LEVELLING, level
+from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE, level
 
-NOISES: Final = (1e-6, 1e2)
+NOISE_BOUNDS: Final = (1e-6, 1e2)
 """Least and greatest known noise variance, of returns standardised to variance 1."""
 
-FEATURES: Final = 2048
+FOURIER_FEATURES: Final = 2048
 """Random Fourier features of a prior draw."""
 
 
@@ -78,10 +78,10 @@ class SurrogateConfig:
     def __post_init__(self) -> None:
         rules = {
             "initial": or_none(at_least(2)),
-            "levelling": LEVELLING,
+            "levelling": OUTCOME_TRANSFORM_RULE,
             "max_points": at_least(4),
             "refit": number_from(1),
-            "fit_steps": COUNT,
+            "fit_steps": POSITIVE_INTEGER,
         }
         check(type(self).__name__, vars(self), rules)
 
@@ -116,7 +116,7 @@ def process(
         kernel: None: BoTorch's default.
         noise: the learned part.
     """
-    floored = torch.as_tensor(np.clip(variances, *NOISES))
+    floored = torch.as_tensor(np.clip(variances, *NOISE_BOUNDS))
     likelihood = FixedNoiseGaussianLikelihood(
         floored, learn_additional_noise=True, noise_prior=noise.prior, noise_constraint=noise.bounds
     )
@@ -245,8 +245,8 @@ def posterior_draws(
     (points,) = model.train_inputs
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**63)))
-        features = gen_kernel_features(model.covar_module, points.shape[-1], FEATURES)
-        weights = torch.randn(FEATURES, count, dtype=torch.float64)
+        features = gen_kernel_features(model.covar_module, points.shape[-1], FOURIER_FEATURES)
+        weights = torch.randn(FOURIER_FEATURES, count, dtype=torch.float64)
         known, asked = features(points) @ weights, features(queries) @ weights
         noise = model.likelihood.noise.expand(len(points))
         errors = noise.sqrt()[:, None] * torch.randn(len(points), count, dtype=torch.float64)

@@ -17,7 +17,7 @@ from rolecast.baselines.hdbo.forest.process import term_posterior
 from rolecast.baselines.hdbo.forest.search import ForestConfig, ForestMethod, ForestSearch
 from rolecast.baselines.hdbo.search import Beliefs
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, check
+from rolecast.core.validation import POSITIVE_INTEGER, check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,11 @@ class TreeboConfig(ForestConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("TreeboConfig", vars(self), {"learn_every": COUNT, "gibbs_steps": COUNT})
+        check(
+            "TreeboConfig",
+            vars(self),
+            {"learn_every": POSITIVE_INTEGER, "gibbs_steps": POSITIVE_INTEGER},
+        )
 
     def build(self, *, dimension: int, seed: int) -> ForestSearch:
         """Return a fresh optimiser."""

@@ -25,13 +25,13 @@ LEAST_LENGTH: Final = 0.5**7
 GREATEST_LENGTH: Final = 1.6
 """Longest side."""
 
-SUCCESSES: Final = 3
+SUCCESS_TOLERANCE: Final = 3
 """Successful batches in a row after which the side doubles."""
 
-GAIN: Final = 1e-3
+LEAST_GAIN: Final = 1e-3
 """Least gain of a success, as a share of the size of the best value."""
 
-PERTURBED: Final = 20
+PERTURBED_COORDINATES: Final = 20
 """Expected number of coordinates in which a candidate differs from the centre."""
 
 
@@ -57,7 +57,7 @@ class TrustRegion:
         """
         self.successes = self.successes + 1 if gained else 0
         self.failures = 0 if gained else self.failures + evaluations
-        if self.successes == SUCCESSES:
+        if self.successes == SUCCESS_TOLERANCE:
             self.length, self.successes = min(2.0 * self.length, GREATEST_LENGTH), 0
         elif self.failures >= tolerance:
             self.length, self.failures = self.length / 2.0, 0
@@ -80,7 +80,7 @@ class TrustRegion:
 
 def gains(best: float, before: float) -> bool:
     """Return whether a value is a success over the best before it."""
-    return best > before + GAIN * abs(before)
+    return best > before + LEAST_GAIN * abs(before)
 
 
 def kernel(dimension: int) -> Kernel:
@@ -117,7 +117,7 @@ def candidates(
     corners_of_cube = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, dimension)
     drawn = draw_sobol_samples(corners_of_cube, n=count, q=1, seed=int(rng.integers(2**31)))
     sobol = drawn[:, 0].numpy()
-    moved = rng.random((count, dimension)) <= min(PERTURBED / dimension, 1.0)
+    moved = rng.random((count, dimension)) <= min(PERTURBED_COORDINATES / dimension, 1.0)
     still = ~moved.any(1)
     moved[still, rng.integers(dimension, size=int(still.sum()))] = True
     low, high = corners

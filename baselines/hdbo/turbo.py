@@ -12,14 +12,14 @@ import numpy as np
 from scipy.stats import qmc
 
 from rolecast.baselines.hdbo import trust_region
-from rolecast.baselines.hdbo.record import FOREIGN, Index, Record
+from rolecast.baselines.hdbo.record import FOREIGN_TAG, Index, Record
 from rolecast.baselines.hdbo.region import Region, best_centre, best_of_draws
 from rolecast.baselines.hdbo.surrogate import Surrogate, SurrogateConfig
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, check, one_of, or_none
+from rolecast.core.validation import POSITIVE_INTEGER, check, one_of, or_none
 from rolecast.platform.optimizers.observations import require_batch
 
-CENTRES: Final = ("mean", "observed")
+CENTRE_RULES: Final = ("mean", "observed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +38,8 @@ class TurboConfig(SurrogateConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counts = {"trust_regions": COUNT, "candidates": or_none(COUNT)}
-        check("TurboConfig", vars(self), {**counts, "centre": one_of(*CENTRES)})
+        counts = {"trust_regions": POSITIVE_INTEGER, "candidates": or_none(POSITIVE_INTEGER)}
+        check("TurboConfig", vars(self), {**counts, "centre": one_of(*CENTRE_RULES)})
 
     def build(self, *, dimension: int, seed: int) -> "Turbo":
         """Return a fresh optimiser."""
@@ -116,7 +116,7 @@ class Turbo:
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations; points never asked for go to the region that has fewest."""
         self._record.told(candidates, returns, stderrs)
-        for row in np.flatnonzero(self._record.tags == FOREIGN):
+        for row in np.flatnonzero(self._record.tags == FOREIGN_TAG):
             counts = [int((self._record.tags == region.tag).sum()) for region in self._regions]
             self._record.tags[row] = self._regions[int(np.argmin(counts))].tag
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from rolecast.baselines.intrinsic_ppo.learner import IntrinsicPPOLearner
 from rolecast.baselines.intrinsic_ppo.module import IntrinsicPPOModule
 from rolecast.baselines.ppo.config import PPOConfig
-from rolecast.core.validation import NOT_NEGATIVE, POSITIVE, WIDTHS, Rules, or_none
+from rolecast.core.validation import LAYER_WIDTHS, NOT_NEGATIVE, POSITIVE_NUMBER, Rules, or_none
 
 
 class IntrinsicPPOConfig(PPOConfig):
@@ -24,8 +24,8 @@ class IntrinsicPPOConfig(PPOConfig):
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             **PPOConfig.RULES,
-            "reward_hidden": or_none(WIDTHS),
-            "intrinsic_lr": POSITIVE,
+            "reward_hidden": or_none(LAYER_WIDTHS),
+            "intrinsic_lr": POSITIVE_NUMBER,
             "intrinsic_coeff": NOT_NEGATIVE,
             "extrinsic_coeff": NOT_NEGATIVE,
         }

@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from rolecast.baselines.maddpg.critics import VIEWS
+from rolecast.baselines.maddpg.critics import CRITIC_VIEWS
 from rolecast.baselines.maddpg.learner import MADDPGLearner
 from rolecast.baselines.maddpg.module import MADDPGModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
@@ -24,7 +24,7 @@ class MADDPGConfig(TeamConfig):
     MODULE = MADDPGModule
     LEARNER = MADDPGLearner
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**TeamConfig.RULES, **ACTION_PENALTY, "critic_sees": one_of(*VIEWS)}
+        {**TeamConfig.RULES, **ACTION_PENALTY, "critic_sees": one_of(*CRITIC_VIEWS)}
     )
 
     critic_sees: str

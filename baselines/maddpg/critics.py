@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from rolecast.baselines.rllib.stacked_mlp import StackedMLP
 from rolecast.core.errors import unknown_name
 
-VIEWS: Final = ("all", "own")
+CRITIC_VIEWS: Final = ("all", "own")
 """What a critic may see: all agents, or its own agent alone (independent DDPG)."""
 
 
@@ -38,14 +38,14 @@ class AgentCritics(nn.Module):
             observation_size: do.
             action_size: da.
             hidden: widths of the hidden layers of each critic.
-            sees: one of `VIEWS`.
+            sees: one of `CRITIC_VIEWS`.
 
         Raises:
             RequestError: there is no such view.
         """
         super().__init__()
-        if sees not in VIEWS:
-            raise unknown_name("view of a critic", sees, VIEWS)
+        if sees not in CRITIC_VIEWS:
+            raise unknown_name("view of a critic", sees, CRITIC_VIEWS)
         self.agents, self._all = agents, sees == "all"
         inputs = (observation_size + action_size) * (agents if self._all else 1)
         self.networks = StackedMLP(agents, (inputs, *hidden, 1))

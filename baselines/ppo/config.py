@@ -21,19 +21,19 @@ from rolecast.baselines.ppo.learner import PPOLearner
 from rolecast.baselines.ppo.module import PPOModule
 from rolecast.baselines.ppo.runner import PPOEnvRunner
 from rolecast.baselines.ppo.sampler import StepsFragment
-from rolecast.baselines.rllib.networks import SIZES
+from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.rounds import JointAlgorithm
 from rolecast.baselines.rllib.settings import NamedSettings
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float32
 from rolecast.core.validation import (
-    COUNT,
-    FLAG,
+    BOOLEAN_VALUE,
+    FINITE_NUMBER,
+    LAYER_WIDTHS,
     NOT_NEGATIVE,
-    NUMBER,
-    POSITIVE,
-    UNIT,
-    WIDTHS,
+    POSITIVE_INTEGER,
+    POSITIVE_NUMBER,
+    UNIT_INTERVAL,
     Rule,
     Rules,
     one_of,
@@ -60,31 +60,32 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
     LEARNER: ClassVar[type[PPOLearner]] = PPOLearner
     RULES: ClassVar[Rules] = MappingProxyType(
         {
-            "size": one_of(*SIZES),
-            "hidden": or_none(WIDTHS),
-            "critic_hidden": or_none(WIDTHS),
-            "centralised_critic": FLAG,
-            "initial_log_std": NUMBER,
-            "normalise_observations": FLAG,
-            "value_decay": UNIT,
-            "adam_epsilon": POSITIVE,
+            "size": one_of(*NETWORK_SIZES),
+            "hidden": or_none(LAYER_WIDTHS),
+            "critic_hidden": or_none(LAYER_WIDTHS),
+            "centralised_critic": BOOLEAN_VALUE,
+            "initial_log_std": FINITE_NUMBER,
+            "normalise_observations": BOOLEAN_VALUE,
+            "value_decay": UNIT_INTERVAL,
+            "adam_epsilon": POSITIVE_NUMBER,
         }
     )
     RLLIB_RULES: ClassVar[Rules] = MappingProxyType(
         {
-            "gamma": UNIT,
-            "lambda_": UNIT,
-            "lr": or_schedule(POSITIVE),
-            "clip_param": POSITIVE,
+            "gamma": UNIT_INTERVAL,
+            "lambda_": UNIT_INTERVAL,
+            "lr": or_schedule(POSITIVE_NUMBER),
+            "clip_param": POSITIVE_NUMBER,
             "vf_clip_param": Rule(
-                lambda value: value == math.inf or POSITIVE.allows(value), "a number > 0, or inf"
+                lambda value: value == math.inf or POSITIVE_NUMBER.allows(value),
+                "a number > 0, or inf",
             ),
             "entropy_coeff": or_schedule(NOT_NEGATIVE),
-            "grad_clip": or_none(POSITIVE),
-            "num_epochs": COUNT,
-            "minibatch_size": COUNT,
-            "train_batch_size_per_learner": COUNT,
-            "num_envs_per_env_runner": COUNT,
+            "grad_clip": or_none(POSITIVE_NUMBER),
+            "num_epochs": POSITIVE_INTEGER,
+            "minibatch_size": POSITIVE_INTEGER,
+            "train_batch_size_per_learner": POSITIVE_INTEGER,
+            "num_envs_per_env_runner": POSITIVE_INTEGER,
             "vf_loss_coeff": NOT_NEGATIVE,
             "kl_coeff": NOT_NEGATIVE,
         }

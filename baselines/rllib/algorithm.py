@@ -16,30 +16,30 @@ from ray.rllib.utils.metrics import (
 )
 
 from rolecast.baselines.rllib.learner import OffPolicyLearner
-from rolecast.baselines.rllib.networks import SIZES
+from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.replay import Batch, ReplayRing
-from rolecast.baselines.rllib.rounds import PROGRESS, JointAlgorithm
+from rolecast.baselines.rllib.rounds import PROGRESS_COMPONENT, JointAlgorithm
 from rolecast.baselines.rllib.runner import JointEnvRunner
 from rolecast.baselines.rllib.settings import NamedSettings
 from rolecast.baselines.rllib.transitions import Fragment, joined
 from rolecast.core.validation import (
-    COUNT,
+    BOOLEAN_VALUE,
     COUNT_OR_ZERO,
-    FLAG,
-    FRACTION,
+    LAYER_WIDTHS,
     NOT_NEGATIVE,
-    POSITIVE,
-    UNIT,
-    WIDTHS,
+    OPEN_FRACTION,
+    POSITIVE_INTEGER,
+    POSITIVE_NUMBER,
+    UNIT_INTERVAL,
     Rules,
     one_of,
     or_none,
 )
 
-REPLAY: Final = "replay"
+REPLAY_COMPONENT: Final = "replay"
 """Component of a checkpoint that holds the replay."""
 
-UPDATES: Final = "num_updates_lifetime"
+UPDATES_METRIC: Final = "num_updates_lifetime"
 """Result under `learners/default_policy`: updates so far."""
 
 
@@ -51,29 +51,29 @@ class OffPolicyConfig(NamedSettings):
 
     RULES: ClassVar[Rules] = MappingProxyType(
         {
-            "size": one_of(*SIZES),
-            "hidden": or_none(WIDTHS),
-            "critic_hidden": WIDTHS,
-            "actor_lr": POSITIVE,
-            "critic_lr": POSITIVE,
-            "tau": FRACTION,
-            "policy_delay": COUNT,
+            "size": one_of(*NETWORK_SIZES),
+            "hidden": or_none(LAYER_WIDTHS),
+            "critic_hidden": LAYER_WIDTHS,
+            "actor_lr": POSITIVE_NUMBER,
+            "critic_lr": POSITIVE_NUMBER,
+            "tau": OPEN_FRACTION,
+            "policy_delay": POSITIVE_INTEGER,
             "noise_process": one_of("gaussian", "ornstein_uhlenbeck"),
             "exploration_noise": NOT_NEGATIVE,
             "random_steps": COUNT_OR_ZERO,
             "num_steps_sampled_before_learning_starts": COUNT_OR_ZERO,
-            "updates_per_step": POSITIVE,
-            "replay_capacity": COUNT,
-            "replay_in_checkpoints": FLAG,
+            "updates_per_step": POSITIVE_NUMBER,
+            "replay_capacity": POSITIVE_INTEGER,
+            "replay_in_checkpoints": BOOLEAN_VALUE,
         }
     )
     RLLIB_RULES: ClassVar[Rules] = MappingProxyType(
         {
-            "gamma": UNIT,
-            "train_batch_size_per_learner": COUNT,
-            "num_envs_per_env_runner": COUNT,
-            "grad_clip": or_none(POSITIVE),
-            "rollout_fragment_length": COUNT,
+            "gamma": UNIT_INTERVAL,
+            "train_batch_size_per_learner": POSITIVE_INTEGER,
+            "num_envs_per_env_runner": POSITIVE_INTEGER,
+            "grad_clip": or_none(POSITIVE_NUMBER),
+            "rollout_fragment_length": POSITIVE_INTEGER,
         }
     )
     TUNED = ("gamma", "grad_clip", "lr", "train_batch_size_per_learner")
@@ -188,19 +188,21 @@ class OffPolicy(JointAlgorithm):
     ) -> dict[str, Any]:
         """Return the state of a `JointAlgorithm`, the replay, and the updates owed."""
         state = super().get_state(components, not_components=not_components, **kwargs)
-        if self._check_component(REPLAY, components, not_components):
-            state[REPLAY] = self.ring.get_state() if self.settings.replay_in_checkpoints else None
-        if PROGRESS in state:
-            state[PROGRESS]["owed"] = self._owed
+        if self._check_component(REPLAY_COMPONENT, components, not_components):
+            state[REPLAY_COMPONENT] = (
+                self.ring.get_state() if self.settings.replay_in_checkpoints else None
+            )
+        if PROGRESS_COMPONENT in state:
+            state[PROGRESS_COMPONENT]["owed"] = self._owed
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on where an algorithm stood, in the middle of its episodes."""
         super().set_state(state)
-        if state.get(REPLAY) is not None:
-            self.ring.set_state(state[REPLAY])
-        if PROGRESS in state:
-            self._owed = float(state[PROGRESS]["owed"])
+        if state.get(REPLAY_COMPONENT) is not None:
+            self.ring.set_state(state[REPLAY_COMPONENT])
+        if PROGRESS_COMPONENT in state:
+            self._owed = float(state[PROGRESS_COMPONENT]["owed"])
 
     def take_round(self) -> None:
         """Sample a fragment from every runner, then take the updates that are owed."""
@@ -236,7 +238,7 @@ class OffPolicy(JointAlgorithm):
                 raise result
         self.metrics.aggregate(results, key=LEARNER_RESULTS)
         self.metrics.log_value(
-            (LEARNER_RESULTS, DEFAULT_MODULE_ID, UPDATES), updates, reduce="lifetime_sum"
+            (LEARNER_RESULTS, DEFAULT_MODULE_ID, UPDATES_METRIC), updates, reduce="lifetime_sum"
         )
 
 

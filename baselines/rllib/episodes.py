@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.lane_arrays import lane_array
-from rolecast.core.types import LANES, Float, Float32, Seeds
+from rolecast.core.types import LANE_COUNT, Float, Float32, Seeds
 from rolecast.envs.rewards.task import RAW_RETURNS, RAW_REWARD
 from rolecast.envs.spec import BatchedTask, LaneEpisodes
 
@@ -125,7 +125,7 @@ class CompiledEpisodes:
         running, batch, agents = self._running, self._batch, self._spec.agents
         assert running is not None, "begin comes first"
         for block in range(len(self._actions)):
-            part = actions[block * LANES : (block + 1) * LANES]
+            part = actions[block * LANE_COUNT : (block + 1) * LANE_COUNT]
             self._actions[block, ..., : len(part)] = part.transpose(1, 2, 0)
         running.advance(self._actions)
         self._step += 1

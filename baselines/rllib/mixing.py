@@ -94,7 +94,7 @@ def _state_mixer(*, monotonic: bool) -> Callable[[int, int, int, int], nn.Module
     return make
 
 
-MIXERS: Final[Mapping[str, Callable[[int, int, int, int], nn.Module]]] = MappingProxyType(
+MIXER_NETWORKS: Final[Mapping[str, Callable[[int, int, int, int], nn.Module]]] = MappingProxyType(
     {
         "monotonic": _state_mixer(monotonic=True),
         "nonmonotonic": _state_mixer(monotonic=False),
@@ -112,6 +112,6 @@ def make_mixer(
     Raises:
         RequestError: no mixer has this name, or a size is out of its range.
     """
-    if name not in MIXERS:
-        raise unknown_name("mixer", name, MIXERS)
-    return MIXERS[name](agents, state_size, embedding, hypernet)
+    if name not in MIXER_NETWORKS:
+        raise unknown_name("mixer", name, MIXER_NETWORKS)
+    return MIXER_NETWORKS[name](agents, state_size, embedding, hypernet)

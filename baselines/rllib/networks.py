@@ -8,7 +8,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-SIZES: Final[Mapping[str, str]] = MappingProxyType(
+NETWORK_SIZES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "small": "policies with the parameter counts of the paper's tables 2 and 3",
         "paper": "the networks of the algorithm's authors",
@@ -45,7 +45,7 @@ def policy_widths(size: str, agents: int, paper: Widths) -> Widths:
     """Return the hidden widths of the network that acts.
 
     Args:
-        size: one of `SIZES`.
+        size: one of `NETWORK_SIZES`.
         agents: n; the small policy of a single agent is 10-10, one shared by a team 14-14.
         paper: widths of the algorithm's authors.
     """

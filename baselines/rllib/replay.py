@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rolecast.baselines.rllib.transitions import COLUMNS, Transitions
+from rolecast.baselines.rllib.transitions import COLUMN_NAMES, Transitions
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float32
 
@@ -39,7 +39,7 @@ class ReplayRing:
     def add(self, transitions: Transitions) -> None:
         """Append transitions; the oldest make room."""
         count = len(transitions)
-        new = {name: getattr(transitions, name)[-self.capacity :] for name in COLUMNS}
+        new = {name: getattr(transitions, name)[-self.capacity :] for name in COLUMN_NAMES}
         self._next = (self._next + max(count - self.capacity, 0)) % self.capacity
         kept = min(count, self.capacity)
         self._claim(min(self._size + kept, self.capacity), new)

@@ -25,8 +25,8 @@ from rolecast.core.errors import RequestError, RunError
 RESTARTS_WAITED: Final = 60.0
 """Seconds."""
 
-PROGRESS: Final = "progress"
-SAMPLING: Final = "sampling"
+PROGRESS_COMPONENT: Final = "progress"
+SAMPLING_COMPONENT: Final = "sampling"
 """Components of our own in a checkpoint."""
 
 
@@ -96,19 +96,19 @@ class JointAlgorithm(Algorithm):
         state: dict[str, Any] = super().get_state(
             components, not_components=not_components, **kwargs
         )
-        if self._check_component(PROGRESS, components, not_components):
-            state[PROGRESS] = {"env_steps": self.env_steps}
-        if self._check_component(SAMPLING, components, not_components):
-            state[SAMPLING] = dict(self._ask(_sampling_state))
+        if self._check_component(PROGRESS_COMPONENT, components, not_components):
+            state[PROGRESS_COMPONENT] = {"env_steps": self.env_steps}
+        if self._check_component(SAMPLING_COMPONENT, components, not_components):
+            state[SAMPLING_COMPONENT] = dict(self._ask(_sampling_state))
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go on where an algorithm stood, in the middle of its episodes."""
         super().set_state(state)
-        if PROGRESS in state:
-            self.env_steps = int(state[PROGRESS]["env_steps"])
-        if SAMPLING in state:
-            self._ask(partial(_set_sampling_state, states=state[SAMPLING]))
+        if PROGRESS_COMPONENT in state:
+            self.env_steps = int(state[PROGRESS_COMPONENT]["env_steps"])
+        if SAMPLING_COMPONENT in state:
+            self._ask(partial(_set_sampling_state, states=state[SAMPLING_COMPONENT]))
 
     def restore_from_path(self, path: Any, *args: Any, **kwargs: Any) -> None:
         """Restore, and let all runners act with what was restored before the next round."""

@@ -14,7 +14,7 @@ Act = Callable[[Float32, Float32], Float32]
 """Maps observations [B, n, do] and a memory [B, n, da], zero at the start of an episode, which
 correlated noise may keep itself in, to actions [B, n, da] in [-1, 1]."""
 
-_FAMILY: Final = 0x6C656172
+_SEED_FAMILY: Final = 0x6C656172
 """Keeps the seeds of training episodes apart from those of a search and of held-out episodes."""
 
 
@@ -220,6 +220,6 @@ class Sampler:
 
     def _draw_seeds(self, count: int) -> Seeds:
         """Return the seeds of the next episodes."""
-        sequence = np.random.SeedSequence((_FAMILY, *self._stream), spawn_key=(self._begun,))
+        sequence = np.random.SeedSequence((_SEED_FAMILY, *self._stream), spawn_key=(self._begun,))
         self._begun += count
         return np.asarray(sequence.generate_state(count, dtype=np.uint64), dtype=np.uint64)

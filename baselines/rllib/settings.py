@@ -10,7 +10,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.validation import Rules, check
 
-SAMPLING: Final = ("num_envs_per_env_runner", "rollout_fragment_length")
+SAMPLING_SETTINGS: Final = ("num_envs_per_env_runner", "rollout_fragment_length")
 """How episodes are sampled, as far as a comparison may change it."""
 
 
@@ -82,9 +82,11 @@ class NamedSettings(AlgorithmConfig):
             RequestError: there is no such setting, or its value cannot be.
         """
         theirs = self.rllib_training() if self.TUNED is None else self.TUNED
-        self._refuse_unknown(settings, (*theirs, *SAMPLING))
-        self.env_runners(**{name: settings[name] for name in SAMPLING if name in settings})
-        self.training(**{name: settings[name] for name in settings if name not in SAMPLING})
+        self._refuse_unknown(settings, (*theirs, *SAMPLING_SETTINGS))
+        self.env_runners(**{name: settings[name] for name in SAMPLING_SETTINGS if name in settings})
+        self.training(
+            **{name: settings[name] for name in settings if name not in SAMPLING_SETTINGS}
+        )
         self.check_settings()
         return self
 

@@ -47,7 +47,7 @@ class Transitions:
         return int(self.rewards.size)
 
 
-COLUMNS: Final = tuple(column.name for column in fields(Transitions))
+COLUMN_NAMES: Final = tuple(column.name for column in fields(Transitions))
 """Names of the arrays."""
 
 
@@ -56,7 +56,7 @@ def joined(parts: Sequence[Transitions]) -> Transitions:
     if len(parts) == 1:
         return parts[0]
     return Transitions(
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMN_NAMES}
     )
 
 

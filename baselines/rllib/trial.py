@@ -18,7 +18,7 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.tuning.learner import Progress
 
-SAVED: Final = "algorithm"
+CHECKPOINT_FOLDER: Final = "algorithm"
 """Folder of RLlib's checkpoint in that of the trial."""
 
 WARM_UP: Final = ("random_steps", "num_steps_sampled_before_learning_starts")
@@ -119,11 +119,11 @@ class LearnerTrial:
 
     def save(self, folder: Path) -> None:
         """Write RLlib's checkpoint, with replay and running episodes, into a folder that exists."""
-        self._algorithm.save_to_path(str((folder / SAVED).resolve()))
+        self._algorithm.save_to_path(str((folder / CHECKPOINT_FOLDER).resolve()))
 
     def restore(self, folder: Path) -> None:
         """Continue as the one that `save` was called on would have."""
-        self._algorithm.restore_from_path(str((folder / SAVED).resolve()))
+        self._algorithm.restore_from_path(str((folder / CHECKPOINT_FOLDER).resolve()))
         results = (ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME)
         self._env_steps = int(self._algorithm.metrics.peek(results, default=0))
 

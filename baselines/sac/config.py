@@ -6,7 +6,7 @@ from typing import ClassVar
 from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
 from rolecast.baselines.sac.learner import SACLearner
 from rolecast.baselines.sac.module import SACModule
-from rolecast.core.validation import FLAG, NUMBER, POSITIVE, Rules, or_none
+from rolecast.core.validation import BOOLEAN_VALUE, FINITE_NUMBER, POSITIVE_NUMBER, Rules, or_none
 
 
 class SACConfig(OffPolicyConfig):
@@ -23,10 +23,10 @@ class SACConfig(OffPolicyConfig):
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             **OffPolicyConfig.RULES,
-            "alpha_lr": POSITIVE,
-            "initial_alpha": POSITIVE,
-            "learn_alpha": FLAG,
-            "target_entropy": or_none(NUMBER),
+            "alpha_lr": POSITIVE_NUMBER,
+            "initial_alpha": POSITIVE_NUMBER,
+            "learn_alpha": BOOLEAN_VALUE,
+            "target_entropy": or_none(FINITE_NUMBER),
         }
     )
 

@@ -119,10 +119,10 @@ def task_returns(
 
     A finished task is kept in tasks.json at once and not played again.
     """
-    from rolecast.benchmarks.tasks import PICTURES, draw_all, measure_all, write_page
+    from rolecast.benchmarks.tasks import DRAWN_TASKS, draw_all, measure_all, write_page
 
     if pictures is not None:
-        draw_all(pictures, PICTURES, warn)
+        draw_all(pictures, DRAWN_TASKS, warn)
     target = folder_of(out, quick=quick) / "tasks.json"
     results = measure_all(target, quick=quick, note=warn)
     if page is not None:

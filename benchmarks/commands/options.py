@@ -12,7 +12,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, sho
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
 Processes = Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help=r"\[default: docs/results]")]
-RESULTS = Path("docs/results")
+RESULTS_FOLDER = Path("docs/results")
 QUICK_RESULTS = Path("runs/bench")
 
 
@@ -23,7 +23,7 @@ def only_option(kinds: str) -> Any:
 
 def folder_of(out: Path | None, *, quick: bool) -> Path:
     """Return where results go."""
-    return out or (QUICK_RESULTS if quick else RESULTS)
+    return out or (QUICK_RESULTS if quick else RESULTS_FOLDER)
 
 
 def kept_results(folder: Path, name: str, part: Sequence[str] | None) -> dict[str, Any]:

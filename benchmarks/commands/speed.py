@@ -21,7 +21,7 @@ from rolecast.platform.cli.output import Json, print_json, print_table, say, war
 def envs_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
     """Measure env-steps/s of the tasks against mpe2, Gymnasium and gymnasium-robotics; minutes."""
     from rolecast.benchmarks.env_speed.run import measure_all
-    from rolecast.benchmarks.env_speed.table import HEAD, compared, markdown, rows
+    from rolecast.benchmarks.env_speed.table import TABLE_HEAD, compared, markdown, rows
 
     results = measure_all(quick=quick, note=warn)
     written = write_results(folder_of(out, quick=quick), "envs", results, markdown(results))
@@ -30,7 +30,7 @@ def envs_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> 
     else:
         for group in results["groups"]:
             say(f"\n{group['title']}. {compared(results, group)}")
-            print_table(HEAD, rows(results, group))
+            print_table(TABLE_HEAD, rows(results, group))
         say_written(written)
 
 
@@ -49,11 +49,11 @@ def surrogate_speed(
     json: Json = False,
 ) -> None:
     """Measure the fused sum over cliques against GPyTorch's, and whole iterations; half an hour."""
-    from rolecast.benchmarks.surrogate_speed.run import PARTS, measure_all
+    from rolecast.benchmarks.surrogate_speed.run import BENCHMARK_PARTS, measure_all
 
     folder = folder_of(out, quick=quick)
-    before = kept_results(folder, "surrogate", part or list(PARTS))
-    results = before | measure_all(quick=quick, note=warn, parts=part or PARTS)
+    before = kept_results(folder, "surrogate", part or list(BENCHMARK_PARTS))
+    results = before | measure_all(quick=quick, note=warn, parts=part or BENCHMARK_PARTS)
     written = write_results(folder, "surrogate", results, None)
     if json:
         print_json(results)

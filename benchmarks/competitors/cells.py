@@ -12,7 +12,7 @@ from rolecast.benchmarks.competitors.problems import embedded
 from rolecast.benchmarks.incumbents import incumbents
 from rolecast.platform.optimizers.registry import BASELINES, make_optimizer
 
-MARKS: Final = 10
+REGRET_PLACES: Final = 10
 """Places along the budget at which regret is recorded."""
 
 BAXUS_FIRST: Final = 10
@@ -131,7 +131,7 @@ PROBLEMS: Final = (
 )
 """Those with printed results first: they are run first. The last are as the printed ones were."""
 
-OWN: Final = (
+OWN_SEARCHES: Final = (
     Contestant(name="dss_gp_ucb", optimizer="dss_gp_ucb", withheld=0),
     Contestant(name="local_gp", optimizer="local_gp", withheld=0),
     Contestant(name="dss_gp_ucb unplanned", optimizer="dss_gp_ucb"),
@@ -143,11 +143,11 @@ OWN: Final = (
 )
 """The project's own, which narrow over the budget where they are told it, and yardsticks."""
 
-LARGEST: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
+LARGEST_DIMENSIONS: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
 """Dimensions beyond which a competitor would take hours."""
 
 
-EXACT: Final[Mapping[str, Mapping[str, Any]]] = {
+EXACT_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "turbo": {"centre": "observed"},
     "gibo": {"step": 0.25, "width": 0.2},
     **{name: {"improvement": "mean"} for name in ("logei", "alebo", "saasbo")},
@@ -158,18 +158,18 @@ defaults those for policies; the others suit exact evaluations alone."""
 FEW_FIRST: Final = Contestant(
     name="turbo 20 first",
     optimizer="turbo",
-    settings={**EXACT["turbo"], "initial": 20},
+    settings={**EXACT_SETTINGS["turbo"], "initial": 20},
     smallest=30,
 )
 """TuRBO's first design is 2 D points: with many dimensions most of these budgets, or all."""
 
-VARIANTS: Final = (
+VARIANT_CONTESTANTS: Final = (
     Contestant(name="cmaes sigma 0.25", optimizer="cmaes", sigma=0.25),
     Contestant(name="snes sigma 0.25", optimizer="snes", sigma=0.25),
     Contestant(
         name="turbo 5 regions",
         optimizer="turbo",
-        settings={**EXACT["turbo"], "trust_regions": 5, "initial": 10},
+        settings={**EXACT_SETTINGS["turbo"], "trust_regions": 5, "initial": 10},
         smallest=6,
         largest=100,
     ),
@@ -194,13 +194,13 @@ def contestants() -> tuple[Contestant, ...]:
         Contestant(
             name=name,
             optimizer=name,
-            settings=EXACT.get(name, {}),
+            settings=EXACT_SETTINGS.get(name, {}),
             withheld=BAXUS_FIRST if name == "baxus" else None,
-            largest=LARGEST.get(name, 1000),
+            largest=LARGEST_DIMENSIONS.get(name, 1000),
         )
         for name in BASELINES
     )
-    return (*OWN, FEW_FIRST, *competitors, *VARIANTS)
+    return (*OWN_SEARCHES, FEW_FIRST, *competitors, *VARIANT_CONTESTANTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +259,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
             function.value,
             evaluations=problem.evaluations,
             batch=problem.batch,
-            marks=MARKS,
+            marks=REGRET_PLACES,
         )
     )
     worths = [float(function.value(each.point[None])[0]) for each in found]

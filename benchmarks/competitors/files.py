@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from rolecast.benchmarks.competitors.cells import (
     ALEBO_BRANIN,
-    EXACT,
+    EXACT_SETTINGS,
     FEW_FIRST,
     PROBLEMS,
     Problem,
@@ -27,10 +27,10 @@ from rolecast.platform.reports.style import (
 )
 
 PUBLISHED_FILE: Final = Path(__file__).with_name("published.csv")
-LEAST: Final = 1e-5
+LEAST_REGRET: Final = 1e-5
 """Regrets below are drawn as this."""
 
-COLUMNS: Final = 4
+PANEL_COLUMNS: Final = 4
 Row = Mapping[str, Any]
 
 
@@ -128,7 +128,7 @@ def _exact() -> str:
     """Return which optimiser has which settings that are not its defaults."""
     return "; ".join(
         f"`{name}`: " + ", ".join(f"`{key}={value}`" for key, value in settings.items())
-        for name, settings in {**EXACT, FEW_FIRST.name: FEW_FIRST.settings}.items()
+        for name, settings in {**EXACT_SETTINGS, FEW_FIRST.name: FEW_FIRST.settings}.items()
     ) + (
         "; `baxus`: `evaluations` is what the budget leaves after its first design; `alebo` on "
         f"Branin: `embedding={ALEBO_BRANIN}`"
@@ -153,16 +153,20 @@ def picture(rows: Sequence[Row]) -> Figure:
         problem.name for problem in PROBLEMS if any(row["problem"] == problem.name for row in rows)
     ]
     names = list(dict.fromkeys(row["contestant"] for row in rows))
-    drawing, panels = panel_grid(len(problems) + 1, COLUMNS, width=3.6 * COLUMNS, height=2.8)
+    drawing, panels = panel_grid(
+        len(problems) + 1, PANEL_COLUMNS, width=3.6 * PANEL_COLUMNS, height=2.8
+    )
     for axes, problem in zip(panels, problems, strict=False):
         for place, name in enumerate(names):
             runs = [row for row in rows if (row["problem"], row["contestant"]) == (problem, name)]
             if runs:
-                regrets = np.maximum(np.median([run["observed"] for run in runs], axis=0), LEAST)
+                regrets = np.maximum(
+                    np.median([run["observed"] for run in runs], axis=0), LEAST_REGRET
+                )
                 axes.plot(runs[0]["evaluations"], regrets, **line_style(place))
         for line in published():
             if line["problem"] == problem:
-                regret = max(float(line["regret"]), LEAST)
+                regret = max(float(line["regret"]), LEAST_REGRET)
                 axes.plot(int(line["evaluations"]), regret, "x", color=INK, ms=6)
         panel_style(axes, problem)
     for axes in panels[len(problems) :]:

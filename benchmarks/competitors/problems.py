@@ -16,13 +16,13 @@ from rolecast.benchmarks.functions import known_optimum as functions
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
-OBSTACLES: Final = 100
+OBSTACLE_COUNT: Final = 100
 """Squares in the rover's field."""
 
-HALF: Final = 0.025
+OBSTACLE_HALF_SIDE: Final = 0.025
 """Half their side; the field has side 1."""
 
-STEPS: Final = 1000
+PATH_PLACES: Final = 1000
 """Places on the rover's way at which its cost is summed."""
 
 
@@ -52,7 +52,7 @@ def styblinski_tang(z: Float) -> Float:
 @lru_cache(maxsize=1)
 def _field() -> Float:
     """Return the centres of the rover's obstacles [OBSTACLES, 2]."""
-    return np.random.default_rng(0).random((OBSTACLES, 2))
+    return np.random.default_rng(0).random((OBSTACLE_COUNT, 2))
 
 
 def rover(z: Float) -> Float:
@@ -70,10 +70,10 @@ def rover(z: Float) -> Float:
     count, degree = points.shape[1], 3
     inner = np.linspace(0.0, 1.0, count - degree + 1)
     knots = np.concatenate([np.zeros(degree), inner, np.ones(degree)])
-    ways = BSpline(knots, points.transpose(1, 0, 2), degree)(np.linspace(0.0, 1.0, STEPS))
+    ways = BSpline(knots, points.transpose(1, 0, 2), degree)(np.linspace(0.0, 1.0, PATH_PLACES))
     earned = np.empty(len(z))
     for row, way in enumerate(ways.transpose(1, 0, 2)):
-        hit = (np.abs(way[:, None] - _field()) <= HALF).all(2).any(1)
+        hit = (np.abs(way[:, None] - _field()) <= OBSTACLE_HALF_SIDE).all(2).any(1)
         outside = (np.abs(way - 0.5) > 0.5).any(1)
         costs = 0.05 + 20.0 * (hit | outside)
         lengths = np.linalg.norm(np.diff(way, axis=0), axis=1)
@@ -97,14 +97,16 @@ class Published:
     """Greatest value, of d; of the rover a bound."""
 
 
-PUBLISHED: Final = {
+PUBLISHED_FIGURES: Final = {
     "branin": Published(
-        value=functions.branin, inputs=2, optimum=lambda _: functions.STANDARD["branin"].optimum
+        value=functions.branin,
+        inputs=2,
+        optimum=lambda _: functions.STANDARD_FUNCTIONS["branin"].optimum,
     ),
     "hartmann6": Published(
         value=functions.hartmann6,
         inputs=6,
-        optimum=lambda _: functions.STANDARD["hartmann6"].optimum,
+        optimum=lambda _: functions.STANDARD_FUNCTIONS["hartmann6"].optimum,
     ),
     "ackley": Published(value=ackley, inputs=None, optimum=lambda _: 0.0),
     "levy": Published(value=levy, inputs=None, optimum=lambda _: 0.0),
@@ -130,16 +132,18 @@ def embedded(kind: str, dimension: int, seed: int) -> Embedded:
     """Return a function whose inputs are dimensions drawn by the seed; the rest do not matter.
 
     Args:
-        kind: one of `PUBLISHED`.
+        kind: one of `PUBLISHED_FIGURES`.
         dimension: D, at least the function's own.
         seed: of the choice of dimensions, and of nothing where there is no choice.
 
     Raises:
         RequestError: no function has this name, or D is too small.
     """
-    if kind not in PUBLISHED:
-        raise RequestError(f"function {kind!r} is unknown; expected one of {', '.join(PUBLISHED)}")
-    known = PUBLISHED[kind]
+    if kind not in PUBLISHED_FIGURES:
+        raise RequestError(
+            f"function {kind!r} is unknown; expected one of {', '.join(PUBLISHED_FIGURES)}"
+        )
+    known = PUBLISHED_FIGURES[kind]
     inputs = known.inputs or dimension
     if dimension < inputs:
         raise RequestError(f"{kind} has {inputs} inputs; {dimension} dimensions are too few")

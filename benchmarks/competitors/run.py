@@ -11,12 +11,12 @@ from rolecast.benchmarks import resumable
 from rolecast.benchmarks.competitors.cells import PROBLEMS, Cell, contestants, run_cell
 from rolecast.benchmarks.resumable import Row, by_table
 
-FILTERS: Final = ("problem", "contestant", "seed")
+COMPETITOR_FILTERS: Final = ("problem", "contestant", "seed")
 
 
 def chosen(cells: Iterable[Cell], filters: Sequence[str]) -> list[Cell]:
     """Return the cells that all filters let through; see `resumable.chosen`."""
-    return resumable.chosen(cells, filters, kinds=FILTERS, named=_named)
+    return resumable.chosen(cells, filters, kinds=COMPETITOR_FILTERS, named=_named)
 
 
 def _named(cell: Cell) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from functools import lru_cache
 from typing import Final
 
-from rolecast.benchmarks.env_speed.plane_tasks import SEARCH, TASK, policy_steps
+from rolecast.benchmarks.env_speed.plane_tasks import SEARCH_BATCH, TEAM_TASK, policy_steps
 from rolecast.benchmarks.env_speed.timing import Group, Side
 from rolecast.core.threads import available_cores
 
@@ -43,7 +43,7 @@ def all_cores(stack: ExitStack, *, quick: bool) -> Group:
 
 
 def _name(count: int) -> str:
-    return f"{TASK} with hom, {count} process" + ("es" if count > 1 else "")
+    return f"{TEAM_TASK} with hom, {count} process" + ("es" if count > 1 else "")
 
 
 def _together(stack: ExitStack, count: int, seconds: float) -> Callable[[], int]:
@@ -69,4 +69,4 @@ def _work(seconds: float) -> int:
 @lru_cache(maxsize=1)
 def _batch() -> Callable[[], int]:
     """Return what runs one batch, prepared once a process."""
-    return policy_steps(TASK, "hom", *SEARCH)
+    return policy_steps(TEAM_TASK, "hom", *SEARCH_BATCH)

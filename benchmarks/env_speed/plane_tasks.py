@@ -16,17 +16,17 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.registry import make_policy
 
-TASK: Final = "pred_prey_3"
-DRONES: Final = "drone_delivery_3"
-POLICIES: Final = ("hom", "mlp")
-BASE: Final = "mpe2 simple_tag_v3 without a policy"
+TEAM_TASK: Final = "pred_prey_3"
+DRONE_TASK: Final = "drone_delivery_3"
+TIMED_POLICIES: Final = ("hom", "mlp")
+BASE_SIDE: Final = "mpe2 simple_tag_v3 without a policy"
 
-BATCHES: Final = (1, 32, 1024, 8192)
+EPISODE_BATCHES: Final = (1, 32, 1024, 8192)
 """Episodes side by side, of one policy."""
 
 QUICK_BATCHES: Final = (1, 32, 1024)
 
-SEARCH: Final = (60, 8)
+SEARCH_BATCH: Final = (60, 8)
 """Candidates and episodes of each in a batch of a search."""
 
 
@@ -36,26 +36,30 @@ def predator_prey(*, quick: bool) -> Group:
     Args:
         quick: leave out the largest batch.
     """
-    batches = QUICK_BATCHES if quick else BATCHES
+    batches = QUICK_BATCHES if quick else EPISODE_BATCHES
     sides = [
-        Side(name=f"{TASK} with {name}", run=policy_steps(TASK, name, *SEARCH)) for name in POLICIES
+        Side(name=f"{TEAM_TASK} with {name}", run=policy_steps(TEAM_TASK, name, *SEARCH_BATCH))
+        for name in TIMED_POLICIES
     ]
     sides += [
-        Side(name=f"{TASK} with {name}, batch {batch}", run=policy_steps(TASK, name, 1, batch))
-        for name in POLICIES
+        Side(
+            name=f"{TEAM_TASK} with {name}, batch {batch}",
+            run=policy_steps(TEAM_TASK, name, 1, batch),
+        )
+        for name in TIMED_POLICIES
         for batch in batches
     ]
     sides += [
-        Side(name=f"{TASK} in numpy without a policy, batch {batch}", run=numpy_steps(batch))
+        Side(name=f"{TEAM_TASK} in numpy without a policy, batch {batch}", run=numpy_steps(batch))
         for batch in batches
     ]
     missing = {}
     if find_spec("mpe2"):
-        sides.append(Side(name=BASE, run=simple_tag_steps(1)))
+        sides.append(Side(name=BASE_SIDE, run=simple_tag_steps(1)))
     else:
-        missing[BASE] = "pip install mpe2"
+        missing[BASE_SIDE] = "pip install mpe2"
     return Group(
-        title="Predator-prey", sides=sides, base=BASE, ratio="ratio_to_mpe2", missing=missing
+        title="Predator-prey", sides=sides, base=BASE_SIDE, ratio="ratio_to_mpe2", missing=missing
     )
 
 
@@ -66,8 +70,8 @@ def drone_delivery(*, quick: bool) -> Group:
         quick: leave out the largest batch.
     """
     sides = [
-        Side(name=f"{DRONES} with {name}", run=policy_steps(DRONES, name, *SEARCH))
-        for name in POLICIES
+        Side(name=f"{DRONE_TASK} with {name}", run=policy_steps(DRONE_TASK, name, *SEARCH_BATCH))
+        for name in TIMED_POLICIES
     ]
     return Group(title="Drone delivery", sides=sides)
 
@@ -96,7 +100,7 @@ def policy_steps(task_id: str, name: str, candidates: int, episodes: int) -> Cal
 
 def numpy_steps(batch: int) -> Callable[[], int]:
     """Return a function that steps a batch by the batched contract, and counts its steps."""
-    task = make_task(TASK)
+    task = make_task(TEAM_TASK)
     seeds = episode_seeds(0, Purpose.SEARCH, 0, batch)
     actions = np.random.default_rng(0).uniform(-1.0, 1.0, (batch, task.spec.agents, 2))
 

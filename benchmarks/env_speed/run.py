@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from rolecast.benchmarks.env_speed.cores import all_cores
 from rolecast.benchmarks.env_speed.mujoco_bodies import (
-    DIVIDED,
-    WHOLE,
+    DIVIDED_BODIES,
+    WHOLE_BODIES,
     divided_body,
     whole_body,
 )
@@ -19,12 +19,12 @@ from rolecast.benchmarks.env_speed.plane_tasks import drone_delivery, predator_p
 from rolecast.benchmarks.env_speed.timing import Group, measure_group
 from rolecast.core.threads import OneThread, available_cores
 
-SECONDS: Final = 1.0
+LEAST_SECONDS: Final = 1.0
 """Least time of one measurement."""
 
 QUICK_SECONDS: Final = 0.05
 
-PACKAGES: Final = {
+VERSIONED_PACKAGES: Final = {
     "rolecast": "rolecast",
     "numpy": "numpy",
     "numba": "numba",
@@ -48,7 +48,7 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
         compared; the ratios of a group under its own name, `ratio_to_mpe2` and others; `missing`,
         what to install for sides that could not be had; the machine and the versions.
     """
-    seconds = QUICK_SECONDS if quick else SECONDS
+    seconds = QUICK_SECONDS if quick else LEAST_SECONDS
     results: dict[str, Any] = {
         "unit": "env steps per second of processor time on one core, or of wall time where said",
         "machine": machine(),
@@ -84,10 +84,10 @@ def groups(*, quick: bool) -> Iterator[Group]:
     yield drone_delivery(quick=quick)
     with ExitStack() as stack:
         yield all_cores(stack, quick=quick)
-    for task_id in WHOLE:
+    for task_id in WHOLE_BODIES:
         with ExitStack() as stack:
             yield whole_body(task_id, stack, quick=quick)
-    for task_id in DIVIDED:
+    for task_id in DIVIDED_BODIES:
         with ExitStack() as stack:
             yield divided_body(task_id, stack, quick=quick)
 
@@ -101,5 +101,7 @@ def machine() -> Mapping[str, Any]:
         "processor": names[0] if names else platform.machine(),
         "cores": available_cores(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for module, name in PACKAGES.items() if find_spec(module)},
+        "versions": {
+            name: version(name) for module, name in VERSIONED_PACKAGES.items() if find_spec(module)
+        },
     }

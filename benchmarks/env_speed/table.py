@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from rolecast.benchmarks.table_text import machine_line, number, spread, table
 
-HEAD: Final = ("side", "env-steps/s", "of three", "measured", "ratio")
+TABLE_HEAD: Final = ("side", "env-steps/s", "of three", "measured", "ratio")
 
 
 def rows(results: Mapping[str, Any], group: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return a row of `HEAD` for each side of a group, that compared with last.
+    """Return a row of `TABLE_HEAD` for each side of a group, that compared with last.
 
     Args:
         results: of `measure_all`.
@@ -51,7 +51,7 @@ def markdown(results: Mapping[str, Any]) -> str:
         f"{machine_line(results['machine'])} CUDA was not timed unless a side says so.\n",
     ]
     for group in results["groups"]:
-        lines = [HEAD, ("---", "---:", "---:", "---", "---:"), *rows(results, group)]
+        lines = [TABLE_HEAD, ("---", "---:", "---:", "---", "---:"), *rows(results, group)]
         said = compared(results, group)
         parts.append(f"## {group['title']}\n\n{table(lines)}\n" + (f"\n{said}\n" if said else ""))
     return "\n".join(parts)

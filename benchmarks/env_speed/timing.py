@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-REPEATS: Final = 3
+TIMING_REPEATS: Final = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ def measure_group(group: Group, seconds: float, note: Callable[[str], None]) -> 
         medians to that of the base, by the same clock; what the group says of itself.
     """
     repeats: dict[str, list[Speed]] = {side.name: [] for side in group.sides}
-    for repeat in range(REPEATS):
+    for repeat in range(TIMING_REPEATS):
         for side in group.sides:
             speed = measure(side, seconds)
             repeats[side.name].append(speed)

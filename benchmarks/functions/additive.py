@@ -11,18 +11,18 @@ from rolecast.core.types import Float
 Cliques = tuple[tuple[int, ...], ...]
 Index = NDArray[np.int64]
 
-EVERY: Final = slice(None)
+EVERY_DIMENSION: Final = slice(None)
 
-FEATURES: Final = 128
+FOURIER_FEATURES: Final = 128
 """Random Fourier features of each clique's function."""
 
-SCALE: Final = 0.3
+CLIQUE_LENGTHSCALE: Final = 0.3
 """Lengthscale of a clique's function over the root of the clique's size; the cube has side 1."""
 
-LARGEST: Final = 4
+LARGEST_CLIQUE: Final = 4
 """Dimensions of the largest clique; the smallest has 2."""
 
-HOPS: Final = 8
+EXCHANGE_HOPS: Final = 8
 """Times D that some neighbouring cliques of the best point are drawn anew, to find the optimum."""
 
 
@@ -37,24 +37,28 @@ class AdditiveFunction:
         """Draw D / 2 cliques that together hold every dimension, and their functions."""
         self.cliques = overlapping_cliques(dimension, rng)
         sizes = np.array([len(clique) for clique in self.cliques])
-        self._members = np.zeros((len(sizes), LARGEST), dtype=np.int64)
-        self._frequencies = np.zeros((len(sizes), LARGEST, FEATURES))
+        self._members = np.zeros((len(sizes), LARGEST_CLIQUE), dtype=np.int64)
+        self._frequencies = np.zeros((len(sizes), LARGEST_CLIQUE, FOURIER_FEATURES))
         for place, clique in enumerate(self.cliques):
             self._members[place, : len(clique)] = clique
-            drawn = rng.standard_normal((len(clique), FEATURES))
-            self._frequencies[place, : len(clique)] = drawn / (SCALE * np.sqrt(len(clique)))
-        self._phases = rng.uniform(0.0, 2.0 * np.pi, (len(sizes), FEATURES))
-        self._factors = rng.standard_normal((len(sizes), FEATURES)) * np.sqrt(2.0 / FEATURES)
+            drawn = rng.standard_normal((len(clique), FOURIER_FEATURES))
+            self._frequencies[place, : len(clique)] = drawn / (
+                CLIQUE_LENGTHSCALE * np.sqrt(len(clique))
+            )
+        self._phases = rng.uniform(0.0, 2.0 * np.pi, (len(sizes), FOURIER_FEATURES))
+        self._factors = rng.standard_normal((len(sizes), FOURIER_FEATURES)) * np.sqrt(
+            2.0 / FOURIER_FEATURES
+        )
 
     def __call__(self, points: Float) -> Float:
         """Return values [N] at points [N, D]."""
         return np.array([self.terms(point).sum() for point in points])
 
-    def terms(self, point: Float, rows: Index | slice = EVERY) -> Float:
+    def terms(self, point: Float, rows: Index | slice = EVERY_DIMENSION) -> Float:
         """Return the shares of cliques in the value at a point [D]; of all of them, [M]."""
         return np.asarray((np.cos(self._angles(point, rows)) * self._factors[rows]).sum(1))
 
-    def gradient(self, point: Float, rows: Index | slice = EVERY) -> Float:
+    def gradient(self, point: Float, rows: Index | slice = EVERY_DIMENSION) -> Float:
         """Return the gradient [D] of the sum of terms at a point [D]."""
         waves = -np.sin(self._angles(point, rows)) * self._factors[rows]
         slopes = np.einsum("mf,mkf->mk", waves, self._frequencies[rows])
@@ -97,7 +101,7 @@ class AdditiveFunction:
         """
         everywhere = np.arange(dimension)
         _, point = self.climb(rng.random(dimension), everywhere)
-        for hop in range(HOPS * dimension):
+        for hop in range(EXCHANGE_HOPS * dimension):
             drawn = self._overlapping(np.array([hop % len(self.cliques)]))
             kept = rng.permutation(drawn)[: int(rng.integers(1, 4))]
             inputs = np.unique(np.concatenate([self.cliques[place] for place in kept]))
@@ -130,7 +134,7 @@ def overlapping_cliques(dimension: int, rng: np.random.Generator) -> Cliques:
     for first in map(int, rng.permutation(dimension)):
         if first in covered:
             continue
-        others = rng.permutation(dimension)[: int(rng.integers(2, LARGEST + 1))]
+        others = rng.permutation(dimension)[: int(rng.integers(2, LARGEST_CLIQUE + 1))]
         members = [first, *(int(one) for one in others if one != first)][: len(others)]
         cliques.append(tuple(sorted(members)))
         covered.update(members)

@@ -15,7 +15,7 @@ from rolecast.benchmarks.functions.additive import AdditiveFunction, Cliques, In
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
-SAMPLE: Final = 2000
+SAMPLE_POINTS: Final = 2000
 """Uniform points whose values scale regret and noise."""
 
 
@@ -110,7 +110,7 @@ class Standard:
     """Whether it is a sum over single dimensions."""
 
 
-STANDARD: Final = {
+STANDARD_FUNCTIONS: Final = {
     "hartmann6": Standard(value=hartmann6, inputs=6, optimum=3.322368011391339),
     "branin": Standard(value=branin, inputs=2, optimum=-0.39788735772973816),
     "ackley": Standard(value=ackley, inputs=None, optimum=0.0),
@@ -128,7 +128,7 @@ def additive(dimension: int, seed: int) -> Function:
     """
     rng = np.random.default_rng((seed, dimension))
     drawn = AdditiveFunction(dimension, rng)
-    values = drawn(rng.random((SAMPLE, dimension)))
+    values = drawn(rng.random((SAMPLE_POINTS, dimension)))
     return Function(
         dimension=dimension,
         value=drawn,
@@ -148,7 +148,7 @@ def embedded(name: str, dimension: int, rotated: bool, seed: int) -> Function:
     place instead of the middle, where searches begin.
 
     Args:
-        name: one of `STANDARD`.
+        name: one of `STANDARD_FUNCTIONS`.
         dimension: D.
         rotated: turn the inputs by a random rotation, so that no axis is special.
         seed: of what is random.
@@ -156,9 +156,11 @@ def embedded(name: str, dimension: int, rotated: bool, seed: int) -> Function:
     Raises:
         RequestError: no function has this name.
     """
-    if name not in STANDARD:
-        raise RequestError(f"function {name!r} is unknown; expected one of {', '.join(STANDARD)}")
-    known, rng = STANDARD[name], np.random.default_rng((seed, dimension, int(rotated)))
+    if name not in STANDARD_FUNCTIONS:
+        raise RequestError(
+            f"function {name!r} is unknown; expected one of {', '.join(STANDARD_FUNCTIONS)}"
+        )
+    known, rng = STANDARD_FUNCTIONS[name], np.random.default_rng((seed, dimension, int(rotated)))
     inputs = known.inputs or dimension
     chosen = rng.permutation(dimension)[:inputs]
     directions = _directions(dimension, inputs, rng) if rotated else np.eye(dimension)[chosen]
@@ -169,7 +171,7 @@ def embedded(name: str, dimension: int, rotated: bool, seed: int) -> Function:
     def value(points: Float) -> Float:
         return known.value(0.5 + (points - summit) @ directions.T)
 
-    values = value(rng.random((SAMPLE, dimension)))
+    values = value(rng.random((SAMPLE_POINTS, dimension)))
     return Function(
         dimension=dimension,
         value=value,

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-KEPT: Final = 20_000
+KEPT_TRANSITIONS: Final = 20_000
 """Transitions to draw from."""
 
-RATE: Final = 3e-4
-GAMMA: Final = 0.99
-TAU: Final = 0.005
+LEARNING_RATE: Final = 3e-4
+DISCOUNT_FACTOR: Final = 0.99
+TARGET_RATE: Final = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +58,15 @@ class Memory:
         self.batch, self.sizes = batch, (observed, acted)
         self.random = torch.Generator().manual_seed(0)
         self.observations, self.following = (
-            torch.randn((KEPT, observed), generator=self.random) for _ in range(2)
+            torch.randn((KEPT_TRANSITIONS, observed), generator=self.random) for _ in range(2)
         )
-        self.actions = torch.rand((KEPT, acted), generator=self.random) * 2.0 - 1.0
-        self.rewards = torch.randn(KEPT, generator=self.random)
-        self.going_on = torch.ones(KEPT)
+        self.actions = torch.rand((KEPT_TRANSITIONS, acted), generator=self.random) * 2.0 - 1.0
+        self.rewards = torch.randn(KEPT_TRANSITIONS, generator=self.random)
+        self.going_on = torch.ones(KEPT_TRANSITIONS)
 
     def draw(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Return observations, actions, rewards, next observations, and 0 where nothing follows."""
-        rows = torch.randint(KEPT, (self.batch,), generator=self.random)
+        rows = torch.randint(KEPT_TRANSITIONS, (self.batch,), generator=self.random)
         columns = (self.observations, self.actions, self.rewards, self.following, self.going_on)
         one, two, three, four, five = (column[rows] for column in columns)
         return one, two, three, four, five
@@ -82,7 +82,7 @@ def descend(optimizer: torch.optim.Optimizer, loss: Tensor, inputs: list[nn.Para
 def follow(slow: Sequence[Tensor], fast: Sequence[Tensor]) -> None:
     """Move targets."""
     with torch.no_grad():
-        torch._foreach_lerp_(tuple(slow), tuple(fast), TAU)
+        torch._foreach_lerp_(tuple(slow), tuple(fast), TARGET_RATE)
 
 
 def bare_ddpg(memory: Memory, hidden: tuple[int, ...]) -> Bare:
@@ -91,14 +91,14 @@ def bare_ddpg(memory: Memory, hidden: tuple[int, ...]) -> Bare:
     policy, critic = net(observed, hidden, acted), net(observed + acted, hidden, 1)
     slow_policy, slow_critic = deepcopy(policy), deepcopy(critic)
     acting, valuing = list(policy.parameters()), list(critic.parameters())
-    optimizers = [torch.optim.Adam(part, RATE, fused=True) for part in (acting, valuing)]
+    optimizers = [torch.optim.Adam(part, LEARNING_RATE, fused=True) for part in (acting, valuing)]
     slow, fast = [*slow_policy.parameters(), *slow_critic.parameters()], [*acting, *valuing]
 
     def update() -> None:
         seen, acts, reward, following, going_on = memory.draw()
         with torch.no_grad():
             rows = torch.cat([following, torch.tanh(slow_policy(following))], dim=1)
-            target = reward + GAMMA * going_on * slow_critic(rows).squeeze(1)
+            target = reward + DISCOUNT_FACTOR * going_on * slow_critic(rows).squeeze(1)
         said = critic(torch.cat([seen, acts], dim=1)).squeeze(1)
         descend(optimizers[1], (said - target).square().mean(), valuing)
         rows = torch.cat([seen, torch.tanh(policy(seen))], dim=1)
@@ -115,7 +115,7 @@ def bare_td3(memory: Memory, hidden: tuple[int, ...]) -> Bare:
     first, second = (net(observed + acted, hidden, 1) for _ in range(2))
     slow_policy, slow_first, slow_second = deepcopy(policy), deepcopy(first), deepcopy(second)
     acting, valuing = list(policy.parameters()), [*first.parameters(), *second.parameters()]
-    optimizers = [torch.optim.Adam(part, RATE, fused=True) for part in (acting, valuing)]
+    optimizers = [torch.optim.Adam(part, LEARNING_RATE, fused=True) for part in (acting, valuing)]
     slow = [p for part in (slow_policy, slow_first, slow_second) for p in part.parameters()]
     updates = 0
 
@@ -127,7 +127,7 @@ def bare_td3(memory: Memory, hidden: tuple[int, ...]) -> Bare:
             noise = (0.2 * torch.randn_like(coming)).clamp(-0.5, 0.5)
             rows = torch.cat([following, (coming + noise).clamp(-1.0, 1.0)], dim=1)
             value = torch.minimum(slow_first(rows), slow_second(rows)).squeeze(1)
-            target = reward + GAMMA * going_on * value
+            target = reward + DISCOUNT_FACTOR * going_on * value
         rows = torch.cat([seen, acts], dim=1)
         misses = ((critic(rows).squeeze(1) - target).square().mean() for critic in (first, second))
         descend(optimizers[1], next(misses) + next(misses), valuing)
@@ -152,7 +152,7 @@ def bare_sac(memory: Memory, hidden: tuple[int, ...]) -> Bare:
     valuing = [*first.parameters(), *second.parameters()]
     slow = [*slow_first.parameters(), *slow_second.parameters()]
     groups = (acting, valuing, [log_price])
-    optimizers = [torch.optim.Adam(part, RATE, fused=True) for part in groups]
+    optimizers = [torch.optim.Adam(part, LEARNING_RATE, fused=True) for part in groups]
 
     def drawn(seen: Tensor) -> tuple[Tensor, Tensor]:
         features = body(seen)
@@ -169,7 +169,7 @@ def bare_sac(memory: Memory, hidden: tuple[int, ...]) -> Bare:
             coming, density = drawn(following)
             rows = torch.cat([following, coming], dim=1)
             value = torch.minimum(slow_first(rows), slow_second(rows)).squeeze(1)
-            target = reward + GAMMA * going_on * (value - log_price.exp() * density)
+            target = reward + DISCOUNT_FACTOR * going_on * (value - log_price.exp() * density)
         rows = torch.cat([seen, acts], dim=1)
         misses = ((critic(rows).squeeze(1) - target).square().mean() for critic in (first, second))
         descend(optimizers[1], 0.5 * (next(misses) + next(misses)), valuing)
@@ -184,7 +184,7 @@ def bare_sac(memory: Memory, hidden: tuple[int, ...]) -> Bare:
     return Bare(update=update, critics=(first, second))
 
 
-BARE: Final[Mapping[str, Callable[[Memory, tuple[int, ...]], Bare]]] = MappingProxyType(
+BARE_LEARNERS: Final[Mapping[str, Callable[[Memory, tuple[int, ...]], Bare]]] = MappingProxyType(
     {"ddpg": bare_ddpg, "sac": bare_sac, "td3": bare_td3}
 )
 """By the name of the algorithm."""

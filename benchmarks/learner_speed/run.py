@@ -16,11 +16,11 @@ from rolecast.benchmarks.env_speed.run import machine
 from rolecast.benchmarks.learner_speed.sides import (
     ALONE,
     BARE_LOOP,
-    BATCH,
     LOOP,
     STOCK,
-    TASK,
     TEAM_TASK,
+    TIMED_TASK,
+    TRAIN_BATCH,
     WARM_UP,
     Ours,
     Side,
@@ -29,17 +29,17 @@ from rolecast.benchmarks.learner_speed.sides import (
 )
 from rolecast.core.threads import OneThread
 
-ROUNDS: Final = 7
-SECONDS: Final = 3.0
+TIMING_ROUNDS: Final = 7
+LEAST_SECONDS: Final = 3.0
 """Least processor time of one measurement."""
 
 QUICK_ROUNDS: Final = 2
 QUICK_SECONDS: Final = 0.05
-SIZES: Final = ((256, 256), (64, 64))
-SINGLE: Final = ("sac", "td3", "ddpg")
-TEAMS: Final = ("maddpg", "facmac")
-CLOCKS: Final = ("processor", "wall")
-GOALS: Final = {STOCK: 10.0, BARE_LOOP: 0.8}
+NET_SIZES: Final = ((256, 256), (64, 64))
+SINGLE_LEARNERS: Final = ("sac", "td3", "ddpg")
+TEAM_LEARNERS: Final = ("maddpg", "facmac")
+CLOCK_NAMES: Final = ("processor", "wall")
+RATIO_GOALS: Final = {STOCK: 10.0, BARE_LOOP: 0.8}
 """Least ratio hoped for, by what is compared with: of SAC to RLlib's, of all to bare torch."""
 
 
@@ -56,7 +56,7 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
     """
     from rolecast.platform.actors.cluster import Cluster
 
-    rounds, seconds = (QUICK_ROUNDS, QUICK_SECONDS) if quick else (ROUNDS, SECONDS)
+    rounds, seconds = (QUICK_ROUNDS, QUICK_SECONDS) if quick else (TIMING_ROUNDS, LEAST_SECONDS)
     cluster = Cluster(None, cpus=1)
     loads = [os.getloadavg()[0]]
     try:
@@ -69,9 +69,9 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
     used = {name: version(name) for name in ("rolecast", "torch", "ray", "gymnasium", "numpy")}
     return {
         "unit": "updates a second, one thread; of a team's whole loop: env steps a second",
-        "task": TASK,
+        "task": TIMED_TASK,
         "team_task": TEAM_TASK,
-        "batch": BATCH,
+        "batch": TRAIN_BATCH,
         "rounds": rounds,
         "seconds": seconds,
         "machine": {**told, "versions": used},
@@ -86,16 +86,16 @@ def all_sides(*, quick: bool) -> Iterator[list[Side]]:
     """Build all sides; they end with the context."""
     with ExitStack() as stack:
         sides: list[Side] = []
-        for hidden in ((8, 8),) if quick else SIZES:
+        for hidden in ((8, 8),) if quick else NET_SIZES:
             stock = Stock(hidden)
             stack.callback(stock.close)
             sides.append(Side(algorithm="sac", hidden=hidden, what=STOCK, take=stock.whole))
-            for name in SINGLE[:1] if quick else SINGLE:
-                ours = Ours(name, f"gym:{TASK}", _settings(hidden))
+            for name in SINGLE_LEARNERS[:1] if quick else SINGLE_LEARNERS:
+                ours = Ours(name, f"gym:{TIMED_TASK}", _settings(hidden))
                 stack.callback(ours.close)
                 sides += _both(name, hidden, ours)
                 sides.append(bare(name, hidden))
-        for name in TEAMS[:1] if quick else TEAMS:
+        for name in TEAM_LEARNERS[:1] if quick else TEAM_LEARNERS:
             team = Ours(name, TEAM_TASK, {"num_steps_sampled_before_learning_starts": WARM_UP})
             stack.callback(team.close)
             sides += _both(name, (), team)
@@ -107,7 +107,7 @@ def _settings(hidden: tuple[int, ...]) -> dict[str, Any]:
     return {
         "hidden": hidden,
         "critic_hidden": hidden,
-        "train_batch_size_per_learner": BATCH,
+        "train_batch_size_per_learner": TRAIN_BATCH,
         "random_steps": WARM_UP,
         "num_steps_sampled_before_learning_starts": WARM_UP,
         "updates_per_step": 1.0,
@@ -127,14 +127,14 @@ def run_rounds(
     sides: Sequence[Side], *, rounds: int, seconds: float, note: Callable[[str], None]
 ) -> Timed:
     """Time each side once a round, every other round in the reverse order."""
-    timed: Timed = {side.name: {clock: [] for clock in CLOCKS} for side in sides}
+    timed: Timed = {side.name: {clock: [] for clock in CLOCK_NAMES} for side in sides}
     for index in range(rounds):
         for side in sides if index % 2 == 0 else reversed(sides):
             updates, wall, processor = 0, time.perf_counter(), time.process_time()
             while not updates or time.process_time() - processor < seconds:
                 updates += side.take()
             spent = time.process_time() - processor, time.perf_counter() - wall
-            for clock, used in zip(CLOCKS, spent, strict=True):
+            for clock, used in zip(CLOCK_NAMES, spent, strict=True):
                 timed[side.name][clock].append(updates / used)
             note(f"round {index + 1}, {side.name}: {updates / spent[0]:,.1f} a processor second")
     return timed
@@ -146,7 +146,7 @@ def described_side(side: Side, timed: dict[str, list[float]]) -> dict[str, Any]:
         "algorithm": side.algorithm,
         "hidden": list(side.hidden),
         "what": side.what,
-        **{clock: spread(timed[clock]) for clock in CLOCKS},
+        **{clock: spread(timed[clock]) for clock in CLOCK_NAMES},
     }
 
 
@@ -165,7 +165,7 @@ def ratios(sides: Iterable[Side], timed: Timed) -> Iterator[dict[str, Any]]:
             yield {
                 "side": side.name,
                 "to": other.name,
-                "goal": GOALS[to] if judged else None,
+                "goal": RATIO_GOALS[to] if judged else None,
                 **{
                     clock: spread(
                         [
@@ -175,7 +175,7 @@ def ratios(sides: Iterable[Side], timed: Timed) -> Iterator[dict[str, Any]]:
                             )
                         ]
                     )
-                    for clock in CLOCKS
+                    for clock in CLOCK_NAMES
                 },
             }
 

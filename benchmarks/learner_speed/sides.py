@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
-from rolecast.benchmarks.learner_speed.bare_torch import BARE, Memory
+from rolecast.benchmarks.learner_speed.bare_torch import BARE_LEARNERS, Memory
 
-TASK: Final = "Pendulum-v1"
+TIMED_TASK: Final = "Pendulum-v1"
 OBSERVED, ACTED = 3, 1
 TEAM_TASK: Final = "pred_prey_3"
-BATCH: Final = 256
+TRAIN_BATCH: Final = 256
 WARM_UP: Final = 300
 """Env steps before the first update."""
 
-CHUNK: Final = 24
+CALL_UPDATES: Final = 24
 """Updates, or env steps, of one call of a side."""
 
 LOOP, ALONE, BARE_LOOP, STOCK = "whole loop", "learner alone", "bare torch", "RLlib's SAC"
@@ -71,7 +71,7 @@ class Ours:
     def whole(self) -> int:
         """Step in the task and learn as it does; return env steps."""
         algorithm, before = self._algorithm, self._algorithm.env_steps
-        algorithm.pause_at = before + CHUNK
+        algorithm.pause_at = before + CALL_UPDATES
         algorithm.train()
         steps: int = algorithm.env_steps - before
         return steps
@@ -79,8 +79,8 @@ class Ours:
     def alone(self) -> int:
         """Take updates on draws from the replay; return how many."""
         ring = self._algorithm.ring
-        self._learner.update_fast(ring.draw(self._batch) for _ in range(CHUNK))
-        return CHUNK
+        self._learner.update_fast(ring.draw(self._batch) for _ in range(CALL_UPDATES))
+        return CALL_UPDATES
 
     def close(self) -> None:
         """End it."""
@@ -100,11 +100,14 @@ class Stock:
         from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
         made: Any = SACConfig
-        config = made().environment(TASK)
+        config = made().environment(TIMED_TASK)
         config.training(
-            train_batch_size_per_learner=BATCH, num_steps_sampled_before_learning_starts=WARM_UP
+            train_batch_size_per_learner=TRAIN_BATCH,
+            num_steps_sampled_before_learning_starts=WARM_UP,
         )
-        config.reporting(min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=CHUNK // 2)
+        config.reporting(
+            min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=CALL_UPDATES // 2
+        )
         config.env_runners(num_env_runners=0).debugging(seed=1)
         config.rl_module(
             model_config=DefaultModelConfig(
@@ -123,7 +126,7 @@ class Stock:
         if not learnt:
             return 0
         rows = learnt["__all_modules__"]["num_env_steps_trained_lifetime"]
-        before, self._updates = self._updates, round(rows / BATCH)
+        before, self._updates = self._updates, round(rows / TRAIN_BATCH)
         return self._updates - before
 
     def close(self) -> None:
@@ -133,12 +136,12 @@ class Stock:
 
 def bare(name: str, hidden: tuple[int, ...]) -> Side:
     """Return an algorithm in bare torch."""
-    update = BARE[name](Memory(OBSERVED, ACTED, BATCH), hidden).update
+    update = BARE_LEARNERS[name](Memory(OBSERVED, ACTED, TRAIN_BATCH), hidden).update
 
     def take() -> int:
-        for _ in range(CHUNK):
+        for _ in range(CALL_UPDATES):
             update()
-        return CHUNK
+        return CALL_UPDATES
 
     take()
     return Side(algorithm=name, hidden=hidden, what=BARE_LOOP, take=take)

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from rolecast.benchmarks.table_text import machine_line, number, spread, table
 
-HEAD: Final = ("side", "a processor second", "rounds", "a second of wall time", "rounds")
+TABLE_HEAD: Final = ("side", "a processor second", "rounds", "a second of wall time", "rounds")
 RATIO_HEAD: Final = ("side", "to", "by processor time", "rounds", "by wall time", "goal", "met")
 
 
 def rows(results: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return a row of `HEAD` for each side of what `measure_all` returned."""
+    """Return a row of `TABLE_HEAD` for each side of what `measure_all` returned."""
     return [
         (name, *_spread(side["processor"]), *_spread(side["wall"]))
         for name, side in results["sides"].items()
@@ -56,7 +56,7 @@ def markdown(results: Mapping[str, Any]) -> str:
             "Medians of the ratios within each round, and their range.\n",
             table([RATIO_HEAD, ("---",) * len(RATIO_HEAD), *ratio_rows(results)]),
             "\n## Updates a second\n",
-            table([HEAD, ("---",) * len(HEAD), *rows(results)]),
+            table([TABLE_HEAD, ("---",) * len(TABLE_HEAD), *rows(results)]),
             "",
         ]
     )

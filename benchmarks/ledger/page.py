@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from rolecast.benchmarks.ledger.trials import KNOWN, SECTIONS
+from rolecast.benchmarks.ledger.trials import KNOWN_RETURNS, LEDGER_SECTIONS
 from rolecast.benchmarks.main_table import seeds_of
 from rolecast.benchmarks.regions import fill_region
-from rolecast.benchmarks.resumable import UNFINISHED, Row
+from rolecast.benchmarks.resumable import UNFINISHED_KEY, Row
 from rolecast.benchmarks.table_text import slug
 from rolecast.core.files import write_bytes
 from rolecast.platform.reports.comparison.method_styles import method_styles
@@ -21,7 +21,7 @@ from rolecast.platform.reports.comparison.paper import paper_number
 from rolecast.platform.reports.comparison.table import number
 from rolecast.platform.reports.curves import thousands
 from rolecast.platform.reports.style import GREY, INK, figure, png
-from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
+from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, Method
 from rolecast.platform.tuning.rewards import DENSE_REWARD
@@ -54,7 +54,7 @@ def write_files(
         RequestError: the page has no such region.
     """
     written, parts = [], []
-    for heading in SECTIONS:
+    for heading in LEDGER_SECTIONS:
         mine = by_learner(rows, heading)
         if not mine:
             continue
@@ -84,22 +84,22 @@ def by_learner(rows: Sequence[Row], heading: str) -> dict[str, list[Row]]:
 
 
 def _labels(heading: str) -> list[str]:
-    return [method.label for method in SECTIONS[heading].methods]
+    return [method.label for method in LEDGER_SECTIONS[heading].methods]
 
 
 def known_yardsticks(heading: str) -> list[Yardstick]:
     """Return the returns to compare with: those that are known, and of scripted policies."""
     known = [
         Yardstick(name=name, mean=value, stderr=None)
-        for name, value in KNOWN[heading].lines.items()
+        for name, value in KNOWN_RETURNS[heading].lines.items()
     ]
-    task = SECTIONS[heading].tasks[0]
+    task = LEDGER_SECTIONS[heading].tasks[0]
     return known + (scripted_yardsticks(task) if task == "pred_prey_3" else [])
 
 
 def paper_text(heading: str, label: str) -> str:
     """Return what the DSS-GP-UCB paper prints for the same task, net and budget; "-" if nothing."""
-    experiment = SECTIONS[heading]
+    experiment = LEDGER_SECTIONS[heading]
     method = experiment.method(label)
     assert isinstance(method, LearnerMethod)
     found = paper_number(experiment.tasks[0], DENSE_REWARD, method.algorithm, method.policy)
@@ -111,9 +111,9 @@ def ledger_row(heading: str, label: str, rows: Sequence[Row]) -> tuple[str, ...]
 
     Trainings that are not over count only where none of the contestant is.
     """
-    over = [row for row in rows if not row.get(UNFINISHED)]
+    over = [row for row in rows if not row.get(UNFINISHED_KEY)]
     rows = over or rows
-    part = "" if over else f" of {SECTIONS[heading].env_steps:,}"
+    part = "" if over else f" of {LEDGER_SECTIONS[heading].env_steps:,}"
     returns = [row["test_return"] for row in rows]
     error = (
         f" ± {number(statistics.stdev(returns) / len(returns) ** 0.5)}" if len(returns) > 1 else ""
@@ -126,7 +126,7 @@ def ledger_row(heading: str, label: str, rows: Sequence[Row]) -> tuple[str, ...]
         f"{max(row['env_steps'] for row in rows):,}{part}",
         f"{rows[0]['parameters']:,}",
         paper_text(heading, label),
-        KNOWN[heading].published.get(label, "-"),
+        KNOWN_RETURNS[heading].published.get(label, "-"),
         rows[0]["tuning"],
         f"{statistics.fmean(row['train_seconds'] for row in rows):,.0f}",
         " ".join(commits) or "-",
@@ -139,7 +139,7 @@ def _section(
     yardsticks: Sequence[Yardstick],
     searches: Sequence[Row],
 ) -> str:
-    experiment, known = SECTIONS[heading], KNOWN[heading]
+    experiment, known = LEDGER_SECTIONS[heading], KNOWN_RETURNS[heading]
     seeds = sorted({row["seed"] for mine in rows.values() for row in mine})
     lines = [
         f"## {heading}",

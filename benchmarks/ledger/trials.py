@@ -17,12 +17,12 @@ from rolecast.benchmarks.resumable import Row, place
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod
-from rolecast.tune_configs.ledger import LEARNERS, QUICK, TABLE
+from rolecast.tune_configs.ledger import LEDGER_LEARNERS, QUICK_EXPERIMENT, TABLE
 
 LEDGER_FILTERS: Final = ("arena", "contestant", "seed")
 """Kinds of filter: "arena" is a heading, "contestant" a learner's label."""
 
-UNTUNED: Final = "none: its authors' settings"
+AUTHORS_TUNING: Final = "none: its authors' settings"
 TEAM_TUNING: Final = "exploration and pace of updates chosen on predator-prey (its README)"
 GAME_TUNING: Final = "nets, rates and pace for both games, the same for all; a handful of runs"
 
@@ -36,7 +36,7 @@ LEARNER_TUNING: Final[Mapping[str, str]] = MappingProxyType(
         "td3 2018": "none: those of its authors' paper, not of their later code",
     }
 )
-"""Label to what was spent on choosing settings; `UNTUNED` for the others."""
+"""Label to what was spent on choosing settings; `AUTHORS_TUNING` for the others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class KnownReturns:
     """What was spent on choosing the settings of all; None for what is said of each learner."""
 
 
-KNOWN: Final[Mapping[str, KnownReturns]] = MappingProxyType(
+KNOWN_RETURNS: Final[Mapping[str, KnownReturns]] = MappingProxyType(
     {
         "Pendulum-v1": KnownReturns(
             goal="above -200 within 20,000 env steps",
@@ -111,9 +111,9 @@ KNOWN: Final[Mapping[str, KnownReturns]] = MappingProxyType(
 )
 """By heading."""
 
-SECTIONS: Final[Mapping[str, Experiment]] = MappingProxyType(
+LEDGER_SECTIONS: Final[Mapping[str, Experiment]] = MappingProxyType(
     {heading: experiments[0] for heading, experiments in TABLE.items()}
-    | {"Pendulum-v1, quick": QUICK}
+    | {"Pendulum-v1, quick": QUICK_EXPERIMENT}
 )
 """Heading to experiment; the quick one is last."""
 
@@ -125,7 +125,7 @@ def ledger_trials(seeds: int) -> list[TableTrial]:
 
 def quick_ledger_trials() -> list[TableTrial]:
     """Return a training of seconds."""
-    return trials_of({"Pendulum-v1, quick": [QUICK]}, 1, _key, _names)
+    return trials_of({"Pendulum-v1, quick": [QUICK_EXPERIMENT]}, 1, _key, _names)
 
 
 def _key(heading: str, experiment: Experiment, plan: TrialPlan) -> str:
@@ -193,7 +193,7 @@ def _error(point: Mapping[str, Any]) -> float:
 
 def tuning_of(heading: str, label: str) -> str:
     """Return what was spent on choosing the settings of a learner under a heading."""
-    return KNOWN[heading].tuning or LEARNER_TUNING.get(label, UNTUNED)
+    return KNOWN_RETURNS[heading].tuning or LEARNER_TUNING.get(label, AUTHORS_TUNING)
 
 
 def _line(row: Row) -> str:
@@ -202,4 +202,8 @@ def _line(row: Row) -> str:
 
 def _order(row: Row) -> tuple[int, int, int]:
     """Sort rows as the ledger does; what it does not know comes last."""
-    return place(row["arena"], [*SECTIONS]), place(row["contestant"], [*LEARNERS]), row["seed"]
+    return (
+        place(row["arena"], [*LEDGER_SECTIONS]),
+        place(row["contestant"], [*LEDGER_LEARNERS]),
+        row["seed"],
+    )

@@ -17,10 +17,10 @@ from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.trust_region import POLICY_DEFAULTS, UNIFORM_DEVIATION
 from rolecast.platform.optimizers.registry import make_optimizer
 
-BATCH: Final = 20
+ASK_BATCH: Final = 20
 """Candidates asked for at once."""
 
-MARKS: Final = 12
+REGRET_PLACES: Final = 12
 """Places along the budget, evenly spaced, at which regret is recorded."""
 
 
@@ -118,13 +118,13 @@ PROBLEMS: Final = (
     Problem(kind="levy", dimension=100, rotated=True),
 )
 
-NARROW: Final = {
+NARROW_SETTINGS: Final = {
     **asdict(POLICY_DEFAULTS),
     "outcome_transform": "signed_sqrt",
     "signal_to_noise": 0.0,
     "restart_at_centre": False,
 }
-LITERAL: Final = {"configuration": "paper"}
+LITERAL_SETTINGS: Final = {"configuration": "paper"}
 
 CONTESTANTS: Final = (
     Contestant(name="random", optimizer="random"),
@@ -140,9 +140,15 @@ CONTESTANTS: Final = (
     Contestant(name="local, found", optimizer="dss_gp_ucb"),
     Contestant(name="local, random", optimizer="dss_gp_ucb", graph="random"),
     Contestant(name="local, true", optimizer="dss_gp_ucb", graph="true"),
-    Contestant(name="narrow, none", optimizer="local_gp", settings=NARROW, kinds="additive"),
     Contestant(
-        name="narrow, true", optimizer="dss_gp_ucb", settings=NARROW, graph="true", kinds="additive"
+        name="narrow, none", optimizer="local_gp", settings=NARROW_SETTINGS, kinds="additive"
+    ),
+    Contestant(
+        name="narrow, true",
+        optimizer="dss_gp_ucb",
+        settings=NARROW_SETTINGS,
+        graph="true",
+        kinds="additive",
     ),
     Contestant(
         name="global, none",
@@ -150,12 +156,22 @@ CONTESTANTS: Final = (
         settings={"max_points": 256, "pool": 512},
         largest=100,
     ),
-    Contestant(name="global, found", optimizer="dss_gp_ucb", settings=LITERAL, largest=100),
     Contestant(
-        name="global, random", optimizer="dss_gp_ucb", settings=LITERAL, graph="random", largest=100
+        name="global, found", optimizer="dss_gp_ucb", settings=LITERAL_SETTINGS, largest=100
     ),
     Contestant(
-        name="global, true", optimizer="dss_gp_ucb", settings=LITERAL, graph="true", largest=100
+        name="global, random",
+        optimizer="dss_gp_ucb",
+        settings=LITERAL_SETTINGS,
+        graph="random",
+        largest=100,
+    ),
+    Contestant(
+        name="global, true",
+        optimizer="dss_gp_ucb",
+        settings=LITERAL_SETTINGS,
+        graph="true",
+        largest=100,
     ),
 )
 """Families: the local search of black boxes, the same as weights of policies are searched, and the
@@ -219,15 +235,15 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     deviation = problem.noise * function.deviation
 
     def noisy(candidates: Float) -> Float:
-        return function.value(candidates) + deviation * rng.standard_normal(BATCH)
+        return function.value(candidates) + deviation * rng.standard_normal(ASK_BATCH)
 
     found = list(
         incumbents(
             optimizer,
             noisy,
             evaluations=problem.evaluations,
-            batch=BATCH,
-            marks=MARKS,
+            batch=ASK_BATCH,
+            marks=REGRET_PLACES,
             stderr=deviation,
             after_each=True,
         )

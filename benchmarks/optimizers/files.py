@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import bootstrap
 
-from rolecast.benchmarks.optimizers.cells import BATCH
+from rolecast.benchmarks.optimizers.cells import ASK_BATCH
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 
-SHARES: Final = (0.25, 0.5, 1.0)
+BUDGET_SHARES: Final = (0.25, 0.5, 1.0)
 """Shares of the budget at which the table tells the regret."""
 
-GRAPHS: Final = (
+COMPARED_GRAPHS: Final = (
     ("true", "none"),
     ("found", "none"),
     ("true", "found"),
@@ -26,11 +26,11 @@ GRAPHS: Final = (
 )
 """Graphs compared within a family, on the same functions."""
 
-LEAST: Final = 1e-4
+LEAST_REGRET: Final = 1e-4
 """Regrets below count as this in ratios: the optimum itself is known no better."""
 
-COLUMNS: Final = 3
-WIDTH: Final = 1.6
+PANEL_COLUMNS: Final = 3
+LINE_WIDTH: Final = 1.6
 """Of a line."""
 
 Row = Mapping[str, Any]
@@ -59,9 +59,9 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
     """
     lines = []
     for (problem, contestant), cells in grouped(rows, "problem", "contestant").items():
-        batches = cells[0]["evaluations"][-1] / BATCH
+        batches = cells[0]["evaluations"][-1] / ASK_BATCH
         pace = float(np.median([cell["seconds"][-1] for cell in cells])) / batches
-        for share in SHARES:
+        for share in BUDGET_SHARES:
             place = round(share * len(cells[0]["regrets"])) - 1
             regrets = [cell["regrets"][place] for cell in cells]
             lines.append(
@@ -89,7 +89,7 @@ def ratios(rows: Sequence[Row]) -> pd.DataFrame:
         family, comma, graph = row["contestant"].partition(", ")
         if comma:
             graphs = finals.setdefault((row["problem"], family), {})
-            graphs.setdefault(graph, {})[row["seed"]] = max(row["regrets"][-1], LEAST)
+            graphs.setdefault(graph, {})[row["seed"]] = max(row["regrets"][-1], LEAST_REGRET)
     for (problem, family), graphs in finals.items():
         for first, second, ratio in compared_graphs(graphs, lambda one, other: one / other):
             lines.append(
@@ -114,7 +114,7 @@ def compared_graphs(
         graphs: what a search ended with, by graph and seed.
         compare: of what the first and the second ended with.
     """
-    for first, second in GRAPHS:
+    for first, second in COMPARED_GRAPHS:
         shared = sorted(set(graphs.get(first, {})) & set(graphs.get(second, {})))
         if shared:
             found = [compare(graphs[first][seed], graphs[second][seed]) for seed in shared]
@@ -134,7 +134,8 @@ def markdown(rows: Sequence[Row]) -> str:
         "",
         "Simple regret of the incumbent (`best()`, its true value), as a share of the regret of "
         "the cube's mean: 1 is a uniform point, 0 the optimum. Median over seeds, from 0 on, and "
-        f"its 90 % bootstrap interval. Batches of {BATCH}. Written by `rolecast bench optimizers`.",
+        f"its 90 % bootstrap interval. Batches of {ASK_BATCH}. Written by "
+        "`rolecast bench optimizers`.",
     ]
     compared = ratios(rows)
     if len(compared):
@@ -172,17 +173,19 @@ def picture(rows: Sequence[Row], *, over: str, label: str) -> Figure:
     """Draw regret over "evaluations" or "seconds", a panel a problem; medians, and intervals."""
     problems = grouped(rows, "problem")
     contestants = list(dict.fromkeys(row["contestant"] for row in rows))
-    drawing, panels = panel_grid(len(problems) + 1, COLUMNS, width=4.2 * COLUMNS, height=2.8)
+    drawing, panels = panel_grid(
+        len(problems) + 1, PANEL_COLUMNS, width=4.2 * PANEL_COLUMNS, height=2.8
+    )
     for axes, ((problem,), cells) in zip(panels, problems.items(), strict=False):
         for (contestant,), runs in grouped(cells, "contestant").items():
-            style = line_style(contestants.index(contestant), WIDTH)
-            draw(axes, runs, over, "regrets", style, least=LEAST)
+            style = line_style(contestants.index(contestant), LINE_WIDTH)
+            draw(axes, runs, over, "regrets", style, least=LEAST_REGRET)
         panel_style(axes, problem)
         if over == "seconds":
             axes.set_xscale("log")
     for axes in panels[len(problems) :]:
         axes.set_axis_off()
-    handles = legend_lines(panels[-1], contestants, WIDTH)
+    handles = legend_lines(panels[-1], contestants, LINE_WIDTH)
     panels[-1].legend(handles=handles, frameon=False, fontsize=8, loc="center", ncols=2)
     drawing.supxlabel(label, fontsize=10)
     drawing.supylabel("simple regret, share of a uniform point's", fontsize=10)

@@ -19,7 +19,7 @@ from rolecast.benchmarks.experiment_table import (
 from rolecast.benchmarks.resumable import Row, by_table
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPHS, TABLE
+from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES, TABLE
 
 POLICY_KIND: Final = "policy"
 """Kind of these problems, for filters."""
@@ -67,7 +67,7 @@ def run_policy_table(
     """Run the searches that a results file lacks; see `run_missing_trials`."""
     table = ExperimentTable(
         row=policy_row,
-        order=by_table([*EXPERIMENT.tasks], [method.label for method in GRAPHS]),
+        order=by_table([*EXPERIMENT.tasks], [method.label for method in GRAPH_SEARCHES]),
         line=lambda row: f"return {row['returns'][-1]:.1f} in {row['seconds'][-1]:.0f} s",
     )
     return run_missing_trials(trials, path, table, processes=processes, note=note)

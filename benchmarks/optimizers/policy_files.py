@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rolecast.benchmarks.optimizers.files import (
-    SHARES,
-    WIDTH,
+    BUDGET_SHARES,
+    LINE_WIDTH,
     Row,
     compared_graphs,
     draw,
@@ -20,7 +20,11 @@ from rolecast.benchmarks.optimizers.files import (
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 
-AXES: Final = {"evaluations": "evaluations", "env_steps": "env steps", "seconds": "wall time, s"}
+AXIS_LABELS: Final = {
+    "evaluations": "evaluations",
+    "env_steps": "env steps",
+    "seconds": "wall time, s",
+}
 """What returns are drawn over: a row of panels each."""
 
 
@@ -32,7 +36,7 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
     """
     lines = []
     for (problem, contestant), cells in grouped(rows, "problem", "contestant").items():
-        for share in SHARES:
+        for share in BUDGET_SHARES:
             place = round(share * len(cells[0]["returns"])) - 1
             returns = [cell["returns"][place] for cell in cells]
             lines.append(
@@ -110,9 +114,9 @@ def markdown(rows: Sequence[Row]) -> str:
         for key, runs in grouped(rows, "problem", "contestant").items()
     }
     for problem, part in summary(rows).groupby("problem", sort=False):
-        head = " | ".join(f"{share:.0%} of the budget" for share in SHARES)
+        head = " | ".join(f"{share:.0%} of the budget" for share in BUDGET_SHARES)
         lines += ["", f"## {problem}", "", f"| optimiser | {head} | each seed | s a search |"]
-        lines.append(f"|---|{'---|' * (len(SHARES) + 2)}")
+        lines.append(f"|---|{'---|' * (len(BUDGET_SHARES) + 2)}")
         for contestant, cells in part.groupby("contestant", sort=False):
             entries = [
                 f"**{cell.earned:.1f}** [{cell.low:.0f}, {cell.high:.0f}]"
@@ -129,17 +133,17 @@ def picture(rows: Sequence[Row]) -> Figure:
     contestants = list(dict.fromkeys(row["contestant"] for row in rows))
     columns = len(problems)
     drawing, panels = panel_grid(
-        columns * len(AXES), columns, width=max(9.0, 5.0 * columns), height=2.8
+        columns * len(AXIS_LABELS), columns, width=max(9.0, 5.0 * columns), height=2.8
     )
-    for row, (over, label) in enumerate(AXES.items()):
+    for row, (over, label) in enumerate(AXIS_LABELS.items()):
         for column, ((problem,), cells) in enumerate(problems.items()):
             axes = panels[row * columns + column]
             for (contestant,), runs in grouped(cells, "contestant").items():
-                style = line_style(contestants.index(contestant), WIDTH)
+                style = line_style(contestants.index(contestant), LINE_WIDTH)
                 draw(axes, runs, over, "returns", style)
             panel_style(axes, problem, scale="linear")
             axes.set_xlabel(label, fontsize=9)
-    handles = legend_lines(panels[0], contestants, WIDTH)
+    handles = legend_lines(panels[0], contestants, LINE_WIDTH)
     drawing.legend(handles=handles, loc="outside lower center", frameon=False, fontsize=8, ncols=4)
     drawing.supylabel("held-out return of the incumbent", fontsize=10)
     return drawing

@@ -23,7 +23,7 @@ from rolecast.benchmarks.optimizers.cells import (
 )
 from rolecast.benchmarks.resumable import Row, by_table
 
-FILTERS: Final = ("problem", "kind", "contestant", "seed")
+OPTIMIZER_FILTERS: Final = ("problem", "kind", "contestant", "seed")
 FUNCTIONS_FILE: Final = "optimizers.json"
 POLICIES_FILE: Final = "optimizers_policies.json"
 
@@ -45,7 +45,7 @@ def chosen(cells: Iterable[Cell | TableTrial], filters: Sequence[str]) -> list[C
         cells: from which to choose.
         filters: "problem=NAME", "kind=NAME", "contestant=NAME" or "seed=0".
     """
-    return resumable.chosen(cells, filters, kinds=FILTERS, named=_named)
+    return resumable.chosen(cells, filters, kinds=OPTIMIZER_FILTERS, named=_named)
 
 
 def _named(cell: Cell | TableTrial) -> Mapping[str, str]:

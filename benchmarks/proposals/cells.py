@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rolecast.benchmarks.competitors.cells import LARGEST
+from rolecast.benchmarks.competitors.cells import LARGEST_DIMENSIONS
 from rolecast.benchmarks.peak import peak_mib
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float
@@ -28,12 +28,12 @@ from rolecast.platform.optimizers.registry import (
     optimizer_config_class,
 )
 
-DIMENSIONS: Final = (20, 100, 400)
-TOLD: Final = (100, 500, 1000, 2000)
-BATCH: Final = 20
+PROPOSAL_DIMENSIONS: Final = (20, 100, 400)
+TOLD_COUNTS: Final = (100, 500, 1000, 2000)
+ASK_BATCH: Final = 20
 """Candidates asked for."""
 
-LIMIT: Final = 120
+TIME_LIMIT_S: Final = 120
 """Processor seconds after which a measurement is given up."""
 
 
@@ -47,10 +47,10 @@ class Cell:
     dimension: int
     """D."""
 
-    told: tuple[int, ...] = TOLD
+    told: tuple[int, ...] = TOLD_COUNTS
     """N, ascending; where one takes longer than the limit, those after it are not tried."""
 
-    limit: int = LIMIT
+    limit: int = TIME_LIMIT_S
     """Processor seconds of one measurement."""
 
     @property
@@ -63,9 +63,9 @@ def all_cells() -> list[Cell]:
     """Return all optimisers in all numbers of dimensions that they take, small ones first."""
     return [
         Cell(optimizer=name, dimension=dimension)
-        for dimension in DIMENSIONS
+        for dimension in PROPOSAL_DIMENSIONS
         for name in (*OPTIMIZERS, *BASELINES)
-        if dimension <= LARGEST.get(name, dimension)
+        if dimension <= LARGEST_DIMENSIONS.get(name, dimension)
     ]
 
 
@@ -77,7 +77,7 @@ def quick_cells() -> list[Cell]:
 def settings_of(name: str) -> dict[str, Any]:
     """Return what makes an optimiser propose by its model: a first design of few points."""
     known = {each.name for each in fields(optimizer_config_class(name))}  # type: ignore[arg-type]
-    return {"initial": BATCH} if "initial" in known else {}
+    return {"initial": ASK_BATCH} if "initial" in known else {}
 
 
 def run_cell(cell: Cell) -> dict[str, Any]:
@@ -146,18 +146,18 @@ def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str
     """
     settings = settings_of(name)
     small = make_optimizer(name, dimension=4, **settings)
-    small.tell(*_evaluations(4, 2 * BATCH))
+    small.tell(*_evaluations(4, 2 * ASK_BATCH))
     small.ask(2)
     optimizer = make_optimizer(name, dimension=dimension, **settings)
     points, values, errors = _evaluations(dimension, told)
-    optimizer.tell(points[:-BATCH], values[:-BATCH], errors[:-BATCH])
+    optimizer.tell(points[:-ASK_BATCH], values[:-ASK_BATCH], errors[:-ASK_BATCH])
     before = peak_mib()
     if limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time()) + limit, hard))
     start = time.process_time()
-    optimizer.tell(points[-BATCH:], values[-BATCH:], errors[-BATCH:])
-    optimizer.ask(BATCH)
+    optimizer.tell(points[-ASK_BATCH:], values[-ASK_BATCH:], errors[-ASK_BATCH:])
+    optimizer.ask(ASK_BATCH)
     seconds = time.process_time() - start
     after = peak_mib()
     return {"seconds": round(seconds, 4), "mib": round(after - before, 1)}

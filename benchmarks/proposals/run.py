@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rolecast.benchmarks import resumable
-from rolecast.benchmarks.proposals.cells import BATCH, Cell, run_cell
+from rolecast.benchmarks.proposals.cells import ASK_BATCH, Cell, run_cell
 from rolecast.benchmarks.resumable import place
 from rolecast.core.files import write_all
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 
-FILTERS: Final = ("optimizer", "dimension")
+PROPOSAL_FILTERS: Final = ("optimizer", "dimension")
 Row = Mapping[str, Any]
 
 
@@ -23,7 +23,7 @@ def chosen(cells: Iterable[Cell], filters: Sequence[str]) -> list[Cell]:
     return resumable.chosen(
         cells,
         filters,
-        kinds=FILTERS,
+        kinds=PROPOSAL_FILTERS,
         named=lambda cell: {"optimizer": cell.optimizer, "dimension": str(cell.dimension)},
     )
 
@@ -53,12 +53,12 @@ def markdown(rows: Sequence[Row]) -> str:
     text = [
         "# What a proposal costs",
         "",
-        f"Processor seconds of one core to take in the last {BATCH} of N evaluations and to be "
-        f"asked for {BATCH} candidates, with the fit that is due, and MiB beyond those of "
+        f"Processor seconds of one core to take in the last {ASK_BATCH} of N evaluations and to be "
+        f"asked for {ASK_BATCH} candidates, with the fit that is due, and MiB beyond those of "
         "libraries and data. Each measurement "
         f"is a process of its own; one that takes more than {limits} s is given up (`>`), and so "
         "are those with more evaluations. Default settings, but for a first design of "
-        f"{BATCH} points, so that models are used. Written by `rolecast bench proposals`.",
+        f"{ASK_BATCH} points, so that models are used. Written by `rolecast bench proposals`.",
         "",
         f"| optimiser | D | {' | '.join(f'N = {count:,}' for count in told)} |",
         f"|---|---|{'---|' * len(told)}",
@@ -99,7 +99,7 @@ def picture(rows: Sequence[Row]) -> Figure:
         panel_style(axes, f"D = {dimension}")
         axes.set_xscale("log")
         axes.set_xlabel("evaluations told, N", fontsize=9)
-    panels[0].set_ylabel(f"processor seconds for {BATCH} candidates", fontsize=9)
+    panels[0].set_ylabel(f"processor seconds for {ASK_BATCH} candidates", fontsize=9)
     handles = legend_lines(panels[0], names)
     drawing.legend(handles=handles, frameon=False, fontsize=8, loc="outside right center")
     return drawing

@@ -35,13 +35,13 @@ class Sample:
     """Standard deviation of an evaluation's error, as a share of that of values over the cube."""
 
 
-SAMPLES: Final = tuple(
+RECOVERY_SAMPLES: Final = tuple(
     Sample(dimension=dimension, points=points, noise=noise)
     for dimension, counts in ((20, (100, 200, 400, 800)), (100, (500, 1000, 2000)))
     for points in counts
     for noise in (0.0, 0.2)
 )
-QUICK: Final = (Sample(dimension=8, points=120, noise=0.0),)
+QUICK_SAMPLES: Final = (Sample(dimension=8, points=120, noise=0.0),)
 
 
 def found_and_true(sample: Sample, seed: int) -> tuple[set[Edge], set[Edge], float]:
@@ -72,7 +72,7 @@ def measure_recovery(
         note: told of each sample.
     """
     rows = []
-    for sample in QUICK if quick else SAMPLES:
+    for sample in QUICK_SAMPLES if quick else RECOVERY_SAMPLES:
         runs = [found_and_true(sample, seed) for seed in range(seeds)]
         rows.append(
             {

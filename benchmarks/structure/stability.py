@@ -25,7 +25,7 @@ from rolecast.platform.search.policy_hints import RECORDED_OBSERVATIONS
 Edges = frozenset[tuple[int, int]]
 """Pairs of parameters."""
 
-CAPS: Final = (150, 1500)
+EDGE_CAPS: Final = (150, 1500)
 """Edges kept, strongest first; the second is the default of a search."""
 
 
@@ -43,7 +43,7 @@ class Case:
     """Numbers T0, ascending; the last is what the others are compared with."""
 
 
-CASES: Final = (
+STABILITY_CASES: Final = (
     Case(name="pred_prey_3, hom", task="pred_prey_3"),
     Case(
         name="pred_prey_3, hom with role net",
@@ -52,7 +52,7 @@ CASES: Final = (
     ),
     Case(name="pred_prey_3, mlp", task="pred_prey_3", policy="mlp"),
 )
-QUICK: Final = (
+QUICK_CASES: Final = (
     Case(
         name="pred_prey_3, mlp of 4",
         task="pred_prey_3",
@@ -78,7 +78,7 @@ def measure_all(*, quick: bool, seeds: int, note: Callable[[str], None]) -> dict
     if seeds < 2:
         raise ConfigError("seeds", seeds, "an integer >= 2, for they are compared")
     rows = []
-    for case in QUICK if quick else CASES:
+    for case in QUICK_CASES if quick else STABILITY_CASES:
         found: dict[int, list[dict[int, Edges]]] = {}
         for count in case.policies:
             found[count] = [edges_by_cap(case, count, seed) for seed in range(seeds)]
@@ -97,8 +97,8 @@ def edges_by_cap(case: Case, count: int, seed: int) -> dict[int, Edges]:
     plan.task.close()
     assert met.observations is not None
     scores = hessian_scores(plan.policy, weights, met.observations, score="rms", seed=seed)
-    strongest, _ = strongest_edges(scores, max(CAPS))
-    return {cap: frozenset((int(a), int(b)) for a, b in strongest[:cap]) for cap in CAPS}
+    strongest, _ = strongest_edges(scores, max(EDGE_CAPS))
+    return {cap: frozenset((int(a), int(b)) for a, b in strongest[:cap]) for cap in EDGE_CAPS}
 
 
 def _plan(case: Case, count: int, seed: int) -> Plan:
@@ -129,7 +129,7 @@ def _compared(
     plan = _plan(case, case.policies[0], 0)
     plan.task.close()
     pairs = plan.dimension * (plan.dimension - 1) / 2
-    for cap in CAPS:
+    for cap in EDGE_CAPS:
         for count, runs in found.items():
             kept = [run[cap] for run in runs]
             share = min(1.0, cap / pairs)

@@ -9,15 +9,15 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from rolecast.benchmarks.surrogate_speed.kernel_case import FUSED, Case, fused, inputs, timed
+from rolecast.benchmarks.surrogate_speed.kernel_case import FUSED_SIDE, Case, fused, inputs, timed
 from rolecast.core.threads import available_cores
 
-ROUNDS: Final = 5
+TIMING_ROUNDS: Final = 5
 
 
 def cores_cases(*, quick: bool) -> list[Case]:
     """Return the cases of the table; quick ones say nothing, and show that it works."""
-    case = Case(kernel=FUSED, precision="float32", dimensions=478, points=500, cliques=1500)
+    case = Case(kernel=FUSED_SIDE, precision="float32", dimensions=478, points=500, cliques=1500)
     if quick:
         return [replace(case, dimensions=40, points=60, cliques=100)]
     return [replace(case, precision=precision) for precision in ("float32", "float64")]
@@ -38,7 +38,7 @@ def measure_cores(case: Case) -> dict[str, Any]:
     kernel.to(points.dtype)
     seconds: dict[int, list[tuple[float, float]]] = {1: [], threads: []}
     try:
-        for turn in range(ROUNDS + 1):
+        for turn in range(TIMING_ROUNDS + 1):
             for count, taken in seconds.items():
                 torch.set_num_threads(count)
                 found = timed(kernel, points, factors, time.perf_counter)

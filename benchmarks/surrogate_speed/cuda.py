@@ -15,10 +15,15 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from rolecast.benchmarks.surrogate_speed.iterations import BATCH, NOISE, SPREAD, noisy_sum
+from rolecast.benchmarks.surrogate_speed.iterations import (
+    ASK_BATCH,
+    NOISE_DEVIATION,
+    POINT_SPREAD,
+    noisy_sum,
+)
 from rolecast.benchmarks.surrogate_speed.kernel_case import (
-    FUSED,
-    GPYTORCH,
+    FUSED_SIDE,
+    GPYTORCH_SIDE,
     Case,
     fused,
     inputs,
@@ -35,23 +40,23 @@ from rolecast.platform.surrogate.clique_sum.torch_sum import (
     torch_clique_sum_gradient,
 )
 
-CHUNKS: Final = "plain torch in chunks"
+CHUNKED_SIDE: Final = "plain torch in chunks"
 """What computes the sum on CUDA where there is no Triton."""
 
-CUDA: Final = "cuda"
+CUDA_DEVICE: Final = "cuda"
 
-PRECISIONS: Final = ("float64", "float32")
+TIMED_PRECISIONS: Final = ("float64", "float32")
 
-LONG: Final = 20.0
+LONG_SECONDS: Final = 20.0
 """Seconds from which one measurement is enough; the least of three else."""
 
 ON_ALL_CORES: Final = 5e10
 """Pairs times cliques up to which the CPU is timed too."""
 
-ROWS: Final = 64
+COMPARED_ROWS: Final = 64
 """Rows of the covariance in which device and CPU are compared."""
 
-BATCHES: Final = 3
+EXTENDED_BATCHES: Final = 3
 """Told and asked for after the first fit, all by extension of it."""
 
 
@@ -79,18 +84,18 @@ def kernel_cases(*, quick: bool) -> list[Case]:
     if quick:
         return [
             Case(kernel=kernel, precision="float64", dimensions=40, points=70, cliques=30)
-            for kernel in (FUSED, GPYTORCH, CHUNKS)
+            for kernel in (FUSED_SIDE, GPYTORCH_SIDE, CHUNKED_SIDE)
         ]
     ours = ((1000, 100), (1000, 1500), (1000, 15_000), (3000, 15_000), (10_000, 1500))
     sizes = (
-        *((FUSED, points, cliques) for points, cliques in (*ours, (10_000, 50_000))),
-        (GPYTORCH, 1000, 100),
-        (CHUNKS, 1000, 1500),
+        *((FUSED_SIDE, points, cliques) for points, cliques in (*ours, (10_000, 50_000))),
+        (GPYTORCH_SIDE, 1000, 100),
+        (CHUNKED_SIDE, 1000, 1500),
     )
     return [
         Case(kernel=kernel, precision=name, dimensions=478, points=points, cliques=cliques)
         for kernel, points, cliques in sizes
-        for name in PRECISIONS
+        for name in TIMED_PRECISIONS
     ]
 
 
@@ -106,22 +111,22 @@ def measure_kernel(case: Case, device: str) -> dict[str, Any]:
     layout = CliqueLayout.of(cliques)
     points, factors = inputs(case, rng)
     there, given = points.to(device), factors.to(device)
-    if case.kernel == CHUNKS:
+    if case.kernel == CHUNKED_SIDE:
         shares = there.new_full((len(cliques),), 1.0 / len(cliques))
         sides = partial(_chunks, there, given, shares, layout)
     else:
-        make = fused if case.kernel == FUSED else one_a_clique
+        make = fused if case.kernel == FUSED_SIDE else one_a_clique
         kernel = make(case, np.random.default_rng(0)).to(points.dtype).to(device)
         # Triton compiles on the first call, and apart for numbers that 16 divides.
         for few in (65, 80):
             timed(kernel, there[:few], given[:few, :few], partial(_clock, device))
         sides = partial(timed, kernel, there, given)
     found = sides(partial(_clock, device))
-    if sum(found) < LONG:
+    if sum(found) < LONG_SECONDS:
         more = [sides(partial(_clock, device)) for _ in range(2)]
         found = tuple(np.min([found, *more], axis=0))
     row = {"value_s": found[0], "gradient_s": found[1]}
-    if case.kernel != FUSED:
+    if case.kernel != FUSED_SIDE:
         return _rounded(row)
     if case.points**2 * case.cliques <= ON_ALL_CORES:
         kernel = kernel.to("cpu")
@@ -158,16 +163,16 @@ def _errors(
 ) -> dict[str, float]:
     """Return greatest differences of value and gradient from the CPU's in float64, in some rows."""
     scale = float(kernel.lengthscale.detach().reshape(-1)[0])
-    all_points, given = points.double().numpy() / scale, factors[:ROWS].double().numpy()
+    all_points, given = points.double().numpy() / scale, factors[:COMPARED_ROWS].double().numpy()
     weights = kernel.clique_weight.detach().double().cpu().numpy()
-    ones, some, threads = np.ones(len(weights)), all_points[:ROWS], torch.get_num_threads()
+    ones, some, threads = np.ones(len(weights)), all_points[:COMPARED_ROWS], torch.get_num_threads()
     value = clique_sum(some, all_points, layout, ones, weights, threads=threads)
     gradient, _, _ = clique_sum_gradient(
         some, all_points, given, layout, ones, weights, threads=threads
     )
-    rows = points[:ROWS].to(device).requires_grad_()
+    rows = points[:COMPARED_ROWS].to(device).requires_grad_()
     found = kernel(rows, points.to(device)).to_dense()
-    (slopes,) = torch.autograd.grad(found, rows, factors[:ROWS].to(device))
+    (slopes,) = torch.autograd.grad(found, rows, factors[:COMPARED_ROWS].to(device))
     values, changes = (each.detach().double().cpu().numpy() for each in (found, slopes * scale))
     return {
         "value_error": float(np.abs(values - value).max()),
@@ -213,31 +218,31 @@ def measure_search(case: Searched) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     cliques = random_cliques(case.dimensions, case.cliques, rng)
     noisy = noisy_sum(cliques[:1500], rng)  # of the data alone, what they are is all one
-    cloud = 0.5 + SPREAD * rng.standard_normal((case.points, case.dimensions))
+    cloud = 0.5 + POINT_SPREAD * rng.standard_normal((case.points, case.dimensions))
     config = DssGpUcbConfig(
         cliques=tuple(cliques),
         groups=tuple(range(case.dimensions)),
-        window=case.points + BATCHES * BATCH,
+        window=case.points + EXTENDED_BATCHES * ASK_BATCH,
         acquisition="ucb",
         device=case.device,
     )
     with threadpool_limits(1):
         optimizer = config.build(dimension=case.dimensions, seed=0)
-        optimizer.ask(BATCH)
+        optimizer.ask(ASK_BATCH)
         few = config.build(dimension=case.dimensions, seed=0)
         for part in (cloud[:100], cloud[100:208]):  # compiles
-            few.tell(part, noisy(part), np.full(len(part), NOISE))
-            few.ask(BATCH)
+            few.tell(part, noisy(part), np.full(len(part), NOISE_DEVIATION))
+            few.ask(ASK_BATCH)
         values, seconds = noisy(cloud), []
         start = _clock(case.device)
-        optimizer.tell(cloud, values, np.full(len(cloud), NOISE))
+        optimizer.tell(cloud, values, np.full(len(cloud), NOISE_DEVIATION))
         fitted = _clock(case.device) - start
-        asked = optimizer.ask(BATCH)
-        for _ in range(BATCHES):
+        asked = optimizer.ask(ASK_BATCH)
+        for _ in range(EXTENDED_BATCHES):
             values = noisy(asked)
             start = _clock(case.device)
-            optimizer.tell(asked, values, np.full(BATCH, NOISE))
-            asked = optimizer.ask(BATCH)
+            optimizer.tell(asked, values, np.full(ASK_BATCH, NOISE_DEVIATION))
+            asked = optimizer.ask(ASK_BATCH)
             seconds.append(_clock(case.device) - start)
     found = {"fit_s": fitted, "batch_s": float(np.median(seconds))}
     if case.device != "cpu":

@@ -25,25 +25,25 @@ from rolecast.benchmarks.surrogate_speed.random_cliques import random_cliques
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
-from rolecast.platform.surrogate.refits import GROWTH, SMALL
+from rolecast.platform.surrogate.refits import ALWAYS_REFITTED_POINTS, REFIT_GROWTH
 
-OURS: Final = "dss_gp_ucb"
-BOTORCH: Final = "botorch SingleTaskGP, qUpperConfidenceBound"
+OWN_SIDE: Final = "dss_gp_ucb"
+BOTORCH_SIDE: Final = "botorch SingleTaskGP, qUpperConfidenceBound"
 
-BATCH: Final = 15
+ASK_BATCH: Final = 15
 """Candidates of a batch, the paper's number."""
 
-NOISE: Final = 0.3
+NOISE_DEVIATION: Final = 0.3
 """Standard deviation of an evaluation's error, in units of a term of the function."""
 
-SPREAD: Final = 0.01
+POINT_SPREAD: Final = 0.01
 """Standard deviation of a coordinate of the points told before, as a policy's cloud has it."""
 
-RESTARTS: Final = 4
-RAW: Final = 64
+ASCENT_RESTARTS: Final = 4
+RAW_STARTS: Final = 64
 """What BoTorch has no defaults for: starts of an ascent, and points to choose them from."""
 
-STEPS: Final = 50
+MOST_ASCENT_STEPS: Final = 50
 """Most steps of BoTorch's fit and of an ascent; without a limit a fit can take minutes here."""
 
 
@@ -72,12 +72,12 @@ def all_iterations(*, quick: bool) -> list[Iteration]:
     """Return the cases of the table; quick ones say nothing, and show that it works."""
     if quick:
         sizes = {"dimensions": 20, "points": 60, "cliques": 10, "batches": 1}
-        return [Iteration(optimizer=name, **sizes) for name in (OURS, BOTORCH)]
+        return [Iteration(optimizer=name, **sizes) for name in (OWN_SIDE, BOTORCH_SIDE)]
     return [
-        Iteration(optimizer=BOTORCH, dimensions=478, points=500, cliques=1500, batches=2),
+        Iteration(optimizer=BOTORCH_SIDE, dimensions=478, points=500, cliques=1500, batches=2),
         *(
             Iteration(
-                optimizer=OURS,
+                optimizer=OWN_SIDE,
                 dimensions=478,
                 points=points,
                 cliques=cliques,
@@ -97,7 +97,9 @@ def all_iterations(*, quick: bool) -> list[Iteration]:
 def cycle(points: int) -> int:
     """Return how many of our iterations hold each kind of work once: one refit where it is rare."""
     return (
-        SEARCH_CONSTANTS.choice_interval if points <= SMALL else math.ceil(GROWTH * points / BATCH)
+        SEARCH_CONSTANTS.choice_interval
+        if points <= ALWAYS_REFITTED_POINTS
+        else math.ceil(REFIT_GROWTH * points / ASK_BATCH)
     )
 
 
@@ -107,8 +109,8 @@ def measure_iteration(case: Iteration) -> dict[str, float]:
     rng = np.random.default_rng(0)
     cliques = random_cliques(case.dimensions, case.cliques, rng)
     noisy = noisy_sum(cliques, rng)
-    cloud = 0.5 + SPREAD * rng.standard_normal((case.points, case.dimensions))
-    make = _Ours if case.optimizer == OURS else _BoTorch
+    cloud = 0.5 + POINT_SPREAD * rng.standard_normal((case.points, case.dimensions))
+    make = _Ours if case.optimizer == OWN_SIDE else _BoTorch
     before = peak_mib()
     search: _Search = make(case, cliques)
     search.tell(cloud, noisy(cloud))
@@ -134,7 +136,7 @@ def noisy_sum(cliques: list[tuple[int, ...]], rng: np.random.Generator) -> Calla
 
     def noisy(points: Float) -> Float:
         terms = np.cos(5.0 * (points[:, pairs[:, 0]] + points[:, pairs[:, 1]])).sum(1)
-        return np.asarray(terms + NOISE * rng.standard_normal(len(points)))
+        return np.asarray(terms + NOISE_DEVIATION * rng.standard_normal(len(points)))
 
     return noisy
 
@@ -157,10 +159,10 @@ class _Ours:
         self._optimizer = config.build(dimension=case.dimensions, seed=0)
 
     def tell(self, points: Float, values: Float) -> None:
-        self._optimizer.tell(points, values, np.full(len(points), NOISE))
+        self._optimizer.tell(points, values, np.full(len(points), NOISE_DEVIATION))
 
     def ask(self) -> Float:
-        return self._optimizer.ask(BATCH)
+        return self._optimizer.ask(ASK_BATCH)
 
 
 class _BoTorch:
@@ -180,26 +182,26 @@ class _BoTorch:
             # That a fit stops early is what its limit asks for.
             warnings.simplefilter("ignore", OptimizationWarning)
             objective = ExactMarginalLogLikelihood(model.likelihood, model)
-            fit_gpytorch_mll_scipy(objective, options={"maxiter": STEPS})
+            fit_gpytorch_mll_scipy(objective, options={"maxiter": MOST_ASCENT_STEPS})
         bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
         found, _ = optimize_acqf(
             qUpperConfidenceBound(model, beta=0.2),
             bounds.expand(2, self._points.shape[1]),
-            q=BATCH,
-            num_restarts=RESTARTS,
-            raw_samples=RAW,
-            options={"maxiter": STEPS},
+            q=ASK_BATCH,
+            num_restarts=ASCENT_RESTARTS,
+            raw_samples=RAW_STARTS,
+            options={"maxiter": MOST_ASCENT_STEPS},
         )
         return np.asarray(found.numpy())
 
 
 def faster(rows: list[dict[str, Any]]) -> float:
     """Return how many times as fast ours is on average as BoTorch's at the same size."""
-    (peer,) = (row for row in rows if row["optimizer"] == BOTORCH)
+    (peer,) = (row for row in rows if row["optimizer"] == BOTORCH_SIDE)
     same = ("dimensions", "points", "cliques")
     (ours,) = (
         row
         for row in rows
-        if row["optimizer"] == OURS and all(row[name] == peer[name] for name in same)
+        if row["optimizer"] == OWN_SIDE and all(row[name] == peer[name] for name in same)
     )
     return round(float(peer["mean_s"]) / max(float(ours["mean_s"]), 1e-6), 1)

@@ -11,8 +11,8 @@ import torch
 from rolecast.benchmarks.surrogate_speed.random_cliques import random_cliques
 from rolecast.platform.surrogate.clique_sum.gpytorch_kernel import AdditiveCliqueKernel
 
-FUSED: Final = "AdditiveCliqueKernel"
-GPYTORCH: Final = "gpytorch AdditiveKernel"
+FUSED_SIDE: Final = "AdditiveCliqueKernel"
+GPYTORCH_SIDE: Final = "gpytorch AdditiveKernel"
 
 
 @dataclass(frozen=True, kw_only=True)

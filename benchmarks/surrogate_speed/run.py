@@ -19,7 +19,7 @@ import torch
 from rolecast.benchmarks.peak import peak_mib
 from rolecast.benchmarks.surrogate_speed.cores import cores_cases, measure_cores
 from rolecast.benchmarks.surrogate_speed.cuda import (
-    CUDA,
+    CUDA_DEVICE,
     kernel_cases,
     machine,
     measure_kernel,
@@ -29,8 +29,8 @@ from rolecast.benchmarks.surrogate_speed.cuda import (
 )
 from rolecast.benchmarks.surrogate_speed.iterations import all_iterations, faster, measure_iteration
 from rolecast.benchmarks.surrogate_speed.kernel_case import (
-    FUSED,
-    GPYTORCH,
+    FUSED_SIDE,
+    GPYTORCH_SIDE,
     Case,
     fused,
     inputs,
@@ -39,7 +39,7 @@ from rolecast.benchmarks.surrogate_speed.kernel_case import (
 )
 from rolecast.core.errors import unknown_name
 
-REPEATS: Final = 3
+TIMING_REPEATS: Final = 3
 
 
 def all_cases(*, quick: bool) -> list[Case]:
@@ -48,9 +48,9 @@ def all_cases(*, quick: bool) -> list[Case]:
     few, *more = (10,) if quick else (100, 1500, 15_000)
     cases = []
     for precision in ("float32",) if quick else ("float32", "float64"):
-        cases.append(Case(kernel=GPYTORCH, precision=precision, cliques=few, **sizes))
+        cases.append(Case(kernel=GPYTORCH_SIDE, precision=precision, cliques=few, **sizes))
         cases += [
-            Case(kernel=FUSED, precision=precision, cliques=cliques, **sizes)
+            Case(kernel=FUSED_SIDE, precision=precision, cliques=cliques, **sizes)
             for cliques in (few, *more)
         ]
     return cases
@@ -61,7 +61,7 @@ def _kernels(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
         return f"{row['kernel']}, {row['precision']}, M = {row['cliques']}: {row['value_s']:.3f} s"
 
     rows = _rows(measure, all_cases(quick=quick), told, note)
-    ratios = {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH, rows)}
+    ratios = {row["precision"]: _ratios(row, rows) for row in _of(GPYTORCH_SIDE, rows)}
     return {"cases": rows, "ratio_to_gpytorch": ratios}
 
 
@@ -87,7 +87,7 @@ def _cuda_kernels(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]
         sizes = f"N = {row['points']}, M = {row['cliques']}"
         return f"{row['kernel']}, {row['precision']}, {sizes}: {row['value_s']:.4f} s on CUDA"
 
-    measured = partial(measure_kernel, device=CUDA)
+    measured = partial(measure_kernel, device=CUDA_DEVICE)
     rows = _rows(measured, kernel_cases(quick=quick), told, note)
     return {"cuda_kernels": {"machine": machine(), "cases": rows}}
 
@@ -97,17 +97,17 @@ def _cuda_search(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
         sizes = f"N = {row['points']}, M = {row['cliques']}"
         return f"{row['device']}, {sizes}: fit {row['fit_s']:.2f} s, batch {row['batch_s']:.2f} s"
 
-    rows = _rows(measure_search, search_cases(quick=quick, device=CUDA), told, note)
+    rows = _rows(measure_search, search_cases(quick=quick, device=CUDA_DEVICE), told, note)
     return {"cuda_search": {"machine": machine(), "cases": rows}}
 
 
 CUDA_PARTS: Final = {"cuda_kernels": _cuda_kernels, "cuda_search": _cuda_search}
-PARTS: Final = {"kernels": _kernels, "cores": _cores, "iterations": _iterations}
+BENCHMARK_PARTS: Final = {"kernels": _kernels, "cores": _cores, "iterations": _iterations}
 """What is measured where nothing is asked for; CUDA's by name alone."""
 
 
 def measure_all(
-    *, quick: bool, note: Callable[[str], None], parts: Collection[str] = tuple(PARTS)
+    *, quick: bool, note: Callable[[str], None], parts: Collection[str] = tuple(BENCHMARK_PARTS)
 ) -> dict[str, Any]:
     """Measure all cases, one after the other.
 
@@ -126,7 +126,7 @@ def measure_all(
     Raises:
         RequestError: a part is not known, or is of CUDA and torch sees none.
     """
-    known = PARTS | CUDA_PARTS
+    known = BENCHMARK_PARTS | CUDA_PARTS
     for part in parts:
         if part not in known:
             raise unknown_name("--part", part, known)
@@ -161,12 +161,12 @@ def measure(case: Case) -> dict[str, float]:
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
     points, factors = inputs(case, rng)
-    make = fused if case.kernel == FUSED else one_a_clique
+    make = fused if case.kernel == FUSED_SIDE else one_a_clique
     kernel = make(case, rng).to(points.dtype)
     first = make(replace(case, cliques=1), rng).to(points.dtype)
     timed(first, points, factors, time.process_time)  # compiles
     before = peak_mib()
-    rounds = [timed(kernel, points, factors, time.process_time) for _ in range(REPEATS)]
+    rounds = [timed(kernel, points, factors, time.process_time) for _ in range(TIMING_REPEATS)]
     times = np.min(rounds, axis=0)
     peak = peak_mib() - before
     each = 1e9 / (case.cliques * case.points * (case.points + 1) / 2)
@@ -187,7 +187,7 @@ def _ratios(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, float]
     """Return how many times faster the fused kernel is than GPyTorch at one of its cases."""
     (ours,) = (
         other
-        for other in _of(FUSED, rows)
+        for other in _of(FUSED_SIDE, rows)
         if (other["precision"], other["cliques"]) == (row["precision"], row["cliques"])
     )
     return {

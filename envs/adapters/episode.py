@@ -11,7 +11,7 @@ from pettingzoo import ParallelEnv
 
 from rolecast.core.errors import RequestError
 
-AGENT = "agent"
+SINGLE_AGENT_NAME = "agent"
 """Name of the one agent of a Gymnasium environment."""
 
 
@@ -60,22 +60,26 @@ class GymnasiumTeam:
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         self._env = env
-        self.agents = [AGENT]
-        self.observation_spaces = {AGENT: env.observation_space}
-        self.action_spaces = {AGENT: env.action_space}
+        self.agents = [SINGLE_AGENT_NAME]
+        self.observation_spaces = {SINGLE_AGENT_NAME: env.observation_space}
+        self.action_spaces = {SINGLE_AGENT_NAME: env.action_space}
 
     def reset(self, seed: int) -> Moment:
         """Begin an episode."""
         observation, _ = self._env.reset(seed=seed)
-        return Moment(observations={AGENT: observation}, rewards={}, live=frozenset([AGENT]))
+        return Moment(
+            observations={SINGLE_AGENT_NAME: observation},
+            rewards={},
+            live=frozenset([SINGLE_AGENT_NAME]),
+        )
 
     def step(self, actions: Mapping[str, Any]) -> Moment:
         """Advance by one step."""
-        observation, reward, terminated, truncated, _ = self._env.step(actions[AGENT])
+        observation, reward, terminated, truncated, _ = self._env.step(actions[SINGLE_AGENT_NAME])
         return Moment(
-            observations={AGENT: observation},
-            rewards={AGENT: _number(reward)},
-            live=frozenset() if terminated or truncated else frozenset([AGENT]),
+            observations={SINGLE_AGENT_NAME: observation},
+            rewards={SINGLE_AGENT_NAME: _number(reward)},
+            live=frozenset() if terminated or truncated else frozenset([SINGLE_AGENT_NAME]),
             terminated=bool(terminated),
         )
 

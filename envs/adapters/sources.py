@@ -61,7 +61,7 @@ def python_source(name: str) -> Factory:
     return factory
 
 
-SOURCES: Final[Mapping[str, Callable[[str], Factory]]] = MappingProxyType(
+ENVIRONMENT_SOURCES: Final[Mapping[str, Callable[[str], Factory]]] = MappingProxyType(
     {"gym": gymnasium_source, "pettingzoo": pettingzoo_source, "python": python_source}
 )
 """What stands before the first colon of an id, to where its environments come from."""

@@ -12,7 +12,7 @@ import numpy as np
 from rolecast.core.types import Float
 from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState, length
 
-_TINY: Final = 1e-12
+_LEAST_LENGTH: Final = 1e-12
 """Keeps directions between equal places finite."""
 
 
@@ -61,7 +61,7 @@ def expert_actions(
     wanted = _course(params, state, rule)
     if not blind:
         wanted = wanted + _give_way(params, state, wanted, rule)
-    slow_down = np.minimum(1.0, rule.top_speed / np.maximum(length(wanted), _TINY))
+    slow_down = np.minimum(1.0, rule.top_speed / np.maximum(length(wanted), _LEAST_LENGTH))
     wanted = wanted * slow_down[..., None]
     thrust = wanted - (1.0 - params.damping) * state.velocities
     return np.clip(thrust / (params.dt * params.gain), -1.0, 1.0)
@@ -74,7 +74,7 @@ def _course(params: DroneDeliveryParameters, state: DroneState, rule: ExpertRule
     way that is left uses up the fuel that may be used, and never below the most economical.
     """
     way = state.points - state.positions
-    far = np.maximum(length(way), _TINY)
+    far = np.maximum(length(way), _LEAST_LENGTH)
     reserve = np.maximum(state.fuel - (1.0 - rule.fuel_share), 0.01)
     thrifty = np.cbrt(params.hover_burn / (2.0 * params.speed_burn))
     speed = np.full_like(far, rule.top_speed)
@@ -93,10 +93,10 @@ def _give_way(
     # Where a drone will be depends on how it flies and on how it is about to.
     velocities = np.where(state.stopped[..., None] > 0, 0.0, 0.5 * (wanted + state.velocities))
     closing = velocities[:, :, None] - velocities[:, None]
-    squared = np.maximum(np.square(closing).sum(axis=-1), _TINY)
+    squared = np.maximum(np.square(closing).sum(axis=-1), _LEAST_LENGTH)
     when = np.clip(-(offset * closing).sum(axis=-1) / squared, 0.0, rule.look_ahead)
     miss = offset + when[..., None] * closing
-    distance = np.maximum(length(miss), _TINY)
+    distance = np.maximum(length(miss), _LEAST_LENGTH)
     right = np.stack([closing[..., 1], -closing[..., 0]], axis=-1)
     side = miss / distance[..., None] + rule.keep_right * right / np.sqrt(squared)[..., None]
     lack = np.maximum(rule.clearance * params.contact - distance, 0.0)

@@ -13,7 +13,7 @@ from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneS
 OBSERVATION_SIZE: Final = 13
 """do; with it `hom` stays below 500 parameters for up to 16 drones."""
 
-TINY: Final = 1e-12
+LEAST_LENGTH: Final = 1e-12
 """Keeps the direction between two equal places finite: zero."""
 
 
@@ -38,7 +38,7 @@ def observe(params: DroneDeliveryParameters, state: DroneState) -> Float:
     offset = state.positions[:, None] - state.positions[:, :, None]
     distance = length(offset)
     seen = (distance <= params.view_radius) & ~np.eye(n, dtype=bool)
-    nearness = 1.0 / np.maximum(distance, TINY) - 1.0 / params.view_radius
+    nearness = 1.0 / np.maximum(distance, LEAST_LENGTH) - 1.0 / params.view_radius
     closing = velocities[:, None] - velocities[:, :, None]
     others = np.concatenate([offset * nearness[..., None], closing], axis=-1)
     rank = np.argsort(np.where(seen, distance, np.inf), axis=-1, kind="stable")[..., :2]
@@ -46,7 +46,7 @@ def observe(params: DroneDeliveryParameters, state: DroneState) -> Float:
     shown = np.zeros((batch, n, 2, 4))
     shown[:, :, : min(n, 2)] = nearest
     way = state.points - state.positions
-    far = np.maximum(length(way), TINY)[..., None]
+    far = np.maximum(length(way), LEAST_LENGTH)[..., None]
     stopped = (state.stopped > 0)[..., None]
     own = [velocities, state.fuel[..., None], stopped, way / far, far]
     return np.concatenate([*own, shown.reshape(batch, n, 8)[..., :6]], axis=-1)

@@ -6,25 +6,25 @@ import numpy as np
 
 from rolecast.core.compiled import compiled
 from rolecast.core.simd import load, pick, spread, square_root, store
-from rolecast.core.types import LANES, Float32
-from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, TINY
+from rolecast.core.types import LANE_COUNT, Float32
+from rolecast.envs.drone_delivery.observation import LEAST_LENGTH, OBSERVATION_SIZE
 from rolecast.envs.drone_delivery.world_fused import (
     FUEL,
     POINT_X,
     POINT_Y,
-    ROWS,
     STOPPED,
     VX,
     VY,
+    WORLD_ROWS,
     X,
     Y,
 )
 
-FAR: Final = np.float32(1e30)
+FAR_SQUARED: Final = np.float32(1e30)
 """Squared distance beyond that of every drone."""
 
-FIRST: Final = 7
-SECOND: Final = 11
+NEAREST_DRONE_ROW: Final = 7
+SECOND_DRONE_ROW: Final = 11
 """Rows of an observation where the nearest and the second nearest drone begin."""
 
 
@@ -34,12 +34,12 @@ def observe_lanes(
 ) -> None:
     """Write the observations [K, n, 13, W] of all blocks [K, n, ROWS, W]."""
     blocks, n = world.shape[0], world.shape[1]
-    rows, shown = world.reshape(-1, LANES), observations.reshape(-1, LANES)
-    one, tiny = np.float32(1.0), np.float32(TINY)
+    rows, shown = world.reshape(-1, LANE_COUNT), observations.reshape(-1, LANE_COUNT)
+    one, tiny = np.float32(1.0), np.float32(LEAST_LENGTH)
     per_speed, per_view, limit = one / speed_unit, one / view, view * view
     for block in range(blocks):
         for drone in range(n):
-            row, out = (block * n + drone) * ROWS, (block * n + drone) * OBSERVATION_SIZE
+            row, out = (block * n + drone) * WORLD_ROWS, (block * n + drone) * OBSERVATION_SIZE
             x, y = load(rows, row + X), load(rows, row + Y)
             vx, vy = load(rows, row + VX), load(rows, row + VY)
             store(shown, out, vx * per_speed)
@@ -52,15 +52,15 @@ def observe_lanes(
             store(shown, out + 4, dx / far)
             store(shown, out + 5, dy / far)
             store(shown, out + 6, far)
-            for empty in range(out + FIRST, out + OBSERVATION_SIZE):
+            for empty in range(out + NEAREST_DRONE_ROW, out + OBSERVATION_SIZE):
                 store(shown, empty, 0.0)
-            best, second = spread(FAR), spread(FAR)
+            best, second = spread(FAR_SQUARED), spread(FAR_SQUARED)
             for other in range(n):
                 if other != drone:
-                    there = (block * n + other) * ROWS
+                    there = (block * n + other) * WORLD_ROWS
                     dx, dy = load(rows, there + X) - x, load(rows, there + Y) - y
                     squared = dx * dx + dy * dy
-                    squared = pick(squared <= limit, squared, FAR)
+                    squared = pick(squared <= limit, squared, FAR_SQUARED)
                     distance = square_root(squared)
                     nearness = one / pick(distance > tiny, distance, tiny) - per_view
                     seen = (
@@ -71,10 +71,14 @@ def observe_lanes(
                     )
                     nearest, next_nearest = squared < best, squared < second
                     for part in range(4):
-                        held = load(shown, out + FIRST + part)
-                        store(shown, out + FIRST + part, pick(nearest, seen[part], held))
+                        held = load(shown, out + NEAREST_DRONE_ROW + part)
+                        store(
+                            shown, out + NEAREST_DRONE_ROW + part, pick(nearest, seen[part], held)
+                        )
                         if part < 2:
-                            later = pick(next_nearest, seen[part], load(shown, out + SECOND + part))
-                            store(shown, out + SECOND + part, pick(nearest, held, later))
+                            later = pick(
+                                next_nearest, seen[part], load(shown, out + SECOND_DRONE_ROW + part)
+                            )
+                            store(shown, out + SECOND_DRONE_ROW + part, pick(nearest, held, later))
                     second = pick(nearest, best, pick(next_nearest, squared, second))
                     best = pick(nearest, squared, best)

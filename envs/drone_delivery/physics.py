@@ -22,7 +22,13 @@ FIRST_POINT_COUNTER: Final = 65536
 """Counters below are for start positions, from here on for delivery points."""
 
 
-TOTALS: Final = ("deliveries", "collisions", "empty_tank_steps", "fuel_used", "fuel_refilled")
+EPISODE_TOTALS: Final = (
+    "deliveries",
+    "collisions",
+    "empty_tank_steps",
+    "fuel_used",
+    "fuel_refilled",
+)
 """What is counted of an episode; fuel in full tanks, a collision is one pair."""
 
 
@@ -156,7 +162,7 @@ class DroneEvents:
         )
         return {
             name: np.asarray(value, dtype=np.float64)
-            for name, value in zip(TOTALS, totals, strict=True)
+            for name, value in zip(EPISODE_TOTALS, totals, strict=True)
         }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled, inlined
-from rolecast.core.counter_random import MIX_1, MIX_2, WEYL, episode_keys
+from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, episode_keys
 from rolecast.core.simd import (
     Bits,
     Lanes,
@@ -24,7 +24,7 @@ from rolecast.core.simd import (
     store,
     whole,
 )
-from rolecast.core.types import LANES, Float32, Seeds
+from rolecast.core.types import LANE_COUNT, Float32, Seeds
 from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE
 from rolecast.envs.drone_delivery.observation_fused import observe_lanes
 from rolecast.envs.drone_delivery.physics import (
@@ -38,10 +38,10 @@ from rolecast.envs.drone_delivery.world_fused import (
     FUEL,
     POINT_X,
     POINT_Y,
-    ROWS,
     STOPPED,
     VX,
     VY,
+    WORLD_ROWS,
     X,
     Y,
     to_world,
@@ -53,7 +53,7 @@ f32 = np.float32
 WAS_X, WAS_Y, HITS = range(3)
 """Rows of the scratch array, for each drone: where it was, and with how many it collided."""
 
-SCRATCH: Final = 3
+SCRATCH_ROWS: Final = 3
 """Number of them."""
 
 
@@ -76,10 +76,10 @@ class DroneDeliveryEpisodes:
     returns: Float32
 
     def __init__(self, params: DroneDeliveryParameters, seeds: Seeds) -> None:
-        blocks = -(-seeds.size // LANES)
-        keys = episode_keys(seeds[np.minimum(np.arange(blocks * LANES), seeds.size - 1)])
+        blocks = -(-seeds.size // LANE_COUNT)
+        keys = episode_keys(seeds[np.minimum(np.arange(blocks * LANE_COUNT), seeds.size - 1)])
         self._world = to_world(start(params, keys))
-        self._keys = keys[0].reshape(blocks, LANES), keys[1].reshape(blocks, LANES)
+        self._keys = keys[0].reshape(blocks, LANE_COUNT), keys[1].reshape(blocks, LANE_COUNT)
         self._constants = np.array(
             [
                 params.dt,
@@ -98,9 +98,9 @@ class DroneDeliveryEpisodes:
             dtype=np.float32,
         )
         self._view, self._speed_unit = f32(params.view_radius), f32(params.speed_unit)
-        self.rewards = np.zeros((blocks, LANES), dtype=np.float32)
-        self.returns = np.zeros((blocks, LANES), dtype=np.float32)
-        shape = (blocks, params.drones, OBSERVATION_SIZE, LANES)
+        self.rewards = np.zeros((blocks, LANE_COUNT), dtype=np.float32)
+        self.returns = np.zeros((blocks, LANE_COUNT), dtype=np.float32)
+        shape = (blocks, params.drones, OBSERVATION_SIZE, LANE_COUNT)
         self.observations = np.zeros(shape, dtype=np.float32)
         self._observe()
 
@@ -125,16 +125,18 @@ def advance(
 ) -> None:
     """Advance all blocks [K, n, ROWS, W] by one step, in place; write its rewards [K, W]."""
     blocks, n = actions.shape[0], actions.shape[1]
-    rows, wishes = world.reshape(-1, LANES), actions.reshape(-1, LANES)
-    scratch = np.empty((n * SCRATCH, LANES), dtype=np.float32)
+    rows, wishes = world.reshape(-1, LANE_COUNT), actions.reshape(-1, LANE_COUNT)
+    scratch = np.empty((n * SCRATCH_ROWS, LANE_COUNT), dtype=np.float32)
     for block in range(blocks):
         store(rewards, block, 0.0)
         keys = load_bits(first, block), load_bits(second, block)
         for drone in range(n):
-            row = (block * n + drone) * ROWS
-            fly(rows, row, wishes, 2 * (block * n + drone), constants, scratch, drone * SCRATCH)
+            row = (block * n + drone) * WORLD_ROWS
+            fly(
+                rows, row, wishes, 2 * (block * n + drone), constants, scratch, drone * SCRATCH_ROWS
+            )
             settle(rows, row, drone, n, keys, constants, rewards, block)
-        collide(rows, block * n * ROWS, n, constants, scratch, rewards, block)
+        collide(rows, block * n * WORLD_ROWS, n, constants, scratch, rewards, block)
 
 
 @inlined
@@ -225,7 +227,7 @@ def give_point(
 @inlined
 def coordinate(keys: tuple[Bits, Bits], counter: Bits) -> Lanes:
     """Return `symmetric_uniform(draw(*keys, counter))`, exactly."""
-    bits = keys[0] + counter * WEYL
+    bits = keys[0] + counter * WEYL_INCREMENT
     bits = (bits ^ (bits >> 16)) * MIX_1
     bits = (bits ^ (bits >> 15)) + keys[1]
     bits = bits * MIX_2
@@ -245,9 +247,9 @@ def collide(
     """Stop all pairs of one block that have come into contact; count down those stopped before."""
     contact, stop, bump = constants[9], constants[10], constants[11]
     for a in range(n):
-        ra, sa = row + a * ROWS, a * SCRATCH
+        ra, sa = row + a * WORLD_ROWS, a * SCRATCH_ROWS
         for b in range(a + 1, n):
-            rb, sb = row + b * ROWS, b * SCRATCH
+            rb, sb = row + b * WORLD_ROWS, b * SCRATCH_ROWS
             dx = load(rows, ra + X) - load(rows, rb + X)
             dy = load(rows, ra + Y) - load(rows, rb + Y)
             touch = dx * dx + dy * dy < contact
@@ -259,8 +261,8 @@ def collide(
                 store(scratch, sb + HITS, load(scratch, sb + HITS) + hit)
                 store(rewards, block, load(rewards, block) - hit * bump)
     for drone in range(n):
-        r = row + drone * ROWS
-        halted = load(scratch, drone * SCRATCH + HITS) > 0.0
+        r = row + drone * WORLD_ROWS
+        halted = load(scratch, drone * SCRATCH_ROWS + HITS) > 0.0
         left = load(rows, r + STOPPED) - 1.0
         store(rows, r + STOPPED, pick(halted, stop, pick(left > 0.0, left, 0.0)))
         store(rows, r + VX, pick(halted, 0.0, load(rows, r + VX)))

@@ -16,13 +16,13 @@ from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneS
 Shape = Callable[[Float, Float], Float]
 """Signed distance [h, w] from x and y [h, w] relative to the middle of a mark."""
 
-PIXELS: Final = 440
+PICTURE_PIXELS: Final = 440
 """Width and height of the picture."""
 
 HALF_WIDTH: Final = 1.25
 """The picture shows [-1.25, 1.25]^2; points lie in [-1, 1)^2."""
 
-COLOURS: Final = (
+DRONE_COLOURS: Final = (
     (0.12, 0.47, 0.71),
     (0.90, 0.45, 0.05),
     (0.17, 0.60, 0.25),
@@ -35,11 +35,11 @@ COLOURS: Final = (
 )
 """Of drone and point, in turn."""
 
-GROUND: Final = (0.955, 0.965, 0.95)
-FIELD: Final = (0.99, 0.99, 0.985)
-TRACK: Final = (0.86, 0.86, 0.86)
-STOPPED: Final = (0.80, 0.10, 0.10)
-EMPTY: Final = (0.45, 0.45, 0.45)
+GROUND_COLOUR: Final = (0.955, 0.965, 0.95)
+FIELD_COLOUR: Final = (0.99, 0.99, 0.985)
+TRACK_COLOUR: Final = (0.86, 0.86, 0.86)
+STOPPED_COLOUR: Final = (0.80, 0.10, 0.10)
+EMPTY_COLOUR: Final = (0.45, 0.45, 0.45)
 
 
 def draw(params: DroneDeliveryParameters, state: DroneState, episode: int) -> NDArray[np.uint8]:
@@ -49,18 +49,18 @@ def draw(params: DroneDeliveryParameters, state: DroneState, episode: int) -> ND
     top; the tick shows course and speed. A drone stopped by a collision has a red body, one with an
     empty tank is grey. The disc of a point is the place within which a delivery counts.
     """
-    picture = np.tile(np.array(GROUND), (PIXELS, PIXELS, 1))
+    picture = np.tile(np.array(GROUND_COLOUR), (PICTURE_PIXELS, PICTURE_PIXELS, 1))
     middle = np.zeros(2)
-    _paint(picture, middle, HALF_WIDTH, lambda x, y: np.maximum(abs(x), abs(y)) - 1.0, FIELD)
+    _paint(picture, middle, HALF_WIDTH, lambda x, y: np.maximum(abs(x), abs(y)) - 1.0, FIELD_COLOUR)
     drones = range(params.drones)
     for drone in drones:
         place, point = state.positions[episode, drone], state.points[episode, drone]
-        colour = COLOURS[drone % len(COLOURS)]
+        colour = DRONE_COLOURS[drone % len(DRONE_COLOURS)]
         _paint(picture, point, params.delivery_radius, _disc(params.delivery_radius), colour, 0.15)
         _paint(picture, point, 0.1, _diamond(0.045), colour)
         _paint_line(picture, place, point, 0.003, colour, 0.35)
     for drone in drones:
-        colour = COLOURS[drone % len(COLOURS)]
+        colour = DRONE_COLOURS[drone % len(DRONE_COLOURS)]
         _paint_drone(picture, params, state, (episode, drone), colour)
     return np.round(255.0 * picture).astype(np.uint8)
 
@@ -75,9 +75,9 @@ def _paint_drone(
     """Paint one drone: fuel ring, arms, rotors, body, course."""
     place, velocity, fuel = state.positions[which], state.velocities[which], state.fuel[which]
     radius = params.drone_radius
-    colour = colour if fuel > 0.0 else EMPTY
+    colour = colour if fuel > 0.0 else EMPTY_COLOUR
     _paint(picture, place, radius, _disc(radius), (1.0, 1.0, 1.0), 0.9)
-    _paint(picture, place, 1.3 * radius, _ring(radius, 0.010), TRACK)
+    _paint(picture, place, 1.3 * radius, _ring(radius, 0.010), TRACK_COLOUR)
     _paint(picture, place, 1.3 * radius, _ring(radius, 0.010, float(fuel)), colour)
     course = np.arctan2(velocity[1], velocity[0]) if velocity.any() else np.pi / 2.0
     for corner in range(4):
@@ -86,7 +86,7 @@ def _paint_drone(
         _paint_line(picture, place, place + arm, 0.005, colour)
         _paint(picture, place + arm, radius, _disc(0.24 * radius), colour, 0.65)
     _paint_line(picture, place, place + 0.3 * velocity, 0.006, colour)
-    body = STOPPED if state.stopped[which] else colour
+    body = STOPPED_COLOUR if state.stopped[which] else colour
     _paint(picture, place, radius, _disc(0.3 * radius), body)
 
 
@@ -108,8 +108,8 @@ def _paint(
         colour: in [0, 1].
         strength: 1 covers what is below.
     """
-    pixel = 2.0 * HALF_WIDTH / PIXELS
-    places = (np.arange(PIXELS) + 0.5) * pixel - HALF_WIDTH
+    pixel = 2.0 * HALF_WIDTH / PICTURE_PIXELS
+    places = (np.arange(PICTURE_PIXELS) + 0.5) * pixel - HALF_WIDTH
     columns = np.flatnonzero(abs(places - centre[0]) <= reach + pixel)
     rows = np.flatnonzero(abs(-places - centre[1]) <= reach + pixel)
     if not columns.size or not rows.size:

@@ -12,7 +12,7 @@ from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, observe
 from rolecast.envs.drone_delivery.physics import (
-    TOTALS,
+    EPISODE_TOTALS,
     DroneDeliveryParameters,
     DroneState,
     start,
@@ -87,7 +87,7 @@ class DroneDeliveryTask:
             raise stepped_outside(self.spec.id)
         actions = checked_actions(self.spec, actions, batch, self.steps)
         reward = np.zeros(batch)
-        metrics = dict.fromkeys(TOTALS, np.zeros(batch))
+        metrics = dict.fromkeys(EPISODE_TOTALS, np.zeros(batch))
         if self.steps < params.horizon:
             self.state, events = transition(params, self.state, actions, self._keys)
             self.steps += 1

@@ -4,20 +4,20 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.core.types import LANES, Float32
+from rolecast.core.types import LANE_COUNT, Float32
 from rolecast.envs.drone_delivery.physics import DroneState
 
 X, Y, VX, VY, FUEL, STOPPED, POINT_X, POINT_Y, DISTANCE, COUNT = range(10)
 """Rows of one drone, as the fields of `DroneState`; the last two are its paid distance and k."""
 
-ROWS: Final = 10
+WORLD_ROWS: Final = 10
 """Number of them."""
 
 
 def to_world(state: DroneState) -> Float32:
     """Lay the state of K W episodes out as [K, n, ROWS, W]."""
     batch, n = state.fuel.shape
-    rows = np.empty((batch, n, ROWS))
+    rows = np.empty((batch, n, WORLD_ROWS))
     rows[..., [X, Y]] = state.positions
     rows[..., [VX, VY]] = state.velocities
     rows[..., FUEL] = state.fuel
@@ -25,5 +25,5 @@ def to_world(state: DroneState) -> Float32:
     rows[..., [POINT_X, POINT_Y]] = state.points
     rows[..., DISTANCE] = state.distances
     rows[..., COUNT] = state.deliveries
-    blocks = rows.reshape(batch // LANES, LANES, n, ROWS)
+    blocks = rows.reshape(batch // LANE_COUNT, LANE_COUNT, n, WORLD_ROWS)
     return np.ascontiguousarray(np.moveaxis(blocks, 1, -1), dtype=np.float32)

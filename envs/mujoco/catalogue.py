@@ -8,15 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.envs.mujoco.robots import ROBOTS, segmented
+from rolecast.envs.mujoco.robots import ROBOT_MODELS, segmented
 from rolecast.envs.mujoco.task import MujocoTask
 
-OPTIONS: Final = ("obs", "horizon", "threads")
+TASK_OPTIONS: Final = ("obs", "horizon", "threads")
 """Options that the ids may have."""
 
-LIBRARY: Final = "gymnasium-robotics 1.4, mamujoco_v1"
+DIVISION_LIBRARY: Final = "gymnasium-robotics 1.4, mamujoco_v1"
 
-DIVIDED: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
+DIVIDED_BODIES: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
     {
         "ma_ant_4x2": ("ant", "4x2", "four legs walk one ant, an agent a leg"),
         "ma_hopper_3x1": ("hopper", "3x1", "three joints hop on one leg, an agent a joint"),
@@ -26,12 +26,14 @@ DIVIDED: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
 )
 """Id to body, division and summary."""
 
-PARTS: Final = MappingProxyType({"ant": "segments of two legs walk", "swimmer": "joints swim"})
+CHAIN_PARTS: Final = MappingProxyType(
+    {"ant": "segments of two legs walk", "swimmer": "joints swim"}
+)
 
 
 def whole(name: str, **options: Any) -> MujocoTask:
     """Make a task of one agent that sees and moves all."""
-    robot = ROBOTS[name]
+    robot = ROBOT_MODELS[name]
     return MujocoTask(
         name,
         robot,
@@ -43,11 +45,13 @@ def whole(name: str, **options: Any) -> MujocoTask:
 
 def divided(task_id: str, **options: Any) -> MujocoTask:
     """Make a task of one body divided among agents."""
-    name, split, summary = DIVIDED[task_id]
-    robot = ROBOTS[name]
+    name, split, summary = DIVIDED_BODIES[task_id]
+    robot = ROBOT_MODELS[name]
     if name == "walker2d":  # the library clips the hopper's velocities, not these
         robot = replace(robot, observed_speed=np.inf)
-    return MujocoTask(task_id, robot, split=split, summary=summary, source=LIBRARY, **options)
+    return MujocoTask(
+        task_id, robot, split=split, summary=summary, source=DIVISION_LIBRARY, **options
+    )
 
 
 def many_segments(name: str, n: int, **options: Any) -> MujocoTask:
@@ -56,14 +60,14 @@ def many_segments(name: str, n: int, **options: Any) -> MujocoTask:
         f"manyagent_{name}_{n}",
         segmented(name, n),
         split="segments",
-        summary=f"{n} {PARTS[name]} as one body, an agent each",
-        source=LIBRARY,
+        summary=f"{n} {CHAIN_PARTS[name]} as one body, an agent each",
+        source=DIVISION_LIBRARY,
         **options,
     )
 
 
-NAMED: Final[Mapping[str, Callable[..., MujocoTask]]] = MappingProxyType(
-    {name: partial(whole, name) for name in ROBOTS}
-    | {task_id: partial(divided, task_id) for task_id in DIVIDED}
+NAMED_TASKS: Final[Mapping[str, Callable[..., MujocoTask]]] = MappingProxyType(
+    {name: partial(whole, name) for name in ROBOT_MODELS}
+    | {task_id: partial(divided, task_id) for task_id in DIVIDED_BODIES}
 )
 """Tasks without a number in their id."""

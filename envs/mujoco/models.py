@@ -13,7 +13,7 @@ import mujoco
 
 from rolecast.envs.mujoco.robots import Robot
 
-ASSETS: Final = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+ASSETS_FOLDER: Final = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 
 FIRST_LEGS: Final = (((0.2, 0.2), (0.2, 0.2), "-1 1 0"), ((0.2, -0.2), (0.2, -0.2), "1 1 0"))
 """Of an ant's first segment: where the hip is, which way the leg goes, the axis of the ankle."""
@@ -25,13 +25,13 @@ OTHER_LEGS: Final = (((0.0, 0.2), (-0.2, 0.2), "1 1 0"), ((0.0, -0.2), (-0.2, -0
 def load_model(robot: Robot) -> Any:
     """Return the `mujoco.MjModel` of a body."""
     if not robot.segments:
-        return mujoco.MjModel.from_xml_path(str(ASSETS / robot.asset))
+        return mujoco.MjModel.from_xml_path(str(ASSETS_FOLDER / robot.asset))
     return mujoco.MjModel.from_xml_string(segmented_xml(robot))
 
 
 def segmented_xml(robot: Robot) -> str:
     """Return the MJCF text of a body of segments."""
-    root = parse(ASSETS / robot.asset).getroot()
+    root = parse(ASSETS_FOLDER / robot.asset).getroot()
     torso = root.find("worldbody/body[@name='torso']")
     actuator = root.find("actuator")
     assert torso is not None  # both are in Gymnasium's files

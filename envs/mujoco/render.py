@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import RequestError
 
-WIDTH: Final = 384
-HEIGHT: Final = 288
+PICTURE_WIDTH: Final = 384
+PICTURE_HEIGHT: Final = 288
 """Of the picture, in pixels; wide, so that an ant's legs are in it."""
 
-BACKENDS: Final = ("egl", "osmesa")
+DRAWING_BACKENDS: Final = ("egl", "osmesa")
 """Ways to draw without a screen on Linux, the faster first; MUJOCO_GL chooses one."""
 
-TRACKING: Final = "track"
+TRACKING_CAMERA: Final = "track"
 """Name of the camera that follows the body, in all models."""
 
-COSTLY: Final = (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION)
+COSTLY_EFFECTS: Final = (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION)
 """Left out: three quarters of the time where a processor draws, as on machines without a screen."""
 
-UNSET: Final = ("", "1", "on", "true", "enable", "enabled")
+UNSET_VALUES: Final = ("", "1", "on", "true", "enable", "enabled")
 """Values of MUJOCO_GL that name no backend."""
 
 
@@ -47,7 +47,7 @@ class Camera:
         self._buffer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._buffer)
         self._scene = mujoco.MjvScene(model, 1000)
-        for costly in COSTLY:
+        for costly in COSTLY_EFFECTS:
             self._scene.flags[costly] = 0
         self._view, self._options = mujoco.MjvCamera(), mujoco.MjvOption()
         self._segments = segments
@@ -56,7 +56,7 @@ class Camera:
             self._view.distance = 1.5 * (segments + 1)  # a segment is a metre long
         else:
             self._view.type = mujoco.mjtCamera.mjCAMERA_FIXED
-            self._view.fixedcamid = model.camera(TRACKING).id
+            self._view.fixedcamid = model.camera(TRACKING_CAMERA).id
 
     def picture(self, data: Any) -> NDArray[np.uint8]:
         """Return a picture [H, W, 3] of a `mujoco.MjData`."""
@@ -73,9 +73,9 @@ class Camera:
             everything,
             self._scene,
         )
-        port = mujoco.MjrRect(0, 0, WIDTH, HEIGHT)
+        port = mujoco.MjrRect(0, 0, PICTURE_WIDTH, PICTURE_HEIGHT)
         mujoco.mjr_render(port, self._scene, self._buffer)
-        pixels = np.zeros((HEIGHT, WIDTH, 3), dtype=np.uint8)
+        pixels = np.zeros((PICTURE_HEIGHT, PICTURE_WIDTH, 3), dtype=np.uint8)
         mujoco.mjr_readPixels(pixels, None, port, self._buffer)
         return pixels[::-1].copy()  # the simulator counts rows from below
 
@@ -92,12 +92,12 @@ def _context() -> Any:
         RequestError: none does.
     """
     if platform.system() != "Linux":
-        return mujoco.GLContext(WIDTH, HEIGHT)
+        return mujoco.GLContext(PICTURE_WIDTH, PICTURE_HEIGHT)
     chosen = os.environ.get("MUJOCO_GL", "").lower()
     failures = []
-    for backend in BACKENDS if chosen in UNSET else (chosen,):
+    for backend in DRAWING_BACKENDS if chosen in UNSET_VALUES else (chosen,):
         try:
-            return import_module(f"mujoco.{backend}").GLContext(WIDTH, HEIGHT)
+            return import_module(f"mujoco.{backend}").GLContext(PICTURE_WIDTH, PICTURE_HEIGHT)
         except Exception as error:  # noqa: BLE001  # drivers fail in all ways; all are told below
             what = (str(error).strip().splitlines() or ["no message"])[0]
             failures.append(f"{backend}: {type(error).__name__} ({what})")

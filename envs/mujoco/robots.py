@@ -14,7 +14,7 @@ import numpy as np
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 
-UNBOUNDED: Final = (-np.inf, np.inf)
+NO_BOUNDS: Final = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Robot:
     height: tuple[int, float, float] | None = None
     """Position number, and the open range outside which the body has fallen."""
 
-    angle: tuple[float, float] = UNBOUNDED
+    angle: tuple[float, float] = NO_BOUNDS
     """Open range of position 2, the trunk's angle; used where `height` is."""
 
     state_limit: float = np.inf
@@ -96,7 +96,7 @@ class Robot:
         return low, high
 
 
-ROBOTS: Final[Mapping[str, Robot]] = MappingProxyType(
+ROBOT_MODELS: Final[Mapping[str, Robot]] = MappingProxyType(
     {
         "ant": Robot(
             asset="ant.xml",
@@ -172,4 +172,4 @@ def segmented(name: str, segments: int) -> Robot:
         raise ConfigError(
             f"N of task 'manyagent_{name}_N'", segments, f"an integer >= {FEWEST_SEGMENTS}"
         )
-    return replace(ROBOTS[name], segments=segments, joints=segments * JOINTS_OF_SEGMENT[name])
+    return replace(ROBOT_MODELS[name], segments=segments, joints=segments * JOINTS_OF_SEGMENT[name])

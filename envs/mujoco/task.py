@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rolecast.envs.mujoco.pool import SimulationPool
     from rolecast.envs.mujoco.render import Camera
 
-HORIZON: Final = 1000
+EPISODE_HORIZON: Final = 1000
 """Steps of an episode, as in Gymnasium."""
 
 
@@ -39,7 +39,7 @@ class MujocoTask:
         summary: str,
         source: str,
         obs: str = "local",
-        horizon: int = HORIZON,
+        horizon: int = EPISODE_HORIZON,
         threads: int | None = None,
     ) -> None:
         """Set up the task; the simulator is loaded by the first `reset`.
@@ -68,7 +68,7 @@ class MujocoTask:
         options: dict[str, object] = {}
         if obs != "local":
             options["obs"] = obs
-        if horizon != HORIZON:
+        if horizon != EPISODE_HORIZON:
             options["horizon"] = horizon
         agents, seen = self._layout.seen.shape
         self._spec = TaskSpec(

@@ -24,7 +24,7 @@ from rolecast.envs.mujoco.robots import Robot
 
 Columns = list[int]
 
-OBSERVATIONS: Final = ("local", "own")
+OBSERVATION_VIEWS: Final = ("local", "own")
 """Values of the option `obs` of tasks with many agents."""
 
 
@@ -96,8 +96,8 @@ def layout(robot: Robot, split: str, obs: str) -> Layout:
     Raises:
         RequestError: obs does not exist.
     """
-    if obs not in OBSERVATIONS:
-        raise unknown_name("obs", str(obs), OBSERVATIONS)
+    if obs not in OBSERVATION_VIEWS:
+        raise unknown_name("obs", str(obs), OBSERVATION_VIEWS)
     body = _Body(robot)
     if split == "whole":
         position = range(robot.hidden_positions, robot.positions)

@@ -1,6 +1,6 @@
 """Predators that hunt faster prey among obstacles: the continuous predator-prey task of FACMAC."""
 
-from rolecast.envs.predator_prey.observation import VARIANTS, observation_size, observe
+from rolecast.envs.predator_prey.observation import OBSERVATION_VARIANTS, observation_size, observe
 from rolecast.envs.predator_prey.physics import (
     PredatorPreyParameters,
     parameters,
@@ -10,7 +10,7 @@ from rolecast.envs.predator_prey.physics import (
 from rolecast.envs.predator_prey.prey import flee, prey_points, prey_policy
 
 __all__ = [
-    "VARIANTS",
+    "OBSERVATION_VARIANTS",
     "PredatorPreyParameters",
     "flee",
     "observation_size",

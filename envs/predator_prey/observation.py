@@ -13,17 +13,17 @@ from rolecast.core.errors import unknown_name
 from rolecast.core.types import Float
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 
-VARIANTS: Final = ("nearest16", "full")
+OBSERVATION_VARIANTS: Final = ("nearest16", "full")
 """The default first."""
 
-NEAREST: Final = {"landmarks": 2, "predators": 2, "prey": 1}
+NEAREST_COUNTS: Final = {"landmarks": 2, "predators": 2, "prey": 1}
 """How many of each kind `nearest16` shows."""
 
 
 def observation_size(params: PredatorPreyParameters, variant: str) -> int:
     """Return do: 16 for `nearest16`; for `full` 16, 30, 44, 72 at n = 3, 6, 9, 15."""
-    if variant not in VARIANTS:
-        raise unknown_name("observation variant", str(variant), VARIANTS)
+    if variant not in OBSERVATION_VARIANTS:
+        raise unknown_name("observation variant", str(variant), OBSERVATION_VARIANTS)
     if variant == "nearest16":
         return 16
     return 4 + 2 * params.landmarks + 2 * (params.predators - 1) + 4 * params.prey
@@ -44,7 +44,7 @@ def observe(
         params: the world.
         positions: [B, m, 2].
         velocities: [B, n + k, 2].
-        variant: one of `VARIANTS`.
+        variant: one of `OBSERVATION_VARIANTS`.
     Returns:
         [B, n, do].
     Raises:
@@ -68,7 +68,7 @@ def observe(
     batch = len(positions)
     chosen = {name: np.broadcast_to(of, (batch, *of.shape)) for name, of in kinds.items()}
     if variant == "nearest16":
-        chosen = {name: _nearest(distance, of, NEAREST[name]) for name, of in chosen.items()}
+        chosen = {name: _nearest(distance, of, NEAREST_COUNTS[name]) for name, of in chosen.items()}
     relative = [np.take_along_axis(offset, of[..., None], axis=2) for of in chosen.values()]
     prey_index = chosen["prey"][..., None] - n
     relative.append(np.take_along_axis(prey_velocity, prey_index, axis=2))

@@ -15,7 +15,7 @@ from rolecast.core.types import Float32
 
 f32 = np.float32
 
-FAR: Final = np.float32(1e30)
+FAR_SQUARED: Final = np.float32(1e30)
 """Square of a distance beyond that of every entity."""
 
 
@@ -112,7 +112,7 @@ def see_two_nearest(
 
     Two others always exist, as n is at least 3.
     """
-    first, second = spread(FAR), spread(FAR)
+    first, second = spread(FAR_SQUARED), spread(FAR_SQUARED)
     x1, y1, x2, y2 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
     swapped = spread(0.0)  # 1 where the nearest has the higher index of the two
     for other in range(start, stop):
@@ -146,7 +146,7 @@ def see_nearest_prey(
     o: int,
 ) -> None:
     """Write the place of the prey nearest to an observer, then its velocity, to four rows."""
-    first, x, y = spread(FAR), spread(0.0), spread(0.0)
+    first, x, y = spread(FAR_SQUARED), spread(0.0), spread(0.0)
     vx, vy = spread(0.0), spread(0.0)
     for prey in range(n, movable):
         dx, dy, squared = offset(positions, p, observer, prey)

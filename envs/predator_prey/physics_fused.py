@@ -26,7 +26,7 @@ from rolecast.core.simd import (
     store,
     whole,
 )
-from rolecast.core.types import LANES, Float32, Seeds
+from rolecast.core.types import LANE_COUNT, Float32, Seeds
 from rolecast.envs.predator_prey.observation import observation_size
 from rolecast.envs.predator_prey.observation_fused import observe
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
@@ -38,7 +38,7 @@ f32 = np.float32
 CONTACT_REACH: Final = 20.0
 """Margins beyond touch at which the contact force is below 1e-8 of its scale, and left out."""
 
-BEGIN: Final = -1
+OBSERVE_STEP: Final = -1
 """Step at which `advance` only observes."""
 
 
@@ -63,9 +63,9 @@ class PredatorPreyEpisodes:
     def __init__(self, params: PredatorPreyParameters, variant: str, seeds: Seeds) -> None:
         n, movers, entities = params.predators, params.movers, params.entities
         size = observation_size(params, variant)
-        blocks = -(-seeds.size // LANES)
-        lanes = seeds[np.minimum(np.arange(blocks * LANES), seeds.size - 1)]
-        keys = episode_keys(lanes.reshape(blocks, LANES))
+        blocks = -(-seeds.size // LANE_COUNT)
+        lanes = seeds[np.minimum(np.arange(blocks * LANE_COUNT), seeds.size - 1)]
+        keys = episode_keys(lanes.reshape(blocks, LANE_COUNT))
         counters = np.arange(2 * entities, dtype=np.uint32)[None, :, None]
         start = symmetric_uniform(draw(keys[0][:, None], keys[1][:, None], counters))
         start[:, 2 * movers :] *= params.landmark_spread
@@ -74,7 +74,7 @@ class PredatorPreyEpisodes:
         self._velocities = lane_array(blocks, movers, 2)
         self.returns, self.rewards = lane_array(blocks), lane_array(blocks)
         self.observations = lane_array(blocks, n, size)
-        self._step = BEGIN
+        self._step = OBSERVE_STEP
         numbers = (
             params.dt,
             params.damping,
@@ -93,18 +93,18 @@ class PredatorPreyEpisodes:
             params.gain.astype(np.float32),
             params.max_speeds.astype(np.float32),
             np.array(numbers, dtype=np.float32),
-            self._positions.reshape(-1, LANES),
-            self._velocities.reshape(-1, LANES),
+            self._positions.reshape(-1, LANE_COUNT),
+            self._velocities.reshape(-1, LANE_COUNT),
             lane_array(2 * movers + 3 * n),
             self.rewards,
             self.returns,
-            self.observations.reshape(-1, LANES),
+            self.observations.reshape(-1, LANE_COUNT),
         )
         self.advance(lane_array(blocks, n, 2))
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, 2, W] in [-1, 1]."""
-        advance(self._step, actions.reshape(-1, LANES), *self._world)
+        advance(self._step, actions.reshape(-1, LANE_COUNT), *self._world)
         self._step += 1
 
 
@@ -130,7 +130,7 @@ def advance(
     """Advance all blocks by one step, in place: prey, contacts, motion, captures, observations.
 
     Args:
-        step: steps taken before, from 0; `BEGIN` only observes.
+        step: steps taken before, from 0; `OBSERVE_STEP` only observes.
         actions: [K n 2, W].
         first: [K, W], first keys of the episodes.
         second: [K, W], second keys.
@@ -152,7 +152,7 @@ def advance(
     touch = f32((sizes[0] + sizes[n]) ** 2)
     for block in range(rewards.shape[0]):
         p, v = 2 * block * entities, 2 * block * movers
-        if step != BEGIN:
+        if step != OBSERVE_STEP:
             for a in range(n):
                 for row in range(2 * a, 2 * a + 2):
                     action = load(actions, 2 * block * n + row)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.compiled import inlined
-from rolecast.core.counter_random import MIX_1, MIX_2, WEYL, UInt32
+from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, UInt32
 from rolecast.core.simd import (
     Bits,
     Lanes,
@@ -28,16 +28,16 @@ from rolecast.core.types import Float32
 f32 = np.float32
 u32 = np.uint32
 
-UNIT: Final = np.float32(256.0)
+LENGTH_UNIT: Final = np.float32(256.0)
 """Units of length of this file in one of the world."""
 
 HALF_TURN: Final = np.float32(np.pi / 2.0**32)
 """Half the angle, from the angle in the upper half of a signed 32-bit word."""
 
-FAR: Final = np.float32(1e30)
+FAR_SQUARED: Final = np.float32(1e30)
 """Square of a distance beyond that of every predator."""
 
-NEVER: Final = np.float32(-1e30)
+LEAST_SCORE: Final = np.float32(-1e30)
 """Score below that of every point."""
 
 
@@ -47,7 +47,7 @@ def hashed(first: Bits, second: Bits, counter: int) -> Bits:
 
     That step would be bits ^ (bits >> 16): the upper half is as it is.
     """
-    bits = first + u32(u32(counter) * WEYL)
+    bits = first + u32(u32(counter) * WEYL_INCREMENT)
     bits = bits ^ (bits >> 16)
     bits = bits * MIX_1
     bits = bits ^ (bits >> 15)
@@ -115,21 +115,21 @@ def flee(
     here_x = load(positions, first_row + 2 * prey)
     here_y = load(positions, first_row + 2 * prey + 1)
     # The predators: 2 e (two rows), and what a + 2 e p is at least where the two do not touch.
-    near, near_x, near_y = spread(FAR), spread(FAR), spread(FAR)
+    near, near_x, near_y = spread(FAR_SQUARED), spread(FAR_SQUARED), spread(FAR_SQUARED)
     for predator in range(n):
         ex = here_x - load(positions, first_row + 2 * predator)
         ey = here_y - load(positions, first_row + 2 * predator + 1)
         squared = ex * ex + ey * ey
-        ex, ey = ex * (f32(2.0) * UNIT), ey * (f32(2.0) * UNIT)
+        ex, ey = ex * (f32(2.0) * LENGTH_UNIT), ey * (f32(2.0) * LENGTH_UNIT)
         store(rows, scratch + 3 * predator, ex)
         store(rows, scratch + 3 * predator + 1, ey)
-        store(rows, scratch + 3 * predator + 2, (touch - squared) * (UNIT * UNIT))
+        store(rows, scratch + 3 * predator + 2, (touch - squared) * (LENGTH_UNIT * LENGTH_UNIT))
         nearer = squared < near
         near = pick(nearer, squared, near)
         near_x = pick(nearer, ex, near_x)
         near_y = pick(nearer, ey, near_y)
     key, other_key = load_bits(first, block), load_bits(second, block)
-    best, chosen, last = spread(NEVER), key, counter + points - 1
+    best, chosen, last = spread(LEAST_SCORE), key, counter + points - 1
     for c0 in range(counter, counter + points, 4):
         # Four at a time, so that four chains of arithmetic are under way at once. Past the end the
         # last point is tried again, which changes nothing: it is not better than itself.
@@ -157,6 +157,6 @@ def flee(
         free3 = free3 & (score3 > best)
         best, chosen = pick(free3, score3, best), pick(free3, bits3, chosen)
     x, y, _ = disc_point(chosen)
-    found = best > NEVER
-    store(rows, target, pick(found, x * (f32(1.0) / UNIT), 0.0))
-    store(rows, target + 1, pick(found, y * (f32(1.0) / UNIT), 0.0))
+    found = best > LEAST_SCORE
+    store(rows, target, pick(found, x * (f32(1.0) / LENGTH_UNIT), 0.0))
+    store(rows, target + 1, pick(found, y * (f32(1.0) / LENGTH_UNIT), 0.0))

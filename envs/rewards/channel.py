@@ -12,10 +12,10 @@ from rolecast.envs.rewards.settings import RewardSettings
 FIRST_COUNTER: Final = 3 * 2**30
 """Counters of an episode from here on are its rewards', those below its task's and scripts'."""
 
-DRAWS: Final = 4
+DRAWS_PER_STEP: Final = 4
 """Counters of a step: two for the noise, one for the flip, one for the loss."""
 
-GRID: Final = 2**24
+UNIFORM_GRID: Final = 2**24
 """Uniform numbers are multiples of 1 / GRID, which float32 holds exactly."""
 
 EpisodeKeys = tuple[UInt32, UInt32]
@@ -35,17 +35,17 @@ def malformed(
         step: steps taken before, from 0; or [B] of them.
         raw: [B], as earned in this step.
     """
-    first = (FIRST_COUNTER + DRAWS * np.asarray(step, dtype=np.int64)).astype(np.uint32)
+    first = (FIRST_COUNTER + DRAWS_PER_STEP * np.asarray(step, dtype=np.int64)).astype(np.uint32)
     reward = raw
     if settings.noise:
-        radius = np.sqrt(-2.0 * np.log((_uniform(keys, first) + 1) / GRID))
-        turn = 2.0 * np.pi * _uniform(keys, first + np.uint32(1)) / GRID
+        radius = np.sqrt(-2.0 * np.log((_uniform(keys, first) + 1) / UNIFORM_GRID))
+        turn = 2.0 * np.pi * _uniform(keys, first + np.uint32(1)) / UNIFORM_GRID
         reward = reward + settings.noise * radius * np.cos(turn)
     if settings.flip:
-        wrong = _uniform(keys, first + np.uint32(2)) < settings.flip * GRID
+        wrong = _uniform(keys, first + np.uint32(2)) < settings.flip * UNIFORM_GRID
         reward = np.where(wrong, -reward, reward)
     if settings.drop:
-        lost = _uniform(keys, first + np.uint32(3)) < settings.drop * GRID
+        lost = _uniform(keys, first + np.uint32(3)) < settings.drop * UNIFORM_GRID
         reward = np.where(lost, 0.0, reward)
     return reward
 

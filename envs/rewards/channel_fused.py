@@ -7,17 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled, inlined
-from rolecast.core.counter_random import MIX_1, MIX_2, WEYL, episode_keys
-from rolecast.core.types import LANES, Float32, Seeds
-from rolecast.envs.rewards.channel import DRAWS, FIRST_COUNTER, GRID
+from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, episode_keys
+from rolecast.core.types import LANE_COUNT, Float32, Seeds
+from rolecast.envs.rewards.channel import DRAWS_PER_STEP, FIRST_COUNTER, UNIFORM_GRID
 from rolecast.envs.rewards.settings import RewardSettings
 
 f32 = np.float32
 u32 = np.uint32
 
-PAID: Final = 0
-GATHERED: Final = 1
-RETURNS: Final = 2
+PAID_ROW: Final = 0
+GATHERED_ROW: Final = 1
+RETURN_ROW: Final = 2
 
 
 class LaneRewardChannel:
@@ -31,20 +31,20 @@ class LaneRewardChannel:
 
     def __init__(self, settings: RewardSettings, seeds: Seeds, horizon: int) -> None:
         """Begin an episode for each of the L seeds, in K = ceil(L / W) blocks."""
-        blocks = -(-seeds.size // LANES)
+        blocks = -(-seeds.size // LANE_COUNT)
         # Few arrays: each one that a compiled function is given costs a quarter of a microsecond.
-        self._keys = np.zeros((2, blocks, LANES), dtype=np.uint32)
+        self._keys = np.zeros((2, blocks, LANE_COUNT), dtype=np.uint32)
         if settings.noise or settings.flip or settings.drop:
-            lanes = seeds[np.minimum(np.arange(blocks * LANES), seeds.size - 1)]
-            self._keys[:] = episode_keys(lanes.reshape(blocks, LANES))
+            lanes = seeds[np.minimum(np.arange(blocks * LANE_COUNT), seeds.size - 1)]
+            self._keys[:] = episode_keys(lanes.reshape(blocks, LANE_COUNT))
         self._horizon, self._step = horizon, 0
         late = min(settings.delay, horizon)
-        self._late = np.zeros((blocks, late, LANES), dtype=np.float32)
-        self._accounts = np.zeros((3, blocks, LANES), dtype=np.float32)
-        self.paid, self.returns = self._accounts[PAID], self._accounts[RETURNS]
+        self._late = np.zeros((blocks, late, LANE_COUNT), dtype=np.float32)
+        self._accounts = np.zeros((3, blocks, LANE_COUNT), dtype=np.float32)
+        self.paid, self.returns = self._accounts[PAID_ROW], self._accounts[RETURN_ROW]
         self._settings = settings
         self._flip, self._drop = (
-            math.ceil(probability * GRID) for probability in (settings.flip, settings.drop)
+            math.ceil(probability * UNIFORM_GRID) for probability in (settings.flip, settings.drop)
         )
 
     def pay(self, raw: Float32) -> None:
@@ -68,7 +68,7 @@ class LaneRewardChannel:
 @inlined
 def uniform(first: np.uint32, second: np.uint32, counter: np.uint32) -> np.uint32:
     """Return an integer, uniform in [0, GRID): `counter_random.draw`, of which 24 bits are kept."""
-    bits = u32(first + u32(counter * WEYL))
+    bits = u32(first + u32(counter * WEYL_INCREMENT))
     bits = u32(bits ^ u32(bits >> u32(16)))
     bits = u32(bits * MIX_1)
     bits = u32(bits ^ u32(bits >> u32(15)))
@@ -104,44 +104,46 @@ def pay(
         late: [K, D, W], what the delay holds; the oldest is at step % D.
         accounts: [3, K, W], rows PAID, GATHERED and RETURNS.
     """
-    counter = FIRST_COUNTER + DRAWS * step
+    counter = FIRST_COUNTER + DRAWS_PER_STEP * step
     delay = late.shape[1]
     slot = step % delay if delay else 0
     for block in range(raw.shape[0]):
         key_1, key_2 = keys[0, block], keys[1, block]
-        due, kept = accounts[PAID, block], accounts[GATHERED, block]
-        for lane in range(LANES):
+        due, kept = accounts[PAID_ROW, block], accounts[GATHERED_ROW, block]
+        for lane in range(LANE_COUNT):
             due[lane] = raw[block, lane]
         if noise > 0.0:
-            for lane in range(LANES):
+            for lane in range(LANE_COUNT):
                 one = uniform(key_1[lane], key_2[lane], u32(counter))
                 two = uniform(key_1[lane], key_2[lane], u32(counter + 1))
-                radius = math.sqrt(f32(-2.0) * math.log(f32(one + u32(1)) * f32(1.0 / GRID)))
-                turn = f32(2.0 * math.pi / GRID) * f32(two)
+                radius = math.sqrt(
+                    f32(-2.0) * math.log(f32(one + u32(1)) * f32(1.0 / UNIFORM_GRID))
+                )
+                turn = f32(2.0 * math.pi / UNIFORM_GRID) * f32(two)
                 due[lane] += f32(noise) * f32(radius) * f32(math.cos(turn))
         if flip > 0:
-            for lane in range(LANES):
+            for lane in range(LANE_COUNT):
                 wrong = uniform(key_1[lane], key_2[lane], u32(counter + 2)) < flip
                 due[lane] = -due[lane] if wrong else due[lane]
         if drop > 0:
-            for lane in range(LANES):
+            for lane in range(LANE_COUNT):
                 lost = uniform(key_1[lane], key_2[lane], u32(counter + 3)) < drop
                 due[lane] = f32(0.0) if lost else due[lane]
         if delay:
             earlier = late[block, slot]
-            for lane in range(LANES):
+            for lane in range(LANE_COUNT):
                 due[lane], earlier[lane] = earlier[lane], due[lane]
-        for lane in range(LANES):
+        for lane in range(LANE_COUNT):
             kept[lane] += due[lane]
             due[lane] = f32(0.0)
         if (step + 1) % sparse == 0:
-            for lane in range(LANES):
+            for lane in range(LANE_COUNT):
                 due[lane], kept[lane] = kept[lane], f32(0.0)
         if flush:
-            for lane in range(LANES):
+            for lane in range(LANE_COUNT):
                 due[lane] += kept[lane]
             for row in range(delay):
-                for lane in range(LANES):
+                for lane in range(LANE_COUNT):
                     due[lane] += late[block, row, lane]
-        for lane in range(LANES):
-            accounts[RETURNS, block, lane] += due[lane]
+        for lane in range(LANE_COUNT):
+            accounts[RETURN_ROW, block, lane] += due[lane]

@@ -31,13 +31,17 @@ def report(
     """
     from rolecast.platform.reports.comparison.page import write_comparison_report
     from rolecast.platform.reports.run import write_report
+    from rolecast.platform.search.measurements import complete_run
     from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+    from rolecast.platform.tuning.yardsticks import complete_comparison
 
     if ComparisonFolder(folder).known:
+        complete_comparison(folder)
         written = write_comparison_report(folder, pairs=pair or ())
     elif pair:
         raise RequestError(f"--pair is for the folder of a comparison; {folder} is none")
     else:
+        complete_run(folder)
         written = write_report(folder)
     if json:
         print_json({"report": str(written)})

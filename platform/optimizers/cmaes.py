@@ -14,7 +14,7 @@ from cmaes import CMA, SepCMA
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
-from rolecast.core.validation import FLAG, POSITIVE, at_least, check, or_none
+from rolecast.core.validation import BOOLEAN_VALUE, POSITIVE_NUMBER, at_least, check, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.protocol import Proposal
@@ -42,10 +42,10 @@ class CmaesConfig:
 
     def __post_init__(self) -> None:
         rules = {
-            "separable": FLAG,
-            "radius": POSITIVE,
+            "separable": BOOLEAN_VALUE,
+            "radius": POSITIVE_NUMBER,
             "population": or_none(at_least(4)),
-            "lr_adapt": FLAG,
+            "lr_adapt": BOOLEAN_VALUE,
         }
         check("CmaesConfig", vars(self), rules)
         if self.lr_adapt and self.separable:

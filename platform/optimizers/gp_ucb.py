@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
-from rolecast.core.validation import POSITIVE, Rule, Rules, at_least, check
+from rolecast.core.validation import POSITIVE_NUMBER, Rule, Rules, at_least, check
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
-from rolecast.platform.surrogate.outcome_transform import LEVELLING
+from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
 GLOBAL_RULES: Final[Rules] = {
-    "beta": POSITIVE,
+    "beta": POSITIVE_NUMBER,
     "max_points": at_least(4),
     "pool": Rule(
         lambda value: type(value) is int and value >= 2 and value & (value - 1) == 0,
@@ -42,7 +42,11 @@ class GpUcbConfig:
     the incumbent are added."""
 
     def __post_init__(self) -> None:
-        check(type(self).__name__, vars(self), {**GLOBAL_RULES, "outcome_transform": LEVELLING})
+        check(
+            type(self).__name__,
+            vars(self),
+            {**GLOBAL_RULES, "outcome_transform": OUTCOME_TRANSFORM_RULE},
+        )
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser."""

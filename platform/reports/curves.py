@@ -10,8 +10,8 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.platform.reports.style import BLUE, CYCLE, GREY, INK, VERMILION, figure
-from rolecast.platform.reports.yardsticks import Yardstick
+from rolecast.platform.reports.style import BLUE, COLOUR_CYCLE, GREY, INK, VERMILION, figure
+from rolecast.platform.search.measurements import Yardstick
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,7 +119,7 @@ def comparison(
     """
     drawing, axes = figure()
     for index, (name, by_budget) in enumerate(results.items()):
-        colour = CYCLE[index % len(CYCLE)]
+        colour = COLOUR_CYCLE[index % len(COLOUR_CYCLE)]
         budgets = sorted(by_budget)
         medians = [float(np.median(by_budget[budget])) for budget in budgets]
         axes.plot(budgets, medians, "o-", color=colour, lw=1.8, ms=5, label=name)

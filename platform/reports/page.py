@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-_STYLE: Final = """
+_PAGE_STYLE: Final = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto;
        padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top: 2rem; }
@@ -56,7 +56,7 @@ def page(title: str, lead: str, sections: Iterable[str]) -> str:
     """
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>"
+        f"<title>{html.escape(title)}</title><style>{_PAGE_STYLE}</style></head><body>"
         f'<h1>{html.escape(title)}</h1><p class="lead">{html.escape(lead)}</p>'
         + "".join(sections)
         + "</body></html>\n"

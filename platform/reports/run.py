@@ -8,8 +8,6 @@ import numpy as np
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
-from rolecast.core.seeds import Purpose, episode_seeds
-from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.curves import Curve, learning_curve
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
@@ -17,24 +15,18 @@ from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import page, paragraph, section, table
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import inline_image, png
-from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
-from rolecast.platform.rollout.held_out import HeldOut
-from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.history import Kind
+from rolecast.platform.search.measurements import INCUMBENT_EPISODES, RunMeasurements, Yardstick
 from rolecast.policies.protocol import Policy
 
-MARKS: Final = 12
-"""Incumbents of the past that are evaluated again on held-out episodes, where that is cheap."""
-
-MARK_EPISODES: Final = 256
-"""Episodes of each."""
-
-FRAMES: Final = 60
+MOST_FRAMES: Final = 60
 """Most frames of the episode shown, so that a report takes seconds and few megabytes."""
 
 
 def write_report(path: str | Path) -> Path:
     """Write report.html, and structure.png beside it, for a run finished or not.
+
+    It shows the held-out returns that `complete_run` has measured; what is missing is left out.
 
     Args:
         path: folder of the run.
@@ -48,10 +40,10 @@ def write_report(path: str | Path) -> Path:
     task = run.task()
     try:
         policy = run.policy(task)
-        yardsticks = scripted_yardsticks(run.task_id) if hasattr(task, "lanes") else []
+        measured = RunMeasurements.read(run.folder)
         sections = [
-            _results(run, yardsticks),
-            _curve(run, task, policy, yardsticks),
+            _results(run, measured.yardsticks if measured is not None else ()),
+            _curve(run, measured),
             _structure(run, policy),
             _episode(run),
             _settings(run),
@@ -89,33 +81,28 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> str:
     return section("Results", *parts)
 
 
-def _curve(run: Run, task: BatchedTask, policy: Policy, yardsticks: Sequence[Yardstick]) -> str:
+def _curve(run: Run, measured: RunMeasurements | None) -> str:
     seen = run.curve(Kind.DESIGN, Kind.SEARCH)
-    if hasattr(task, "lanes"):
-        incumbents, how = _marks(run, task, policy), (
-            f"Incumbents are evaluated again on {MARK_EPISODES} held-out episodes each."
-        )  # fmt: skip
+    if measured is not None and measured.returns:
+        incumbents = _incumbents(run, measured)
+        how = f"Incumbents are evaluated again on {INCUMBENT_EPISODES} held-out episodes each."
     else:
-        incumbents, how = run.curve(Kind.CONFIRM), (
-            "The incumbents at the end are those of the search's own confirmation."
-        )  # fmt: skip
+        incumbents = run.curve(Kind.CONFIRM)
+        how = "The incumbents at the end are those of the search's own confirmation."
+    yardsticks = measured.yardsticks if measured is not None else ()
     drawing = learning_curve(seen, incumbents=incumbents, yardsticks=yardsticks)
     picture = inline_image(png(drawing), "png", "Return against environment steps")
     return section("Learning curve", picture, paragraph(how))
 
 
-def _marks(run: Run, task: BatchedTask, policy: Policy) -> Curve:
-    """Evaluate incumbents of evenly spaced batches on held-out episodes."""
-    chosen = np.unique(np.linspace(0, len(run.batches) - 1, MARKS).round().astype(int))
-    batches = [run.batches[index] for index in chosen]
-    cubes = np.stack([batch.incumbent for batch in batches])
-    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, MARK_EPISODES)
-    returns = rollout(task, policy, policy.space.weights(cubes), seeds).returns
+def _incumbents(run: Run, measured: RunMeasurements) -> Curve:
+    """Return the measured incumbents as a curve."""
+    chosen = list(measured.incumbent_batches)
     return Curve(
-        env_steps=np.array([batch.env_steps[-1] for batch in batches]),
-        returns=returns.mean(axis=1),
-        stderrs=returns.std(axis=1, ddof=1) / np.sqrt(MARK_EPISODES),
-        batches=chosen,
+        env_steps=np.array([run.batches[index].env_steps[-1] for index in chosen]),
+        returns=np.array(measured.returns),
+        stderrs=np.array(measured.stderrs),
+        batches=np.array(chosen),
     )
 
 
@@ -148,7 +135,7 @@ def _structure(run: Run, policy: Policy) -> str:
 def _episode(run: Run) -> str:
     """Show a typical episode, or say why it cannot be shown."""
     try:
-        rendering = render(run.folder.path, Shot(most_frames=FRAMES))
+        rendering = render(run.folder.path, Shot(most_frames=MOST_FRAMES))
     except RequestError as reason:
         return section("An episode", paragraph(f"Not shown: {reason}."))
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")

@@ -21,16 +21,16 @@ PURPLE: Final = "#CC79A7"
 SKY: Final = "#56B4E9"
 GREY: Final = "#7A7A7A"
 INK: Final = "#222222"
-CYCLE: Final = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, INK, GREY)
-DASHES: Final = ("-", "--", ":", "-.")
+COLOUR_CYCLE: Final = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, INK, GREY)
+LINE_DASHES: Final = ("-", "--", ":", "-.")
 """Of lines beyond those that a colour each can tell apart."""
 
-DPI: Final = 110
+PICTURE_DPI: Final = 110
 
 
 def figure(width: float = 8.0, height: float = 4.5) -> tuple[Figure, Axes]:
     """Return an empty figure of a size in inches, and its axes without a box round them."""
-    drawing = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    drawing = Figure(figsize=(width, height), dpi=PICTURE_DPI, layout="constrained")
     axes = drawing.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, labelsize=9)
@@ -50,7 +50,7 @@ def panel_grid(
         shared: what matplotlib's `subplots` takes besides.
     """
     rows = -(-count // columns)
-    drawing = Figure(figsize=(width, height * rows), dpi=DPI, layout="constrained")
+    drawing = Figure(figsize=(width, height * rows), dpi=PICTURE_DPI, layout="constrained")
     return drawing, [*drawing.subplots(rows, columns, squeeze=False, **shared).ravel()]
 
 
@@ -64,8 +64,8 @@ def panel_style(axes: Axes, title: str, *, scale: str = "log") -> None:
 
 def line_style(place: int, width: float = 1.4) -> dict[str, Any]:
     """Return colour, dashes and width of one line of many."""
-    dashes = DASHES[place // len(CYCLE) % len(DASHES)]
-    return {"color": CYCLE[place % len(CYCLE)], "ls": dashes, "lw": width}
+    dashes = LINE_DASHES[place // len(COLOUR_CYCLE) % len(LINE_DASHES)]
+    return {"color": COLOUR_CYCLE[place % len(COLOUR_CYCLE)], "ls": dashes, "lw": width}
 
 
 def legend_lines(axes: Axes, names: Sequence[str], width: float = 1.4) -> list[Line2D]:

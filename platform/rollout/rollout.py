@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.errors import ConfigError, RunError
 from rolecast.core.lane_arrays import gather_lanes, lane_array
-from rolecast.core.types import LANES, Float, Float32, Seeds
+from rolecast.core.types import LANE_COUNT, Float, Float32, Seeds
 from rolecast.envs.rewards.task import RAW_RETURNS, RAW_REWARD
 from rolecast.envs.spec import BatchedTask
 from rolecast.policies.protocol import Policy
@@ -150,10 +150,10 @@ def _to_lanes(rows: Float, blocks: int, held: NDArray[np.int64] | None = None) -
     Lane l holds row held[l], or row l by default; lanes past the last one repeat it.
     """
     held = np.arange(len(rows)) if held is None else held
-    held = held[np.minimum(np.arange(blocks * LANES), len(held) - 1)]
+    held = held[np.minimum(np.arange(blocks * LANE_COUNT), len(held) - 1)]
     lanes = lane_array(blocks, *rows.shape[1:])
     flat = rows.astype(np.float32).reshape(len(rows), -1)
-    gather_lanes(flat, held.reshape(blocks, LANES), lanes.reshape(blocks, -1, LANES))
+    gather_lanes(flat, held.reshape(blocks, LANE_COUNT), lanes.reshape(blocks, -1, LANE_COUNT))
     return lanes
 
 
@@ -204,9 +204,9 @@ def _batched_chunk(
 ) -> _Chunk:
     """Run L episodes until all are done, by the batched contract; lane l of candidate[l]."""
     spec, length = task.spec, seeds.size
-    blocks = -(-length // LANES)
+    blocks = -(-length // LANE_COUNT)
     actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks, candidate)
-    actions = np.empty((blocks, spec.agents, spec.action_size, LANES), dtype=np.float32)
+    actions = np.empty((blocks, spec.agents, spec.action_size, LANE_COUNT), dtype=np.float32)
     observations = task.reset(seeds)
     observed, lengths = np.zeros(length), np.zeros(length, dtype=np.int64)
     totals: dict[str, Float] = {}

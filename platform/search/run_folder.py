@@ -78,6 +78,11 @@ class RunFolder:
         return self.path / "summary.json"
 
     @property
+    def measurements_file(self) -> Path:
+        """Held-out returns that reports show beside the history."""
+        return self.path / "measurements.json"
+
+    @property
     def policy_folder(self) -> Path:
         """The incumbent as an artefact."""
         return self.path / "policy"

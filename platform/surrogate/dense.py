@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Matrix = Any
 """An array of NumPy, or a tensor on a device, in float64."""
 
-DEVICE: Final = re.compile(r"cpu|cuda(:\d+)?")
+DEVICE_PATTERN: Final = re.compile(r"cpu|cuda(:\d+)?")
 
 
 def check_device(field: str, name: str) -> None:
@@ -29,7 +29,7 @@ def check_device(field: str, name: str) -> None:
     Raises:
         ConfigError: it is neither "cpu" nor "cuda" nor "cuda:" and a number.
     """
-    if not (isinstance(name, str) and DEVICE.fullmatch(name)):
+    if not (isinstance(name, str) and DEVICE_PATTERN.fullmatch(name)):
         raise ConfigError(field, name, "cpu, cuda, or cuda:1 and so on")
 
 

@@ -10,17 +10,17 @@ from typing import Final
 
 from rolecast.core.errors import ConfigError
 
-NUMBER: Final = 8
+FLOAT64_BYTES: Final = 8
 """Bytes of a float64."""
 
-MATRICES: Final = 5
+LIVE_MATRICES: Final = 5
 """Matrices alive at once, at most, while a covariance is computed (Matérn, mixtures)."""
 
 POINT_COPIES: Final = 5
 """Copies of the points [N, D] at once, at most, in covariances and gradients."""
 
 MEMORY_INFO: Final = Path("/proc/meminfo")
-GROUP: Final = Path("/sys/fs/cgroup")
+CGROUP_FOLDER: Final = Path("/sys/fs/cgroup")
 """Where Linux says what is free, and what a container may take."""
 
 
@@ -37,8 +37,8 @@ def peak_bytes(points: int, dimension: int, *, queries: int = 0, fits: int = 1) 
         fits: F, fits that are kept at once, as where evidence chooses among hyperparameters.
     """
     square, copies = points**2, POINT_COPIES * (points + queries) * dimension
-    working = max(MATRICES * square, square + MATRICES * points * queries)
-    return NUMBER * (fits * square + working + copies)
+    working = max(LIVE_MATRICES * square, square + LIVE_MATRICES * points * queries)
+    return FLOAT64_BYTES * (fits * square + working + copies)
 
 
 def most_points(dimension: int, memory: int, *, queries: int = 0, fits: int = 1) -> int:
@@ -91,7 +91,7 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     fields = dict(line.split(":") for line in MEMORY_INFO.read_text().splitlines())
     free = 1024 * int(fields["MemAvailable"].split()[0])
-    limit = GROUP / "memory.max"
+    limit = CGROUP_FOLDER / "memory.max"
     if limit.exists() and limit.read_text().strip() != "max":
         free = min(free, max(0, int(limit.read_text()) - _taken()))
     return free
@@ -99,6 +99,6 @@ def available_memory() -> int:
 
 def _taken() -> int:
     """Return bytes that a container's processes hold, without the files that can be dropped."""
-    lines = (GROUP / "memory.stat").read_text().splitlines()
+    lines = (CGROUP_FOLDER / "memory.stat").read_text().splitlines()
     files = dict(line.split() for line in lines)["inactive_file"]
-    return int((GROUP / "memory.current").read_text()) - int(files)
+    return int((CGROUP_FOLDER / "memory.current").read_text()) - int(files)

@@ -12,9 +12,9 @@ from scipy.stats import norm, rankdata
 from rolecast.core.types import Float
 from rolecast.core.validation import one_of, or_none
 
-LEVELLINGS: Final = ("signed_sqrt", "rank", "none")
+OUTCOME_TRANSFORMS: Final = ("signed_sqrt", "rank", "none")
 
-LEVELLING: Final = or_none(one_of(*LEVELLINGS))
+OUTCOME_TRANSFORM_RULE: Final = or_none(one_of(*OUTCOME_TRANSFORMS))
 """What a setting may be; None is "none"."""
 
 

@@ -7,10 +7,10 @@ as log N.
 
 from typing import Final
 
-SMALL: Final = 500
+ALWAYS_REFITTED_POINTS: Final = 500
 """Points up to which a process is fitted anew with every batch: a tenth of a second at most."""
 
-GROWTH: Final = 0.1
+REFIT_GROWTH: Final = 0.1
 """Share of the points of the last refit by which a larger process grows before the next."""
 
 
@@ -21,4 +21,4 @@ def refit_is_due(fitted: int, fresh: int) -> bool:
         fitted: points of the last refit.
         fresh: points told since.
     """
-    return fresh > 0 and (fitted <= SMALL or fresh >= GROWTH * fitted)
+    return fresh > 0 and (fitted <= ALWAYS_REFITTED_POINTS or fresh >= REFIT_GROWTH * fitted)

@@ -24,6 +24,7 @@ from rolecast.platform.tuning.progress import ComparisonProgress, Silent
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
 from rolecast.platform.tuning.status import ComparisonStatus
+from rolecast.platform.tuning.yardsticks import complete_comparison
 
 RUNS_FOLDER: Final = Path("runs")
 """Where comparisons without a folder of their own are put."""
@@ -207,6 +208,7 @@ def _ended(
         text = f"stopped, {standing.count('ok')} trials are done; go on with: {again}"
         progress.finish(text)
         raise ComparisonInterrupted(text)
+    complete_comparison(folder.path)
     failures = standing.failures()
     text = f"everything is in {folder.path}"
     if failures:

@@ -2,6 +2,7 @@
 
     OUT/experiment.json     all settings, the trials, versions; written once, before anything runs
     OUT/trials.parquet      one row a report of every trial
+    OUT/yardsticks.json     returns of scripted policies, once all trials have ended
     OUT/trials/<trial>/     what Tune keeps of a trial: result.json, progress.csv, events
     OUT/work/<trial>/       state of a trial, and its policy: a run folder, or a learner
 
@@ -82,6 +83,11 @@ class ComparisonFolder:
     def rows_file(self) -> Path:
         """One row a report."""
         return self.path / "trials.parquet"
+
+    @property
+    def yardsticks_file(self) -> Path:
+        """Returns of scripted policies, by task."""
+        return self.path / "yardsticks.json"
 
     @property
     def trials(self) -> Path:

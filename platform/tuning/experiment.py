@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.files import file_name
-from rolecast.core.validation import COUNT, COUNT_OR_ZERO, Rules, check
+from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, check
 from rolecast.platform.tuning.methods import (
     LearnerMethod,
     Method,
@@ -206,11 +206,11 @@ class Experiment:
 
 
 _COUNT_RULES: Final[Rules] = {
-    "seeds": COUNT,
-    "env_steps": COUNT,
-    "points": COUNT,
-    "test_episodes": COUNT,
-    "final_test_episodes": COUNT,
+    "seeds": POSITIVE_INTEGER,
+    "env_steps": POSITIVE_INTEGER,
+    "points": POSITIVE_INTEGER,
+    "test_episodes": POSITIVE_INTEGER,
+    "final_test_episodes": POSITIVE_INTEGER,
     "held_out_seed": COUNT_OR_ZERO,
     "workers": COUNT_OR_ZERO,
     "retries": COUNT_OR_ZERO,

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled
 from rolecast.core.simd import load, pick, store
-from rolecast.core.types import LANES, Float32
+from rolecast.core.types import LANE_COUNT, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 
 
@@ -48,7 +48,7 @@ def assign_lanes(
                 store(rows, choice + taken, pick(better, np.float32(agent), agents))
                 total = pick(better, offer, total)
         store(rows, best + taken, total)
-    for lane in range(LANES):
+    for lane in range(LANE_COUNT):
         taken = 0
         for role in range(n):
             agent = int(rows[choice + taken, lane])
@@ -61,7 +61,7 @@ def solve_lanes(rows: Float32, n: int, affinity: int, agent_of_role: int) -> Non
     """Solve lane by lane with the shortest-path method; arguments as in `assign_lanes`."""
     matrix = np.empty((n, n), dtype=np.float32)
     agents = np.empty(n, dtype=np.int64)
-    for lane in range(LANES):
+    for lane in range(LANE_COUNT):
         for role in range(n):
             for agent in range(n):
                 matrix[role, agent] = rows[affinity + role * n + agent, lane]

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from rolecast.core.errors import ConfigError
-from rolecast.core.validation import COUNT, check
+from rolecast.core.validation import POSITIVE_INTEGER, check
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.hom.policy import HomPolicy
@@ -44,7 +44,7 @@ class HomConfig(PolicySettings):
             _require_bool("HomConfig.role_assignment", self.role_assignment)
         _require_bool("HomConfig.role_interaction", self.role_interaction)
         _require_bool("HomConfig.self_edges", self.self_edges)
-        check("HomConfig", vars(self), {"rounds": COUNT})
+        check("HomConfig", vars(self), {"rounds": POSITIVE_INTEGER})
 
     def build(self, task: TaskSpec, seed: int) -> HomPolicy:
         """Return the policy for a task of these sizes; `seed` draws its centre."""

@@ -9,7 +9,7 @@ import numpy as np
 from rolecast.core.compiled import compiled
 from rolecast.core.lane_arrays import workspace
 from rolecast.core.simd import equal, load, pick, store
-from rolecast.core.types import LANES, Float32
+from rolecast.core.types import LANE_COUNT, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.assignment_fused import assign_lanes
 from rolecast.policies.hom.interaction_fused import (
@@ -100,9 +100,9 @@ def hom_actions(
     subsets = 1 << n if assign and n <= SUBSET_LIMIT else 0
     choice = best + subsets
     rows = workspace(choice + subsets)
-    w = weights.reshape(-1, LANES)
-    source = observations.reshape(-1, LANES)
-    target = actions.reshape(-1, LANES)
+    w = weights.reshape(-1, LANE_COUNT)
+    source = observations.reshape(-1, LANE_COUNT)
+    target = actions.reshape(-1, LANE_COUNT)
     zero_rows(rows, zeros, width)
     for k in range(blocks):
         q = k * parameters

@@ -12,7 +12,7 @@ from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import unpack
 from rolecast.policies.relaxation import finish_tensor, forward_tensor
 
-FLAT = 1e-12
+VARIANCE_OFFSET = 1e-12
 """Added to the variance of affinities before its root, so that equal ones stay differentiable."""
 
 
@@ -36,7 +36,7 @@ def soft_assignment(affinity: Tensor, temperature: float, sweeps: int) -> Tensor
             f"temperature is {temperature} and sweeps {sweeps}; expected > 0 and at least 1"
         )
     centred = affinity - affinity.mean(dim=(-2, -1), keepdim=True)
-    spread = torch.sqrt(centred.square().mean(dim=(-2, -1), keepdim=True) + FLAT)
+    spread = torch.sqrt(centred.square().mean(dim=(-2, -1), keepdim=True) + VARIANCE_OFFSET)
     logits = centred / (spread * temperature)
     for _ in range(sweeps):
         logits = logits - torch.logsumexp(logits, dim=-1, keepdim=True)

@@ -11,7 +11,7 @@ import pytest
 from rolecast.baselines import FACMACConfig, MADDPGConfig
 from rolecast.baselines.rllib.actor_policy import ActorPolicy
 from rolecast.baselines.rllib.trial import configured
-from rolecast.baselines.teams import AUTHORS, TeamConfig
+from rolecast.baselines.teams import AUTHORS_SETTINGS, TeamConfig
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
 
@@ -62,13 +62,13 @@ def test_trust_is_learnt_by_centralised_critics_alone(
     assert lowest <= learnt(config) <= highest
 
 
-@pytest.mark.parametrize("kind", AUTHORS)
+@pytest.mark.parametrize("kind", AUTHORS_SETTINGS)
 @pytest.mark.parametrize("name", ["maddpg", "facmac", "comix", "covdn"])
 def test_every_method_takes_its_authors_settings(name: str, kind: str) -> None:
     from rolecast.baselines.registry import algorithm_config
 
-    config = algorithm_config(name)().tuned(AUTHORS[kind])
-    assert config.gamma == AUTHORS[kind]["gamma"]
+    config = algorithm_config(name)().tuned(AUTHORS_SETTINGS[kind])
+    assert config.gamma == AUTHORS_SETTINGS[kind]["gamma"]
 
 
 @pytest.mark.parametrize("name", ["maddpg", "facmac", "comix", "covdn"])

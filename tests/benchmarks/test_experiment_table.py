@@ -17,7 +17,7 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.resumable import SCHEMA, UNFINISHED, Row, finished, read_rows
+from rolecast.benchmarks.resumable import ROWS_SCHEMA, UNFINISHED_KEY, Row, finished, read_rows
 from rolecast.core.errors import RunError
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
@@ -137,10 +137,10 @@ def test_a_trial_that_is_not_over_has_a_row_where_the_table_wants_it(tmp_path: P
     table = replace(SOUND_TABLE, keeps_unfinished=True)
     gather_rows(path, trial.experiment, wanted, table, lambda _: None)
     (row,) = read_rows(path)
-    assert (row["returns"], row[UNFINISHED]) == ([3.0], True)
+    assert (row["returns"], row[UNFINISHED_KEY]) == ([3.0], True)
     assert finished(read_rows(path)) == set()
     work.write(TrialRecord(rows=[point, {**point, "point": 2, "done": True}]))
     gather_rows(path, trial.experiment, wanted, table, lambda _: None)
     assert finished(read_rows(path)) == {trial.key}
     assert not folder.path.exists()
-    assert json.loads(path.read_text())["schema"] == SCHEMA
+    assert json.loads(path.read_text())["schema"] == ROWS_SCHEMA

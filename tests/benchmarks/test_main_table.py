@@ -19,12 +19,12 @@ from rolecast.benchmarks.main_table import (
     seeds_of,
     write_main_table,
 )
-from rolecast.benchmarks.resumable import SCHEMA, read_rows
+from rolecast.benchmarks.resumable import ROWS_SCHEMA, read_rows
 from rolecast.core.errors import RequestError
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.main_table import OPTIMIZERS, ROBOT_BUDGETS, TABLE, TEAM_BUDGETS
+from rolecast.tune_configs.main_table import ROBOT_BUDGETS, TABLE, TABLE_OPTIMIZERS, TEAM_BUDGETS
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
@@ -50,7 +50,7 @@ ROWS = [row("local_gp", 400_000, seed, value) for seed, value in enumerate([10.0
 
 def test_every_optimiser_meets_every_task_at_every_budget_with_every_seed() -> None:
     trials = main_trials(5)
-    per_heading = [len(experiments) * len(OPTIMIZERS) * 5 for experiments in TABLE.values()]
+    per_heading = [len(experiments) * len(TABLE_OPTIMIZERS) * 5 for experiments in TABLE.values()]
     assert len(trials) == len({trial.key for trial in trials}) == sum(per_heading)
     names = {each.name for experiments in TABLE.values() for each in experiments}
     assert len(names) == sum(map(len, TABLE.values()))
@@ -58,7 +58,7 @@ def test_every_optimiser_meets_every_task_at_every_budget_with_every_seed() -> N
     assert budgets == {TEAM_BUDGETS, ROBOT_BUDGETS}
 
 
-@pytest.mark.parametrize("method", OPTIMIZERS, ids=lambda each: each.label)
+@pytest.mark.parametrize("method", TABLE_OPTIMIZERS, ids=lambda each: each.label)
 def test_every_optimiser_can_be_built(method: SearchMethod) -> None:
     optimizer_config(method.optimizer, **method.optimizer_settings)
     SearchConfig(task="pred_prey_3", optimizer=method.optimizer)
@@ -67,7 +67,7 @@ def test_every_optimiser_can_be_built(method: SearchMethod) -> None:
 @pytest.mark.parametrize(
     ("filters", "count"),
     [
-        (["task=pred_prey_3"], len(TEAM_BUDGETS) * len(OPTIMIZERS) * 2),
+        (["task=pred_prey_3"], len(TEAM_BUDGETS) * len(TABLE_OPTIMIZERS) * 2),
         (
             ["task=pred_prey_3", "optimizer=random", "optimizer=gp_ucb", "seed=1"],
             2 * len(TEAM_BUDGETS),
@@ -100,8 +100,8 @@ def test_a_row_is_what_a_search_by_hand_finds(tmp_path: Path) -> None:
 
 
 def test_a_results_file_of_another_schema_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "main.json").write_text(json.dumps({"schema": SCHEMA + 1, "cells": []}))
-    with pytest.raises(RequestError, match=f"schema {SCHEMA + 1}; expected {SCHEMA}"):
+    (tmp_path / "main.json").write_text(json.dumps({"schema": ROWS_SCHEMA + 1, "cells": []}))
+    with pytest.raises(RequestError, match=f"schema {ROWS_SCHEMA + 1}; expected {ROWS_SCHEMA}"):
         read_rows(tmp_path / "main.json")
 
 

@@ -6,9 +6,9 @@ import pytest
 
 import rolecast
 from rolecast.benchmarks.tasks import (
-    BEGIN,
-    END,
-    PICTURES,
+    DRAWN_TASKS,
+    REGION_BEGIN,
+    REGION_END,
     draw_all,
     markdown,
     measure_all,
@@ -37,7 +37,7 @@ def test_every_listed_task_is_measured_with_all_that_can_play_it(tmp_path: Path)
 
 def test_the_long_table_has_all_listed_tasks() -> None:
     assert task_list(quick=False) == [*task_specs()]
-    assert PICTURES.keys() <= task_specs().keys()
+    assert DRAWN_TASKS.keys() <= task_specs().keys()
 
 
 ROW = {"agents": 2, "observation_size": 3, "action_size": 1, "horizon": 50}
@@ -54,7 +54,7 @@ RESULTS = {
 
 def test_a_page_gets_a_line_for_each_policy_and_keeps_the_rest(tmp_path: Path) -> None:
     page = tmp_path / "tasks.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    page.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
     write_page(RESULTS, page)
     lines = page.read_text().splitlines()
     assert (lines[0], lines[-1]) == ("before", "after")
@@ -63,7 +63,7 @@ def test_a_page_gets_a_line_for_each_policy_and_keeps_the_rest(tmp_path: Path) -
     assert "| `duel` | 2 | 3 | 1 | 50 | `chase` | 1234.6 +- 12.3 | 1,000 |" in lines
 
 
-@pytest.mark.parametrize("text", ["nothing here", f"{BEGIN}\nno end\n"])
+@pytest.mark.parametrize("text", ["nothing here", f"{REGION_BEGIN}\nno end\n"])
 def test_a_page_without_a_region_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "tasks.md").write_text(text)
     with pytest.raises(RequestError, match="has no region"):

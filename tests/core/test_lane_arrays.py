@@ -5,7 +5,7 @@ import pytest
 
 from rolecast.core.compiled import compiled
 from rolecast.core.lane_arrays import CACHE_LINE, gather_lanes, lane_array, workspace
-from rolecast.core.types import LANES
+from rolecast.core.types import LANE_COUNT
 
 
 @compiled
@@ -23,14 +23,14 @@ def test_the_workspace_of_a_kernel_begins_where_a_cache_line_does(count: int) ->
 @pytest.mark.parametrize("shape", [(), (3,), (2, 5, 7)])
 def test_rows_of_lanes_begin_where_cache_lines_do(shape: tuple[int, ...]) -> None:
     arrays = [lane_array(*shape) for _ in range(5)]
-    assert all(array.shape == (*shape, LANES) and not array.any() for array in arrays)
+    assert all(array.shape == (*shape, LANE_COUNT) and not array.any() for array in arrays)
     assert all(array.ctypes.data % CACHE_LINE == 0 for array in arrays)
     assert all(array.flags.c_contiguous for array in arrays)
 
 
 def test_every_lane_holds_the_row_that_is_named_for_it() -> None:
     rng = np.random.default_rng(0)
-    rows, index = rng.normal(size=(5, 3)).astype(np.float32), rng.integers(0, 5, (4, LANES))
+    rows, index = rng.normal(size=(5, 3)).astype(np.float32), rng.integers(0, 5, (4, LANE_COUNT))
     lanes = lane_array(4, 3)
     gather_lanes(rows, index, lanes)
     np.testing.assert_array_equal(lanes, np.moveaxis(rows[index], 1, -1))

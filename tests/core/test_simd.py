@@ -23,7 +23,7 @@ from rolecast.core.simd import (
     store,
     whole,
 )
-from rolecast.core.types import LANES, Float32
+from rolecast.core.types import LANE_COUNT, Float32
 
 
 @compiled
@@ -72,7 +72,7 @@ def conversions(rows: Float32) -> None:
 
 def rows_of(count: int) -> Float32:
     rows = lane_array(count)
-    rows[:2] = np.random.default_rng(0).normal(size=(2, LANES))
+    rows[:2] = np.random.default_rng(0).normal(size=(2, LANE_COUNT))
     return rows
 
 
@@ -114,7 +114,7 @@ def test_choices_are_lane_by_lane_and_no_comparison_with_nan_is_true() -> None:
     np.testing.assert_array_equal(rows[7], (a > 0.0) & (b > 0.0))
 
 
-@pytest.mark.parametrize("lane", [0, 7, LANES - 1])
+@pytest.mark.parametrize("lane", [0, 7, LANE_COUNT - 1])
 def test_any_lane_is_heard(lane: int) -> None:
     rows = rows_of(9)
     choices(rows)
@@ -125,7 +125,7 @@ def test_any_lane_is_heard(lane: int) -> None:
 
 
 def test_words_wrap_and_shift_as_those_of_numpy() -> None:
-    bits = np.random.default_rng(0).integers(0, 2**32, (2, LANES), dtype=np.uint32)
+    bits = np.random.default_rng(0).integers(0, 2**32, (2, LANE_COUNT), dtype=np.uint32)
     rows = lane_array(6)
     words(bits, rows)
     a, b = bits

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import rolecast.envs.gym_ids  # noqa: F401  # registers the ids
-from rolecast.envs.mujoco.catalogue import NAMED
+from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.registry import FAMILIES, make_env
 
 SMALLEST = [f"{name}_{family.sizes[0]}" for name, family in FAMILIES.items()]
-BY_MUJOCO = [*NAMED, *(name for name in SMALLEST if name.startswith("manyagent"))]
+BY_MUJOCO = [*NAMED_TASKS, *(name for name in SMALLEST if name.startswith("manyagent"))]
 FLAT = [name for name in SMALLEST if name not in BY_MUJOCO]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from rolecast.core.types import LANES, Float, Float32
+from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.protocol import Policy
 
@@ -48,13 +48,13 @@ def through_lanes() -> ThroughLanes:
     """Return a function that acts by the compiled face: row r of weights on observations r."""
 
     def act(policy: Policy, weights: Float, observations: Float, action_size: int) -> Float:
-        blocks, agents = len(weights) // LANES, observations.shape[1]
+        blocks, agents = len(weights) // LANE_COUNT, observations.shape[1]
 
         def lanes(rows: Float) -> Float32:
-            folded = rows.astype(np.float32).reshape(blocks, LANES, *rows.shape[1:])
+            folded = rows.astype(np.float32).reshape(blocks, LANE_COUNT, *rows.shape[1:])
             return np.ascontiguousarray(np.moveaxis(folded, 1, -1))
 
-        actions = np.full((blocks, agents, action_size, LANES), np.nan, dtype=np.float32)
+        actions = np.full((blocks, agents, action_size, LANE_COUNT), np.nan, dtype=np.float32)
         policy.lanes().act(lanes(weights), lanes(observations), actions)
         return np.moveaxis(actions, -1, 1).reshape(-1, agents, action_size).astype(np.float64)
 

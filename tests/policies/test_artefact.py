@@ -13,7 +13,7 @@ import rolecast
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
-from rolecast.policies.artefact import SCHEMA, save_policy
+from rolecast.policies.artefact import ARTEFACT_SCHEMA, save_policy
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import POLICIES, make_policy
 
@@ -113,7 +113,10 @@ def cut_short(name: str) -> Callable[[Path], None]:
         (lambda folder: (folder / "policy.json").write_text("[1]"), "damaged: it names no schema"),
         (change(schema=None), "damaged: it names no schema"),
         (change(schema="1"), "damaged: it names no schema"),
-        (change(schema=SCHEMA + 1), f"schema {SCHEMA + 1}, written by a newer release"),
+        (
+            change(schema=ARTEFACT_SCHEMA + 1),
+            f"schema {ARTEFACT_SCHEMA + 1}, written by a newer release",
+        ),
         (change(task=None), "damaged: a field is missing or wrong"),
         (change(task={"id": "x"}), "damaged: a field is missing or wrong"),
         (change(options=None), "damaged: a field is missing or wrong"),

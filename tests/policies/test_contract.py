@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.core.types import LANES, Float
+from rolecast.core.types import LANE_COUNT, Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
@@ -53,19 +53,21 @@ def test_a_batch_equals_its_members_alone(policy: Policy, draw: Draw) -> None:
 def test_a_lane_is_the_same_to_the_last_bit_wherever_it_lies(
     policy: Policy, draw: Draw, through_lanes: ThroughLanes
 ) -> None:
-    weights, observations = draw(policy, TASK, 3 * LANES)
+    weights, observations = draw(policy, TASK, 3 * LANE_COUNT)
     actions = through_lanes(policy, weights, observations, 2)
-    order = np.random.default_rng(5).permutation(3 * LANES)
+    order = np.random.default_rng(5).permutation(3 * LANE_COUNT)
     shuffled = through_lanes(policy, weights[order], observations[order], 2)
     np.testing.assert_array_equal(shuffled, actions[order])
-    fewer = through_lanes(policy, weights[LANES : 2 * LANES], observations[LANES : 2 * LANES], 2)
-    np.testing.assert_array_equal(fewer, actions[LANES : 2 * LANES])
+    fewer = through_lanes(
+        policy, weights[LANE_COUNT : 2 * LANE_COUNT], observations[LANE_COUNT : 2 * LANE_COUNT], 2
+    )
+    np.testing.assert_array_equal(fewer, actions[LANE_COUNT : 2 * LANE_COUNT])
 
 
 def test_observations_are_clipped_in_every_face(
     policy: Policy, draw: Draw, through_lanes: ThroughLanes
 ) -> None:
-    weights, observations = draw(policy, TASK, LANES)
+    weights, observations = draw(policy, TASK, LANE_COUNT)
     far, edge = observations.copy(), observations.copy()
     far[:, 0, 1], edge[:, 0, 1] = 1e6, 10.0
     np.testing.assert_array_equal(
@@ -84,7 +86,7 @@ def test_observations_are_clipped_in_every_face(
 def test_an_observation_that_is_nan_never_becomes_an_action(
     policy: Policy, draw: Draw, through_lanes: ThroughLanes
 ) -> None:
-    weights, observations = draw(policy, TASK, LANES)
+    weights, observations = draw(policy, TASK, LANE_COUNT)
     observations[2, 1, 0] = np.nan
     for actions in (
         policy.act(weights, observations[:, None])[:, 0],

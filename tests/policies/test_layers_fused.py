@@ -5,7 +5,7 @@ import pytest
 
 from rolecast.core.compiled import compiled
 from rolecast.core.simd import load, store
-from rolecast.core.types import LANES, Float, Float32
+from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.policies.layers_fused import (
     add_code,
     add_product,
@@ -49,7 +49,7 @@ def clipped(source: Float32, bound: np.float32, rows: Float32) -> None:
 
 def rows_of(*shape: int) -> Float32:
     """Draw rows of lanes."""
-    return np.random.default_rng(3).normal(size=(*shape, LANES)).astype(np.float32)
+    return np.random.default_rng(3).normal(size=(*shape, LANE_COUNT)).astype(np.float32)
 
 
 def exact(rows: Float32) -> Float:
@@ -57,7 +57,7 @@ def exact(rows: Float32) -> Float:
 
 
 def test_tanh_is_within_a_millionth_everywhere() -> None:
-    rows = np.linspace(-12.0, 12.0, 4096 * LANES, dtype=np.float32).reshape(-1, LANES)
+    rows = np.linspace(-12.0, 12.0, 4096 * LANE_COUNT, dtype=np.float32).reshape(-1, LANE_COUNT)
     expected = np.tanh(exact(rows))
     tanh_rows(rows)
     np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-6)
@@ -65,22 +65,22 @@ def test_tanh_is_within_a_millionth_everywhere() -> None:
 
 @pytest.mark.parametrize(("x", "y"), [(np.inf, 1.0), (-np.inf, -1.0), (0.0, 0.0), (50.0, 1.0)])
 def test_tanh_keeps_its_limits(x: float, y: float) -> None:
-    rows = np.full((1, LANES), x, dtype=np.float32)
+    rows = np.full((1, LANE_COUNT), x, dtype=np.float32)
     tanh_rows(rows)
     np.testing.assert_allclose(rows, y, atol=1e-6)
 
 
 def test_nan_stays_nan_and_stays_in_its_lane() -> None:
-    rows = np.zeros((1, LANES), dtype=np.float32)
+    rows = np.zeros((1, LANE_COUNT), dtype=np.float32)
     rows[0, 3] = np.nan
     tanh_rows(rows)
-    assert np.isnan(rows[0]).tolist() == [lane == 3 for lane in range(LANES)]
+    assert np.isnan(rows[0]).tolist() == [lane == 3 for lane in range(LANE_COUNT)]
 
 
 @pytest.mark.parametrize(("count", "units"), [(1, 1), (3, 2), (16, 4), (5, 7), (14, 14)])
 def test_a_layer_is_its_weights_times_its_inputs_plus_bias(count: int, units: int) -> None:
     w, rows = rows_of((count + 1) * units), rows_of(count + units)
-    weight = exact(w[: count * units]).reshape(units, count, LANES)
+    weight = exact(w[: count * units]).reshape(units, count, LANE_COUNT)
     expected = (weight * exact(rows[:count])).sum(axis=1) + exact(w[count * units :])
     assert one_dense(w, rows, count, units) == (count + 1) * units
     np.testing.assert_allclose(rows[count:], expected, atol=1e-5)
@@ -100,7 +100,7 @@ def test_three_agents_have_the_layer_of_one_each(count: int, units: int) -> None
 def test_part_of_a_layer_reads_its_own_columns() -> None:
     stride, first, units = 9, 4, 6
     w, rows = rows_of((stride + 1) * units), rows_of(20)
-    weight = exact(w[: stride * units]).reshape(units, stride, LANES)[:, first:]
+    weight = exact(w[: stride * units]).reshape(units, stride, LANE_COUNT)[:, first:]
     expected = (weight * exact(rows[: stride - first])).sum(axis=1) + exact(w[stride * units :])
     second_inputs(w, rows, first, stride, units)
     np.testing.assert_allclose(rows[10 : 10 + units], expected, atol=1e-5)
@@ -109,7 +109,7 @@ def test_part_of_a_layer_reads_its_own_columns() -> None:
 @pytest.mark.parametrize("code", [0, 1, 5, 7])
 def test_a_code_adds_the_columns_of_its_bits(code: int) -> None:
     w, rows = rows_of(4 * 3 + 4), rows_of(4)
-    columns = exact(w[:12]).reshape(4, 3, LANES)
+    columns = exact(w[:12]).reshape(4, 3, LANE_COUNT)
     bits = np.array([code >> bit & 1 for bit in range(3)])[None, :, None]
     code_of(w, rows, code, 3, 4)
     np.testing.assert_allclose(rows, (columns * bits).sum(axis=1) + exact(w[12:]), atol=1e-6)

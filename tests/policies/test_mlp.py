@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.core.types import LANES, Float
+from rolecast.core.types import LANE_COUNT, Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.registry import make_policy
 
@@ -42,7 +42,7 @@ def test_the_compiled_face_is_the_reference(
 ) -> None:
     task = spec(agents, observation_size=size, action_size=actions)
     policy = make_policy("mlp", task, hidden=hidden)
-    weights, observations = draw(policy, task, 4 * LANES)
+    weights, observations = draw(policy, task, 4 * LANE_COUNT)
     expected = policy.act(weights, observations[:, None])[:, 0]
     found = through_lanes(policy, weights, observations, actions)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)

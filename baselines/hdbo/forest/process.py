@@ -24,13 +24,13 @@ from rolecast.core.types import Float
 from rolecast.platform.surrogate.clique_sum.autograd import covariances
 from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout
 
-LENGTHSCALES: Final = (0.01, 100.0)
+LENGTHSCALE_BOUNDS: Final = (0.01, 100.0)
 """Least and greatest lengthscale; the authors' least."""
 
-PRIOR: Final = (float(np.log(0.3)), 0.75)
+LENGTHSCALE_PRIOR: Final = (float(np.log(0.3)), 0.75)
 """Location and scale of the log-normal prior of lengthscales."""
 
-VARIANCES: Final = (1e-4, 100.0)
+VARIANCE_BOUNDS: Final = (1e-4, 100.0)
 """Least and greatest variance of a dimension, of returns standardised to variance 1."""
 
 
@@ -51,18 +51,18 @@ class ForestKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # the librar
     def __init__(self, edges: Sequence[Edge], dimension: int, lengthscale: float) -> None:
         super().__init__(
             ard_num_dims=dimension,
-            lengthscale_prior=LogNormalPrior(*PRIOR),
-            lengthscale_constraint=Interval(*LENGTHSCALES),
+            lengthscale_prior=LogNormalPrior(*LENGTHSCALE_PRIOR),
+            lengthscale_constraint=Interval(*LENGTHSCALE_BOUNDS),
         )
         cliques = terms(edges, dimension)
         self._layout = CliqueLayout.of(cliques)
         # The second of a single dimension is one beyond the last, whose variance is 0.
         self._members = torch.tensor([(*clique, dimension)[:2] for clique in cliques])
         self.register_parameter("raw_variance", torch.nn.Parameter(torch.zeros(dimension)))
-        self.register_constraint("raw_variance", Interval(*VARIANCES))
+        self.register_constraint("raw_variance", Interval(*VARIANCE_BOUNDS))
         self.double()
         self.lengthscale = lengthscale
-        start = min(max(1.0 / len(cliques), 2.0 * VARIANCES[0]), 1.0)
+        start = min(max(1.0 / len(cliques), 2.0 * VARIANCE_BOUNDS[0]), 1.0)
         raw = self.raw_variance_constraint.inverse_transform(
             torch.tensor(start, dtype=torch.float64)
         )

@@ -16,9 +16,9 @@ from rolecast.baselines.hdbo.forest.process import ForestKernel, TermPosterior
 from rolecast.baselines.hdbo.search import Method, Plain, SurrogateSearch
 from rolecast.baselines.hdbo.surrogate import SurrogateConfig
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, POSITIVE, at_least, check
+from rolecast.core.validation import POSITIVE_INTEGER, POSITIVE_NUMBER, at_least, check
 
-INITIAL: Final = 10
+INITIAL_POINTS: Final = 10
 """Random points before the first model; the authors' of both."""
 
 
@@ -47,10 +47,10 @@ class ForestConfig(SurrogateConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         rules = {
-            "exploration": POSITIVE,
-            "lengthscale": POSITIVE,
+            "exploration": POSITIVE_NUMBER,
+            "lengthscale": POSITIVE_NUMBER,
             "resolution": at_least(2),
-            "zooms": COUNT,
+            "zooms": POSITIVE_INTEGER,
         }
         check(type(self).__name__, vars(self), rules)
 
@@ -111,7 +111,7 @@ class ForestSearch(SurrogateSearch):
     """A search whose forest changes at an ask."""
 
     def __init__(self, config: ForestConfig, method: Method, *, dimension: int, seed: int) -> None:
-        super().__init__(config, method, dimension=dimension, seed=seed, initial=INITIAL)
+        super().__init__(config, method, dimension=dimension, seed=seed, initial=INITIAL_POINTS)
 
     def ask(self, q: int) -> Float:
         """Return q points [q, D]; what is asked next is asked of a process over the new forest."""

@@ -13,7 +13,7 @@ from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 from rolecast.platform.optimizers.structure.settings import FinderSettings
-from rolecast.platform.surrogate.outcome_transform import LEVELLING
+from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,11 @@ class PaperDssGpUcbConfig(StructureSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rules = {**GLOBAL_RULES, "outcome_transform": LEVELLING, "configuration": one_of("paper")}
+        rules = {
+            **GLOBAL_RULES,
+            "outcome_transform": OUTCOME_TRANSFORM_RULE,
+            "configuration": one_of("paper"),
+        }
         check(type(self).__name__, vars(self), rules)
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:

@@ -8,23 +8,31 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.core.validation import COUNT, FLAG, Rules, at_least, check, one_of, or_none
+from rolecast.core.validation import (
+    BOOLEAN_VALUE,
+    POSITIVE_INTEGER,
+    Rules,
+    at_least,
+    check,
+    one_of,
+    or_none,
+)
 from rolecast.platform.optimizers.structure.settings import FinderSettings
 
 if TYPE_CHECKING:
     from rolecast.policies.protocol import Policy
 
 STRUCTURE_SOURCES: Final = ("policy", "returns")
-STRUCTURES: Final = ("found", "none", "blocks", "random", "full")
+STRUCTURE_KINDS: Final = ("found", "none", "blocks", "random", "full")
 DESIGN_STREAM: Final = 1
 """Random stream of the initial design, apart from that of the search."""
 
 STRUCTURE_RULES: Final[Rules] = {
-    "structure": one_of(*STRUCTURES),
+    "structure": one_of(*STRUCTURE_KINDS),
     "structure_source": or_none(one_of(*STRUCTURE_SOURCES)),
     "structure_score": one_of("rms", "signed"),
-    "balance": FLAG,
-    **dict.fromkeys(("edge_cap", "clique_cap"), COUNT),
+    "balance": BOOLEAN_VALUE,
+    **dict.fromkeys(("edge_cap", "clique_cap"), POSITIVE_INTEGER),
     **dict.fromkeys(("clique_size", "structure_policies"), at_least(2)),
 }
 """Allowed values; those of cliques depend on the dimension."""

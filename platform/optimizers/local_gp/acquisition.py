@@ -17,7 +17,7 @@ from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior
 
-ACQUISITIONS: Final = ("ucb", "thompson", "log_ei")
+ACQUISITION_NAMES: Final = ("ucb", "thompson", "log_ei")
 
 
 def root_beta(beta: float, order: int, count: int) -> float:

@@ -6,19 +6,19 @@ from typing import Final
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.validation import (
-    COUNT,
+    BOOLEAN_VALUE,
     COUNT_OR_ZERO,
-    FLAG,
     NOT_NEGATIVE,
-    POSITIVE,
-    UNIT,
+    POSITIVE_INTEGER,
+    POSITIVE_NUMBER,
+    UNIT_INTERVAL,
     Rule,
     Rules,
     check,
     one_of,
     or_none,
 )
-from rolecast.platform.optimizers.local_gp.acquisition import ACQUISITIONS
+from rolecast.platform.optimizers.local_gp.acquisition import ACQUISITION_NAMES
 from rolecast.platform.optimizers.local_gp.trust_region import (
     LENGTHSCALE_RULES,
     NARROWING_RULES,
@@ -28,27 +28,27 @@ from rolecast.platform.optimizers.local_gp.trust_region import (
 )
 from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.dense import check_device
-from rolecast.platform.surrogate.outcome_transform import LEVELLING
+from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
-RULES: Final[Rules] = {
-    **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE)),
+SETTING_RULES: Final[Rules] = {
+    **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE_NUMBER)),
     "narrowing": or_none(one_of(*NARROWING_RULES)),
     "signal_to_noise": or_none(NOT_NEGATIVE),
-    "restart_at_centre": or_none(FLAG),
+    "restart_at_centre": or_none(BOOLEAN_VALUE),
     "lengthscale": or_none(one_of(*LENGTHSCALE_RULES)),
-    "acquisition": one_of("cloud", *ACQUISITIONS),
+    "acquisition": one_of("cloud", *ACQUISITION_NAMES),
     "beta": NOT_NEGATIVE,
-    **dict.fromkeys(("averaged", "relevance_cloud", "stderr_weight"), UNIT),
-    "relevance_power": or_none(UNIT),
-    **dict.fromkeys(("choices", "window", "relevance_start", "relevance_end"), COUNT),
-    "outcome_transform": LEVELLING,
+    **dict.fromkeys(("averaged", "relevance_cloud", "stderr_weight"), UNIT_INTERVAL),
+    "relevance_power": or_none(UNIT_INTERVAL),
+    **dict.fromkeys(("choices", "window", "relevance_start", "relevance_end"), POSITIVE_INTEGER),
+    "outcome_transform": OUTCOME_TRANSFORM_RULE,
     "groups": or_none(
         Rule(
             lambda value: isinstance(value, list | tuple) and all(map(COUNT_OR_ZERO.allows, value)),
             "integers >= 0",
         )
     ),
-    "evaluations": or_none(COUNT),
+    "evaluations": or_none(POSITIVE_INTEGER),
 }
 """What the settings of a local search may be, but for the device."""
 
@@ -160,7 +160,7 @@ class LocalGpSettings:
     def __post_init__(self) -> None:
         owner = type(self).__name__
         check_device(f"{owner}.device", self.device)
-        check(owner, vars(self), RULES)
+        check(owner, vars(self), SETTING_RULES)
         if self.radius and self.final_radius and self.final_radius > self.radius:
             raise ConfigError(f"{owner}.final_radius", self.final_radius, "above 0, <= radius")
 

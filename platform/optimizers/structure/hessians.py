@@ -15,7 +15,7 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.policies.protocol import Policy
 
-SCORES: Final = ("rms", "signed")
+HESSIAN_AVERAGES: Final = ("rms", "signed")
 """How Hessians are averaged: root mean square, or the paper's signed sum."""
 
 
@@ -34,7 +34,7 @@ def hessian_scores(
         policy: with `relaxed_act`.
         weights: [T, D], policies around which to look.
         observations: [S, n, do], states met; each policy takes its share of them.
-        score: one of `SCORES`.
+        score: one of `HESSIAN_AVERAGES`.
         seed: of the random signs.
     Raises:
         ConfigError: there are fewer states than policies.

@@ -16,12 +16,12 @@ from rolecast.platform.reports.comparison.groups import Cell, Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.method_styles import MethodStyle, method_styles
 from rolecast.platform.reports.curves import thousands
-from rolecast.platform.reports.style import BLUE, DPI, GREY, INK
-from rolecast.platform.reports.yardsticks import Yardstick
+from rolecast.platform.reports.style import BLUE, GREY, INK, PICTURE_DPI
+from rolecast.platform.search.measurements import Yardstick
 
 Axis = Literal["env_steps", "policy_evaluations", "wall_time_s"]
 
-AXES: Final[Mapping[Axis, str]] = MappingProxyType(
+AXIS_LABELS: Final[Mapping[Axis, str]] = MappingProxyType(
     {
         "env_steps": "environment steps of training",
         "policy_evaluations": "candidates evaluated",
@@ -30,13 +30,13 @@ AXES: Final[Mapping[Axis, str]] = MappingProxyType(
 )
 """Horizontal axis to its label."""
 
-COLUMNS: Final = 3
+PANEL_COLUMNS: Final = 3
 """Panels beside each other."""
 
-MANY: Final = 10
+MANY_METHODS: Final = 10
 """Methods from which their names stand in a column beside the panels, not in rows under them."""
 
-REMARKS: Final = 4
+MOST_REMARKS: Final = 4
 """Most remarks written into a panel; more of them are counted."""
 
 WIDE_RANGE: Final = 20.0
@@ -64,13 +64,13 @@ def sample_efficiency(
         yardsticks: horizontal lines, named in the first panel.
     """
     rewards = whole.rewards(task)
-    columns = min(COLUMNS, len(rewards))
+    columns = min(PANEL_COLUMNS, len(rewards))
     lines = math.ceil(len(rewards) / columns)
     drawn = methods_drawn(whole, task, axis)
-    many = len(drawn) > MANY
+    many = len(drawn) > MANY_METHODS
     width, height = max(3.6 * columns, 6.4), 3.1 * lines + 0.9
     size = (width + 2.4, max(height, 0.2 * len(drawn) + 1.2)) if many else (width, height)
-    drawing = Figure(figsize=size, dpi=DPI, layout="constrained")
+    drawing = Figure(figsize=size, dpi=PICTURE_DPI, layout="constrained")
     panels = drawing.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
     styles = method_styles(whole.methods)
     for index, (panel, reward) in enumerate(zip(panels, rewards, strict=False)):
@@ -84,7 +84,7 @@ def sample_efficiency(
         if index % columns == 0:
             panel.set_ylabel("held-out return, as earned", fontsize=9)
         if index + columns >= len(rewards):
-            panel.set_xlabel(AXES[axis], fontsize=9)
+            panel.set_xlabel(AXIS_LABELS[axis], fontsize=9)
             panel.tick_params(labelbottom=True)
     for panel in panels[len(rewards) :]:
         panel.set_visible(False)
@@ -112,7 +112,7 @@ def _panel(
     for cell in cells:
         _cell(panel, cell, styles[cell.method], axis, statistic)
     remarks = list(filter(None, (_remark(cell) for cell in cells)))
-    if len(remarks) > REMARKS:
+    if len(remarks) > MOST_REMARKS:
         remarks = [f"{len(remarks)} methods have one seed, or some that did not end well"]
     panel.text(
         0.02,
@@ -201,7 +201,7 @@ def _legend(drawing: Figure, styles: Mapping[str, MethodStyle], statistic: str) 
     ]
     parts = [f"{statistic} over seeds", "95 % bootstrap interval", "thin: each seed",
              "cross: failed"]  # fmt: skip
-    many = len(handles) > MANY
+    many = len(handles) > MANY_METHODS
     letters = max(len(method) for method in styles)
     fitting = max(1, int(72.0 * drawing.get_figwidth() / (5.4 * letters + 36.0)))
     drawing.legend(
@@ -222,7 +222,7 @@ def improvement_picture(improvements: Sequence[Improvement]) -> Figure:
         improvements: of one setting or of all; those without a value are left empty.
     """
     height = 0.34 * len(improvements) + 0.9
-    drawing = Figure(figsize=(7.2, height), dpi=DPI, layout="constrained")
+    drawing = Figure(figsize=(7.2, height), dpi=PICTURE_DPI, layout="constrained")
     panel = drawing.add_subplot()
     panel.spines[["top", "right", "left"]].set_visible(False)
     for row, each in enumerate(improvements):

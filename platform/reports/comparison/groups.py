@@ -13,11 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.platform.reports.comparison.statistics import STATISTICS, estimate
+from rolecast.platform.reports.comparison.statistics import SUMMARY_STATISTICS, estimate
 from rolecast.platform.tuning.comparison_folder import Comparison
 from rolecast.platform.tuning.methods import Method, method_from_json
 
-WAITING: Final = "not begun"
+WAITING_STATUS: Final = "not begun"
 """Status of a planned trial that has no report yet."""
 
 
@@ -33,7 +33,7 @@ class Trial:
     seed: int
 
     status: str
-    """"ok", "failed", "running" or `WAITING`."""
+    """"ok", "failed", "running" or `WAITING_STATUS`."""
 
     error: str
     """What went wrong, or empty."""
@@ -117,7 +117,7 @@ class Cell:
     def seeds(self) -> str:
         """How many seeds the end figure is of, and what became of the others."""
         parts = [f"{len(self.finals)} seed{'s' if len(self.finals) != 1 else ''}"]
-        names = {"failed": "failed", "running": "running", WAITING: WAITING}
+        names = {"failed": "failed", "running": "running", WAITING_STATUS: WAITING_STATUS}
         parts += [f"{self.count(each)} {name}" for each, name in names.items() if self.count(each)]
         return ", ".join(parts)
 
@@ -140,7 +140,7 @@ class Cell:
         where = np.nanmean(np.stack(reported, axis=-1)[at], axis=-1)
         scores = np.stack([_carried(table) for table in along], axis=-1)[at]
         found = {}
-        for statistic in STATISTICS:
+        for statistic in SUMMARY_STATISTICS:
             value, low, high = _along(scores, statistic)
             found[statistic] = Trace(
                 env_steps=where[:, 0],
@@ -243,7 +243,7 @@ def _trial(planned: Mapping[str, Any], rows: pd.DataFrame) -> Trial:
         method=planned["method"],
         policy=planned["policy"],
         seed=int(planned["seed"]),
-        status=WAITING if told is None else str(told["status"]),
+        status=WAITING_STATUS if told is None else str(told["status"]),
         error="" if told is None else str(told["error"]),
         reports=scored.sort_values("point").drop_duplicates("point", keep="last"),
         parameters=int(known.iloc[-1]) if len(known) else None,

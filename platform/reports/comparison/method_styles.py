@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rolecast.platform.reports.style import (
     BLUE,
-    CYCLE,
+    COLOUR_CYCLE,
     GREEN,
     GREY,
     INK,
@@ -17,7 +17,7 @@ from rolecast.platform.reports.style import (
     VERMILION,
 )
 
-COLOURS: Final[Mapping[str, str]] = MappingProxyType(
+METHOD_COLOURS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "dss_gp_ucb": BLUE,
         "local_gp": SKY,
@@ -38,13 +38,13 @@ COLOURS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Of the methods that stand beside each other in the paper's tables no two are alike."""
 
-DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1, 1, 1)))
+METHOD_DASHES: Final = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1, 1, 1)))
 """Of methods that share a colour, in their order."""
 
-MARKERS: Final = ("", "o", "s", "^", "D")
+METHOD_MARKERS: Final = ("", "o", "s", "^", "D")
 """Of methods that share colour and dashes, in their order."""
 
-MARKS: Final = 8
+MARKERS_PER_LINE: Final = 8
 """Markers on a line, about."""
 
 
@@ -65,7 +65,7 @@ class MethodStyle:
             "color": self.colour,
             "ls": self.dash,
             "marker": self.marker,
-            "markevery": max(1, points // MARKS),
+            "markevery": max(1, points // MARKERS_PER_LINE),
             "ms": 4,
         }
 
@@ -79,10 +79,14 @@ def method_styles(methods: Sequence[str]) -> dict[str, MethodStyle]:
     found: dict[str, MethodStyle] = {}
     used: dict[str, int] = {}
     for method in methods:
-        names = sorted((name for name in COLOURS if method.startswith(name)), key=len)
-        colour = COLOURS[names[-1]] if names else min(CYCLE, key=lambda each: used.get(each, 0))
-        turn, place = divmod(used.get(colour, 0), len(DASHES))
-        marker = MARKERS[turn % len(MARKERS)]
-        found[method] = MethodStyle(colour=colour, dash=DASHES[place], marker=marker)
+        names = sorted((name for name in METHOD_COLOURS if method.startswith(name)), key=len)
+        colour = (
+            METHOD_COLOURS[names[-1]]
+            if names
+            else min(COLOUR_CYCLE, key=lambda each: used.get(each, 0))
+        )
+        turn, place = divmod(used.get(colour, 0), len(METHOD_DASHES))
+        marker = METHOD_MARKERS[turn % len(METHOD_MARKERS)]
+        found[method] = MethodStyle(colour=colour, dash=METHOD_DASHES[place], marker=marker)
         used[colour] = used.get(colour, 0) + 1
     return found

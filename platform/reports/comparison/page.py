@@ -11,14 +11,13 @@ import pandas as pd
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
-from rolecast.envs.registry import make_task
-from rolecast.platform.reports.comparison.groups import WAITING, Groups, groups
+from rolecast.platform.reports.comparison.groups import WAITING_STATUS, Groups, groups
 from rolecast.platform.reports.comparison.improvement import (
     Improvement,
     chosen_pairs,
     improvements,
 )
-from rolecast.platform.reports.comparison.paper import MISTAKES
+from rolecast.platform.reports.comparison.paper import PRINTED_MISTAKES
 from rolecast.platform.reports.comparison.pictures import (
     LEAST_FOR_IQM,
     Pictures,
@@ -26,7 +25,7 @@ from rolecast.platform.reports.comparison.pictures import (
     improvement_pictures,
     statistics,
 )
-from rolecast.platform.reports.comparison.statistics import RESAMPLES
+from rolecast.platform.reports.comparison.statistics import BOOTSTRAP_RESAMPLES
 from rolecast.platform.reports.comparison.table import (
     curves,
     improvement_rows,
@@ -36,13 +35,17 @@ from rolecast.platform.reports.comparison.table import (
     trials,
 )
 from rolecast.platform.reports.page import page, paragraph, section, table
-from rolecast.platform.reports.yardsticks import Yardstick, scripted_yardsticks
-from rolecast.platform.tuning.comparison_folder import Comparison, read_comparison
+from rolecast.platform.tuning.comparison_folder import (
+    Comparison,
+    ComparisonFolder,
+    read_comparison,
+)
+from rolecast.platform.tuning.yardsticks import NOT_MEASURED, TaskYardsticks, read_yardsticks
 
-FIGURES: Final = "report"
+FIGURES_FOLDER: Final = "report"
 """Folder, in that of the comparison, of the CSV files and the pictures."""
 
-_STYLE: Final = """<style>
+_PAGE_STYLE: Final = """<style>
 body { max-width: 76rem; } .wide { overflow-x: auto; } small { color: #666; }
 table.results td { text-align: right; padding-left: .8rem; font-variant-numeric: tabular-nums; }
 details { margin: .5rem 0; } summary { cursor: pointer; color: #0072B2; }
@@ -74,9 +77,12 @@ def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Pa
         "improvement": improvement_rows(found),
         "trials": trials(whole),
     }
-    yardsticks = {task: _yardsticks(task) for task in whole.tasks}
+    measured = read_yardsticks(ComparisonFolder(out))
+    yardsticks = {
+        task: measured.get(task, TaskYardsticks(missing=NOT_MEASURED)) for task in whole.tasks
+    }
     drawn = {
-        (task, statistic): curve_pictures(whole, task, statistic, yardsticks[task][0])
+        (task, statistic): curve_pictures(whole, task, statistic, yardsticks[task].yardsticks)
         for task in whole.tasks
         for statistic in statistics(whole)
     }
@@ -85,9 +91,9 @@ def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Pa
         f"{comparison.experiment['experiment']['name']}: methods side by side",
         _lead(comparison, whole),
         [
-            _STYLE,
+            _PAGE_STYLE,
             _results(comparison, whole, figures),
-            _curves(whole, drawn, {task: why for task, (_, why) in yardsticks.items()}),
+            _curves(whole, drawn, {task: each.missing for task, each in yardsticks.items()}),
             _improvement(whole, found, summed),
             _trials(frames["trials"]),
             _settings(comparison),
@@ -96,9 +102,9 @@ def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Pa
     target = out / "report.html"
     try:
         for name, frame in frames.items():
-            write_bytes(out / FIGURES / f"{name}.csv", frame.to_csv(index=False).encode())
+            write_bytes(out / FIGURES_FOLDER / f"{name}.csv", frame.to_csv(index=False).encode())
         for picture in chain(*drawn.values(), summed):
-            write_bytes(out / FIGURES / f"{picture.name}.png", picture.png)
+            write_bytes(out / FIGURES_FOLDER / f"{picture.name}.png", picture.png)
         write_bytes(target, text.encode())
     except OSError as error:
         raise RequestError(f"{target} cannot be written: {error.strerror}") from error
@@ -114,7 +120,7 @@ def _lead(comparison: Comparison, whole: Groups) -> str:
     settings = comparison.experiment["experiment"]
     ended = sum(trial.finished for trial in whole.trials)
     state = [f"{ended} of {len(whole.trials)} trials finished"]
-    for status in ("failed", "running", WAITING):
+    for status in ("failed", "running", WAITING_STATUS):
         count = sum(trial.status == status for trial in whole.trials)
         state += [f"{count} {status}"] if count else []
     paper = settings["paper"]
@@ -134,9 +140,9 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> st
             "was paid; of the policy at the end of the budget, on "
             f"{settings['final_test_episodes']:,} held-out episodes, the same for all. Mean over "
             "seeds (standard error), bold the best mean of a row; under it the interquartile "
-            "mean with a 95 % interval from "
-            f"{RESAMPLES:,} bootstrap resamples of the seeds, stratified by reward where a row "
-            "joins several. No figure was chosen by its held-out return."
+            f"mean with a 95 % interval from {BOOTSTRAP_RESAMPLES:,} bootstrap resamples of the "
+            "seeds, stratified by reward where a row joins several. No figure was chosen by its "
+            "held-out return."
         )
     ]
     most = max(len(cell.finals) for cell in whole.cells.values())
@@ -167,7 +173,7 @@ def _paper_note(figures: pd.DataFrame) -> str:
         "and 8, of the best policy on the way; ours beside it is chosen by its held-out return, "
         "and so too high by luck; all else is of the last policy. "
     )
-    return note + " ".join(f"[?] {MISTAKES[mark]}." for mark in marks)
+    return note + " ".join(f"[?] {PRINTED_MISTAKES[mark]}." for mark in marks)
 
 
 def _curves(
@@ -196,16 +202,6 @@ def _curves(
 
 def _shown(pictures: Pictures) -> str:
     return "".join(picture.image for picture in pictures)
-
-
-def _yardsticks(task: str) -> tuple[list[Yardstick], str]:
-    """Return what scripted policies earn where that takes no time, or why it is not known."""
-    try:
-        made = make_task(task)
-        made.close()
-        return (scripted_yardsticks(task) if hasattr(made, "lanes") else []), ""
-    except RequestError as error:
-        return [], str(error)
 
 
 def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) -> str:

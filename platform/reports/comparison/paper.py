@@ -11,12 +11,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-FILE: Final = Path(__file__).with_name("paper.csv")
+PAPER_FILE: Final = Path(__file__).with_name("paper.csv")
 
 ANY_REWARD: Final = "any"
 """Reward of a method that the paper prints once: it sees the sum of an episode alone."""
 
-MISTAKES: Final[Mapping[str, str]] = MappingProxyType(
+PRINTED_MISTAKES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "": "",
         "stderr_copied": "its printed error is a copy of another row's, and left out",
@@ -40,7 +40,7 @@ class PaperNumber:
     """Its standard error over the runs; None where the printed one is a copy."""
 
     mistake: str
-    """A key of `MISTAKES`; empty for a number that nothing speaks against."""
+    """A key of `PRINTED_MISTAKES`; empty for a number that nothing speaks against."""
 
     @property
     def text(self) -> str:
@@ -71,7 +71,7 @@ def paper_number(
 
 @cache
 def _numbers() -> Mapping[tuple[int, str, str, str, str], PaperNumber]:
-    with FILE.open(newline="") as file:
+    with PAPER_FILE.open(newline="") as file:
         rows = csv.DictReader(line for line in file if not line.startswith("#"))
         return MappingProxyType(
             {

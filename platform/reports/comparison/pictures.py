@@ -16,9 +16,9 @@ from rolecast.platform.reports.comparison.curves import (
 from rolecast.platform.reports.comparison.groups import Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.style import inline_image, png
-from rolecast.platform.reports.yardsticks import Yardstick
+from rolecast.platform.search.measurements import Yardstick
 
-SPENT: Final[Mapping[Axis, str]] = MappingProxyType(
+BUDGET_AXES: Final[Mapping[Axis, str]] = MappingProxyType(
     {
         "env_steps": "env steps",
         "policy_evaluations": "evaluations",
@@ -74,7 +74,7 @@ def curve_pictures(
             ),
             description=f"{task}: {statistic} of the held-out return against {words}",
         )
-        for axis, words in SPENT.items()
+        for axis, words in BUDGET_AXES.items()
         if of_searches or axis != "policy_evaluations"
     )
 

@@ -15,13 +15,13 @@ from scipy import stats
 
 from rolecast.core.types import Float
 
-LEVEL: Final = 0.95
+CONFIDENCE_LEVEL: Final = 0.95
 """Confidence level of every interval."""
 
-RESAMPLES: Final = 2000
+BOOTSTRAP_RESAMPLES: Final = 2000
 """Of one interval; the ends then move by about a hundredth of the deviation of the seeds."""
 
-_SEED: Final = 0x5EED
+_BOOTSTRAP_SEED: Final = 0x5EED
 """Of the resampling, so that the same results make the same report."""
 
 Statistic = Callable[..., Any]
@@ -55,7 +55,7 @@ def _mean(values: Float, axis: int = -1) -> Float:
     return np.asarray(np.mean(values, axis=axis))
 
 
-STATISTICS: Final[Mapping[str, Callable[..., Float]]] = MappingProxyType(
+SUMMARY_STATISTICS: Final[Mapping[str, Callable[..., Float]]] = MappingProxyType(
     {"mean": _mean, "IQM": iqm}
 )
 """Name, as reports print it, to the statistic."""
@@ -67,11 +67,11 @@ def estimate(strata: Sequence[Float], statistic: str = "mean") -> Estimate:
     Args:
         strata: each [N] or [T, N]: the returns of the N seeds of a stratum, at T points; N may
             differ. A seed is drawn with all its points.
-        statistic: a name in `STATISTICS`.
+        statistic: a name in `SUMMARY_STATISTICS`.
     Raises:
         ValueError: there is no stratum, or one has no seed.
     """
-    function = STATISTICS[statistic]
+    function = SUMMARY_STATISTICS[statistic]
 
     def pooled(*samples: Float, axis: int = -1) -> Float:
         return function(np.concatenate(samples, axis=axis), axis=axis)
@@ -113,12 +113,12 @@ def _estimate(strata: Sequence[Float], statistic: Statistic) -> Estimate:
     interval = stats.bootstrap(
         samples,
         statistic,
-        n_resamples=RESAMPLES,
+        n_resamples=BOOTSTRAP_RESAMPLES,
         vectorized=True,
         paired=False,
         axis=-1,
-        confidence_level=LEVEL,
+        confidence_level=CONFIDENCE_LEVEL,
         method="percentile",
-        rng=np.random.default_rng(_SEED),
+        rng=np.random.default_rng(_BOOTSTRAP_SEED),
     ).confidence_interval
     return Estimate(value=value, low=np.asarray(interval.low), high=np.asarray(interval.high))

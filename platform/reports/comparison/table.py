@@ -13,10 +13,10 @@ import pandas as pd
 from rolecast.platform.reports.comparison.groups import Cell, Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
-from rolecast.platform.reports.comparison.statistics import STATISTICS, Estimate, estimate
+from rolecast.platform.reports.comparison.statistics import SUMMARY_STATISTICS, Estimate, estimate
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
-ALL: Final = "all rewards"
+ALL_REWARDS: Final = "all rewards"
 """Row of a task over all seeds of all its reward settings, resampled within each."""
 
 RESULT_COLUMNS: Final = (
@@ -31,8 +31,8 @@ def results(whole: Groups) -> pd.DataFrame:
 
     A row's `best` says whether its mean is the highest of its setting. `best_so_far` is as in the
     paper's tables 7 and 8: the highest return on the way, which it is chosen by; mean over seeds.
-    Nothing else is chosen. The rows of `ALL` are over the rewards of a task, of methods that
-    finished in each of them.
+    Nothing else is chosen. The rows of `ALL_REWARDS` are over the rewards of a task, of methods
+    that finished in each of them.
     """
     rows = []
     for task in whole.tasks:
@@ -73,7 +73,7 @@ def _over_rewards(
     cells = [whole.cells[task, reward, method] for reward in rewards]
     return {
         "task": task,
-        "reward": ALL,
+        "reward": ALL_REWARDS,
         **_counts(cells),
         **_figures(finals),
     }
@@ -102,7 +102,7 @@ def _paper_name(method: Method) -> tuple[str, str]:
 def _figures(strata: Sequence[Any]) -> dict[str, float]:
     """Return mean, IQM and their intervals; the standard error of a single stratum's mean."""
     found: dict[str, float] = {}
-    for name in STATISTICS if strata else ():
+    for name in SUMMARY_STATISTICS if strata else ():
         one = estimate(strata, name)
         found[name] = float(one.value)
         if one.low is not None and one.high is not None:

@@ -17,22 +17,22 @@ from PIL import Image
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
 
-COLOURS: Final = 96
+PALETTE_SIZE: Final = 96
 """Of a GIF or a PNG."""
 
 LAST_FRAME_MS: Final = 1500
 """How long the end is held."""
 
-STORYBOARD: Final = 4
+STORYBOARD_FRAMES: Final = 4
 """Moments in a still picture, from the start to the end."""
 
 PALETTE_FRAMES: Final = 8
 """Of a GIF, from which its colours are taken."""
 
-CODEC: Final = "imageio_ffmpeg"
+CODEC_MODULE: Final = "imageio_ffmpeg"
 """Module that brings ffmpeg along."""
 
-INSTALL: Final = "expected: pip install imageio-ffmpeg"
+INSTALL_HINT: Final = "expected: pip install imageio-ffmpeg"
 
 NO_DITHER: Final = Image.Dither.NONE
 
@@ -61,7 +61,7 @@ def gif(frames: Frames, frame_ms: int) -> bytes:
 def png(frames: Frames, frame_ms: int) -> bytes:
     """Return a still picture: a few moments side by side; no time passes in it."""
     buffer = io.BytesIO()
-    _reduced(_sheet(frames, STORYBOARD)).save(buffer, format="PNG", optimize=True)
+    _reduced(_sheet(frames, STORYBOARD_FRAMES)).save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
 
 
@@ -86,7 +86,9 @@ def mp4(frames: Frames, frame_ms: int) -> bytes:
         ended = subprocess.run(command, input=b"".join(pages), capture_output=True, check=False)
         if ended.returncode:
             said = ended.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
-            raise RequestError(f"{command[0]} cannot write H.264 and said: {said[-1]}; {INSTALL}")
+            raise RequestError(
+                f"{command[0]} cannot write H.264 and said: {said[-1]}; {INSTALL_HINT}"
+            )
         return path.read_bytes()
 
 
@@ -130,11 +132,11 @@ def _ffmpeg() -> str:
     Raises:
         RequestError: there is none.
     """
-    if find_spec(CODEC) is not None:
-        return str(import_module(CODEC).get_ffmpeg_exe())
+    if find_spec(CODEC_MODULE) is not None:
+        return str(import_module(CODEC_MODULE).get_ffmpeg_exe())
     found = shutil.which("ffmpeg")
     if found is None:
-        raise RequestError(f"an .mp4 needs ffmpeg, which is not here; {INSTALL}")
+        raise RequestError(f"an .mp4 needs ffmpeg, which is not here; {INSTALL_HINT}")
     return found
 
 
@@ -150,4 +152,4 @@ def _sheet(frames: Frames, moments: int) -> Image.Image:
 
 def _reduced(picture: Image.Image) -> Image.Image:
     """Return a picture of COLOURS colours, in which small bright marks keep their own."""
-    return picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=NO_DITHER)
+    return picture.quantize(PALETTE_SIZE, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=NO_DITHER)

@@ -14,7 +14,7 @@ from rolecast.envs.adapters.task import AdaptedTask
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.film.options import Shot
 
-QUANTILE: Final = 0.6
+RETURN_QUANTILE: Final = 0.6
 """Rank of the episode shown: a little better than the median."""
 
 Act = Callable[[Float, int], Float]
@@ -47,7 +47,7 @@ def typical(returns: Float) -> tuple[int, str]:
         Its index, and words that say which it is.
     """
     order = np.argsort(returns, kind="stable")
-    rank = round(QUANTILE * (len(returns) - 1))
+    rank = round(RETURN_QUANTILE * (len(returns) - 1))
     chosen = int(order[rank])
     return chosen, f"return {returns[chosen]:.4g}, rank {rank + 1} of {len(returns)} from below"
 

@@ -29,7 +29,7 @@ BLOCK_BYTES: Final = 128
 MOST_TURNS: Final = {4: 126.0, 8: 1000.0}
 """Halvings after which a covariance falls no further, by bytes of a number: 1e-35, 1e-298."""
 
-ALONE: Final = 2_000_000
+SINGLE_THREAD_PAIRS: Final = 2_000_000
 """Pairs times cliques below which other threads are not woken."""
 
 
@@ -209,7 +209,7 @@ def _widened(gradient: Any, layout: CliqueLayout, points: Any) -> Any:
 
 
 def _useful(threads: int, work: int) -> int:
-    return max(1, threads) if work > ALONE else 1
+    return max(1, threads) if work > SINGLE_THREAD_PAIRS else 1
 
 
 def _share(work: Callable[[int, int], None], threads: int, size: int) -> None:

@@ -24,10 +24,10 @@ F = TypeVar("F", bound=Callable[..., object])
 Real = TypeVar("Real", Float, Float32)
 
 LN_2: Final = float(np.log(2.0))
-NEAR: Final = 1e-30
+LEAST_SQUARED_DISTANCE: Final = 1e-30
 """Squared distance of a point from itself, so that its root can be divided by."""
 
-GROUP: Final = 128
+CLIQUE_GROUP: Final = 128
 """Cliques that are summed before they join the others: a long sum of small numbers is biased."""
 
 
@@ -87,17 +87,17 @@ def covariances(
         for row in range(thread, end, threads):
             out = result[row]
             _square_differences(rows[row], blocks[block], columns, squares)
-            for group in range(0, len(weights), GROUP):
+            for group in range(0, len(weights), CLIQUE_GROUP):
                 left_sum, right_sum = load(nothing, 0), load(nothing, 0)
-                for c in range(group, min(group + GROUP, len(weights))):
+                for c in range(group, min(group + CLIQUE_GROUP, len(weights))):
                     place = places[starts[c]]
                     left, right = load(squares, place), load(squares, place + half)
                     for member in range(starts[c] + 1, starts[c + 1]):
                         place = places[member]
                         left = left + load(squares, place)
                         right = right + load(squares, place + half)
-                    left = limit(left * scales[c] + NEAR, most)
-                    right = limit(right * scales[c] + NEAR, most)
+                    left = limit(left * scales[c] + LEAST_SQUARED_DISTANCE, most)
+                    right = limit(right * scales[c] + LEAST_SQUARED_DISTANCE, most)
                     left_sum = left_sum + _covariance(left, weights[c], smooth)
                     right_sum = right_sum + _covariance(right, weights[c], smooth)
                 store(out, first, load(out, first) + left_sum)
@@ -164,8 +164,8 @@ def slopes(
                     place = places[member]
                     left = left + load(squares, place)
                     right = right + load(squares, place + half)
-                left = limit(left * scales[c] + NEAR, most)
-                right = limit(right * scales[c] + NEAR, most)
+                left = limit(left * scales[c] + LEAST_SQUARED_DISTANCE, most)
+                right = limit(right * scales[c] + LEAST_SQUARED_DISTANCE, most)
                 left_value, left = _covariance_and_slope(left, smooth)
                 right_value, right = _covariance_and_slope(right, smooth)
                 sum_so_far = load(in_weights, c * half)

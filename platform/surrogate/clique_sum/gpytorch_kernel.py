@@ -21,7 +21,7 @@ from rolecast.platform.surrogate.clique_sum.autograd import covariances
 from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout
 from rolecast.platform.surrogate.clique_sum.torch_sum import torch_clique_sum
 
-OWNER = "AdditiveCliqueKernel"
+ERROR_OWNER = "AdditiveCliqueKernel"
 
 
 class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # the library has no types
@@ -76,7 +76,7 @@ class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # th
         """
         members = checked_cliques(cliques, num_dims)
         if nu not in (2.5, math.inf):
-            raise ConfigError(f"{OWNER}.nu", nu, "2.5 or infinity")
+            raise ConfigError(f"{ERROR_OWNER}.nu", nu, "2.5 or infinity")
         super().__init__(
             ard_num_dims=num_dims,
             batch_shape=batch_shape,
@@ -138,7 +138,9 @@ class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # th
                 a type that is neither float32 nor float64; or `last_dim_is_batch` is asked for.
         """
         if params.get("last_dim_is_batch"):
-            raise RequestError(f"{OWNER} has no last_dim_is_batch: a clique is not one dimension")
+            raise RequestError(
+                f"{ERROR_OWNER} has no last_dim_is_batch: a clique is not one dimension"
+            )
         for name, value in (("x1", x1), ("x2", x2)):
             self._check_input(name, value)
         same = _are_one(x1, x2)
@@ -177,17 +179,19 @@ class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # th
     def _check_input(self, name: str, value: Tensor) -> None:
         if value.dtype not in (torch.float32, torch.float64):
             raise RequestError(
-                f"{name} of {OWNER} is of type {value.dtype}; expected float32 or float64"
+                f"{name} of {ERROR_OWNER} is of type {value.dtype}; expected float32 or float64"
             )
         if value.shape[-1] != self.ard_num_dims:
             raise RequestError(
-                f"{name} of {OWNER} has {value.shape[-1]} dimensions; expected {self.ard_num_dims}"
+                f"{name} of {ERROR_OWNER} has {value.shape[-1]} dimensions; "
+                f"expected {self.ard_num_dims}"
             )
         wrong = ~torch.isfinite(value.detach())
         if bool(wrong.any()):
             place = tuple(wrong.nonzero()[0].tolist())
             raise RequestError(
-                f"{name} of {OWNER} is {value[place].item()} at {place}; expected finite numbers"
+                f"{name} of {ERROR_OWNER} is {value[place].item()} at {place}; "
+                "expected finite numbers"
             )
 
 
@@ -199,8 +203,8 @@ def checked_cliques(cliques: Sequence[Sequence[int]], num_dims: int) -> tuple[tu
             or occurs twice; or num_dims is no positive integer.
     """
     if type(num_dims) is not int or num_dims < 1:
-        raise ConfigError(f"{OWNER}.num_dims", num_dims, "an integer >= 1")
-    field = f"{OWNER}.cliques"
+        raise ConfigError(f"{ERROR_OWNER}.num_dims", num_dims, "an integer >= 1")
+    field = f"{ERROR_OWNER}.cliques"
     if not len(cliques):
         raise ConfigError(field, cliques, "at least one clique")
     seen: set[frozenset[int]] = set()

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout
 
-CHUNK: Final = 2**23
+CHUNK_NUMBERS: Final = 2**23
 """Numbers in one chunk: pairs times cliques times their largest size."""
 
-NEAR: Final = 1e-30
+LEAST_SQUARED_DISTANCE: Final = 1e-30
 """Squared distance below which points are one: the root below has no slope there."""
 
 
@@ -84,7 +84,7 @@ def _chunks(u1: Tensor, u2: Tensor, layout: CliqueLayout) -> Iterator[Chunk]:
     while first < count:
         # Sorted by size: the last of a chunk is its largest.
         last = first + 1
-        while last < count and pairs * int(sizes[last]) * (last + 1 - first) <= CHUNK:
+        while last < count and pairs * int(sizes[last]) * (last + 1 - first) <= CHUNK_NUMBERS:
             last += 1
         places = torch.arange(int(sizes[last - 1]))
         there = places < sizes[first:last, None]
@@ -108,7 +108,7 @@ def _chunk_sum(
 
 
 def _root(squared: Tensor) -> Tensor:
-    return (5.0 * squared.clamp_min(NEAR)).sqrt()
+    return (5.0 * squared.clamp_min(LEAST_SQUARED_DISTANCE)).sqrt()
 
 
 class _Matern52(torch.autograd.Function):

@@ -16,13 +16,13 @@ from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout
 from rolecast.platform.surrogate.clique_sum.cpu_kernels import Index
 from rolecast.platform.surrogate.clique_sum.triton_kernels import gathered, gradient, value
 
-GROUP: Final = 8
+GRADIENT_GROUP: Final = 8
 """Dimensions of a clique whose gradients one program holds; a larger clique has several."""
 
-PROGRAMS: Final = 1056
+BUSY_PROGRAMS: Final = 1056
 """Programs that keep a large device busy: eight for each of its 132 multiprocessors."""
 
-ENTRIES: Final = 2**26
+MOST_GRADIENTS: Final = 2**26
 """Numbers of gradients, one for each dimension of a clique and point, that are kept at once."""
 
 Tile = tuple[int, int, int]
@@ -32,10 +32,10 @@ VALUE_TILES: Final = {torch.float32: (64, 64, 2), torch.float64: (32, 32, 8)}
 GRADIENT_TILES: Final = {torch.float32: (32, 128, 2), torch.float64: (16, 32, 4)}
 """The fastest of some thirty on an H100, at 1,000 points and 1,500 cliques."""
 
-BLOCK: Final = 128
+CLIQUE_BLOCK: Final = 128
 """Cliques that are summed before their sum is added to that of all."""
 
-SHORT: Final = 16
+SHORT_TILE_ROWS: Final = 16
 """Rows of a tile where there are no more."""
 
 
@@ -54,7 +54,7 @@ def triton_clique_sum(
     job = _Job(u1, u2, weights, layout, inverse, VALUE_TILES)
     tiles = triton.cdiv(job.rows, job.high) * triton.cdiv(job.columns, job.wide)
     count = len(job.order)
-    splits = max(1, min(count // 16, triton.cdiv(PROGRAMS, tiles)))
+    splits = max(1, min(count // 16, triton.cdiv(BUSY_PROGRAMS, tiles)))
     found = u1.new_empty(splits, job.rows, job.columns)
     grid = (triton.cdiv(job.columns, job.wide), triton.cdiv(job.rows, job.high), splits)
     value[grid](
@@ -62,7 +62,7 @@ def triton_clique_sum(
         *(job.rows, job.columns, count, triton.cdiv(count, splits)),
         SMOOTH=smooth,
         SAME=u2 is None,
-        BLOCK=BLOCK,
+        BLOCK=CLIQUE_BLOCK,
         HIGH=job.high,
         WIDE=job.wide,
         num_warps=job.warps,
@@ -100,7 +100,7 @@ def triton_clique_sum_gradient(
             *(cliques, begins, entries, in_weights),
             *(groups.first, job.rows, job.columns, blocks),
             SMOOTH=smooth,
-            GROUP=GROUP,
+            GROUP=GRADIENT_GROUP,
             HIGH=job.high,
             WIDE=job.wide,
             num_warps=job.warps,
@@ -139,8 +139,8 @@ class _Job:
         self.u2 = self.u1 if u2 is None else u2[:, self.used].T.contiguous()
         self.rows, self.columns = self.u1.shape[1], self.u2.shape[1]
         self.high, self.wide, self.warps = tiles[u1.dtype]
-        if self.rows <= SHORT:
-            self.high = SHORT
+        if self.rows <= SHORT_TILE_ROWS:
+            self.high = SHORT_TILE_ROWS
 
 
 @dataclass(frozen=True)
@@ -168,21 +168,21 @@ class _Groups:
 
 def _groups(layout: CliqueLayout, rows: int) -> Iterator[_Groups]:
     """Yield groups of cliques, one after the other, of about ENTRIES numbers for so many rows."""
-    most = max(1, ENTRIES // rows)
+    most = max(1, MOST_GRADIENTS // rows)
     start, count = 0, len(layout.order)
     while start < count:
         first = int(layout.starts[start])
         stop = int(np.searchsorted(layout.starts, first + most, side="right")) - 1
         stop = min(max(stop, start + 1), count)
         ends = layout.starts[start : stop + 1]
-        pieces = -(-np.diff(ends) // GROUP)
+        pieces = -(-np.diff(ends) // GRADIENT_GROUP)
         within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         members = layout.members[first : ends[-1]]
         yield _Groups(
             first=first,
             entries=len(members),
             cliques=np.repeat(np.arange(start, stop), pieces),
-            begins=np.repeat(ends[:-1], pieces) + GROUP * within,
+            begins=np.repeat(ends[:-1], pieces) + GRADIENT_GROUP * within,
             starts=np.concatenate([[0], np.bincount(members, minlength=len(layout.used)).cumsum()]),
             places=np.argsort(members, kind="stable"),
         )

@@ -17,11 +17,11 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from rolecast.core.types import Float, Float32
 
-INT32: Final = ir.IntType(32)
-DEGREES: Final = {32: 5, 64: 10}
+INT32_TYPE: Final = ir.IntType(32)
+POLYNOMIAL_DEGREES: Final = {32: 5, 64: 10}
 """Of the polynomial for 2^-f, by bits of the number: relative errors of 1e-7 and 3e-16."""
 
-MANTISSA: Final = {32: 23, 64: 52}
+MANTISSA_BITS: Final = {32: 23, 64: 52}
 """Bits of a number below its exponent."""
 
 
@@ -44,9 +44,9 @@ class VectorModel(models.PrimitiveModel):
         super().__init__(manager, frontend_type, frontend_type.form)  # type: ignore[no-untyped-call]
 
 
-SINGLES: Final[Any] = VectorType(types.float32)
-DOUBLES: Final[Any] = VectorType(types.float64)
-KINDS: Final = {types.float32: SINGLES, types.float64: DOUBLES}
+FLOAT32_VECTOR: Final[Any] = VectorType(types.float32)
+FLOAT64_VECTOR: Final[Any] = VectorType(types.float64)
+VECTOR_TYPES: Final = {types.float32: FLOAT32_VECTOR, types.float64: FLOAT64_VECTOR}
 
 
 def _constant(form: Any, value: float) -> Any:
@@ -59,15 +59,15 @@ def _spread(context: Any, builder: Any, kind: Any, value: Any, vector: Any) -> A
         return value
     scalar = context.cast(builder, value, kind, vector.scalar)
     nothing = ir.Constant(vector.form, ir.Undefined)
-    single = builder.insert_element(nothing, scalar, ir.Constant(INT32, 0))
-    places = ir.Constant(ir.VectorType(INT32, vector.width), [0] * vector.width)
+    single = builder.insert_element(nothing, scalar, ir.Constant(INT32_TYPE, 0))
+    places = ir.Constant(ir.VectorType(INT32_TYPE, vector.width), [0] * vector.width)
     return builder.shuffle_vector(single, nothing, places)
 
 
 def _kind_in(buffer: Any) -> Any:
     """Return the vectors that a C-ordered array of one axis holds; None for other types."""
     if isinstance(buffer, types.Array) and buffer.ndim == 1 and buffer.layout == "C":
-        return KINDS.get(buffer.dtype)
+        return VECTOR_TYPES.get(buffer.dtype)
     return None
 
 
@@ -115,9 +115,9 @@ def _total(typing: Any, value: Any) -> Any:
             width //= 2
             places = [*range(width, 2 * width), *range(width, 2 * width)]
             places = (places * (value.width // len(places)))[: value.width]
-            order = ir.Constant(ir.VectorType(INT32, value.width), places)
+            order = ir.Constant(ir.VectorType(INT32_TYPE, value.width), places)
             vector = builder.fadd(vector, builder.shuffle_vector(vector, vector, order))
-        return builder.extract_element(vector, ir.Constant(INT32, 0))
+        return builder.extract_element(vector, ir.Constant(INT32_TYPE, 0))
 
     return value.scalar(value), emit
 
@@ -126,14 +126,14 @@ def _reciprocal_root(typing: Any, value: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         (x,) = values
         single = ir.VectorType(ir.FloatType(), value.width)
-        rough = x if value == SINGLES else builder.fptrunc(x, single)
+        rough = x if value == FLOAT32_VECTOR else builder.fptrunc(x, single)
         form = ir.FunctionType(single, [single])
         insert: Any = cgutils.get_or_insert_function
         root = insert(builder.module, form, f"llvm.sqrt.v{value.width}f32")
         quick = ("arcp", "afn", "contract", "reassoc", "nsz")
         rooted = builder.call(root, [rough], fastmath=quick)
         y = builder.fdiv(_constant(single, 1.0), rooted, flags=quick)
-        if value == SINGLES:
+        if value == FLOAT32_VECTOR:
             return y
         # One step of Newton's: an error e, here some 2^-22, becomes 1.5 e^2.
         y = builder.fpext(y, value.form)
@@ -150,15 +150,15 @@ def _exp2_minus(typing: Any, value: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         (turns,) = values
         bits, form = value.scalar.bitwidth, value.form
-        whole = builder.fptosi(turns, ir.VectorType(INT32, value.width))
+        whole = builder.fptosi(turns, ir.VectorType(INT32_TYPE, value.width))
         part = builder.fsub(turns, builder.sitofp(whole, form))
-        first, *others = _coefficients(DEGREES[bits])
+        first, *others = _coefficients(POLYNOMIAL_DEGREES[bits])
         power = _constant(form, first)
         for coefficient in others:
             power = builder.fadd(builder.fmul(power, part), _constant(form, coefficient))
         integers = ir.VectorType(ir.IntType(bits), value.width)
         exponent = whole if bits == 32 else builder.sext(whole, integers)
-        moved = builder.shl(exponent, ir.Constant(integers, [MANTISSA[bits]] * value.width))
+        moved = builder.shl(exponent, ir.Constant(integers, [MANTISSA_BITS[bits]] * value.width))
         return builder.bitcast(builder.sub(builder.bitcast(power, integers), moved), form)
 
     return value(value), emit

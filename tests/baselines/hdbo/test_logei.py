@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from rolecast.baselines.hdbo.acquisition import IMPROVEMENTS
+from rolecast.baselines.hdbo.acquisition import IMPROVEMENT_KINDS
 from rolecast.baselines.hdbo.logei import LogEiConfig
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
@@ -20,7 +20,7 @@ def improvement(means: Float, deviations: Float, best: float) -> Float:
     return np.asarray(deviations * (gap * norm.cdf(gap) + norm.pdf(gap)))
 
 
-@pytest.mark.parametrize("over", IMPROVEMENTS)
+@pytest.mark.parametrize("over", IMPROVEMENT_KINDS)
 def test_a_point_is_where_the_expected_improvement_is_greatest(over: str) -> None:
     """Kernel and noise are read from the process, the rest is by hand on a grid."""
     config = LogEiConfig(initial=2, draws=512, improvement=over)
@@ -46,7 +46,7 @@ def test_a_point_is_where_the_expected_improvement_is_greatest(over: str) -> Non
     assert by_hand[0] > 0.95 * by_hand.max()
 
 
-@pytest.mark.parametrize("over", IMPROVEMENTS)
+@pytest.mark.parametrize("over", IMPROVEMENT_KINDS)
 def test_points_of_a_batch_are_chosen_in_view_of_each_other(over: str) -> None:
     config = LogEiConfig(initial=2, fit_steps=5, ascent_steps=10, improvement=over)
     optimizer = config.build(dimension=1, seed=0)

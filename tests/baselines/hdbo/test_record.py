@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rolecast.baselines.hdbo.record import FOREIGN, Record
+from rolecast.baselines.hdbo.record import FOREIGN_TAG, Record
 
 
 def test_equal_points_become_different_ones_in_the_cube() -> None:
@@ -31,6 +31,6 @@ def test_a_point_told_in_any_order_has_the_tag_it_was_asked_with() -> None:
     asked = record.asked(rng.random((4, 2)), rng, np.array([7, 8, 9, 10]))
     record.told(asked[[2, 0]], np.zeros(2), None)
     record.told(np.concatenate([rng.random((1, 2)), asked[[3]]]), np.zeros(2), None)
-    np.testing.assert_array_equal(record.tags, [9, 7, FOREIGN, 10])
+    np.testing.assert_array_equal(record.tags, [9, 7, FOREIGN_TAG, 10])
     np.testing.assert_array_equal(record.pending, asked[[1]])
     np.testing.assert_array_equal(record.pending_tags, [8])

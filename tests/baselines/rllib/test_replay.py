@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rolecast.baselines.rllib.replay import ReplayRing
-from rolecast.baselines.rllib.transitions import COLUMNS, Transitions, joined
+from rolecast.baselines.rllib.transitions import COLUMN_NAMES, Transitions, joined
 from rolecast.core.errors import ConfigError, RequestError
 
 
@@ -39,14 +39,14 @@ def test_the_columns_of_a_drawn_transition_belong_together() -> None:
     for first in range(0, 90, 9):
         ring.add(numbered(first, 9))
     drawn = ring.draw(64)
-    assert set(drawn) == set(COLUMNS)
+    assert set(drawn) == set(COLUMN_NAMES)
     for name, column in drawn.items():
         assert column.dtype == np.float32
         rows = column.reshape(64, -1)
         np.testing.assert_array_equal(
             rows, np.repeat(drawn["terminated"][:, None], rows.shape[1], 1)
         )
-        assert name in COLUMNS
+        assert name in COLUMN_NAMES
 
 
 def test_draws_are_uniform() -> None:
@@ -65,7 +65,7 @@ def test_a_restored_ring_draws_and_overwrites_as_the_original_would_have() -> No
     for ring in (original, restored):
         ring.add(numbered(17, 3))
     one, other = original.draw(40), restored.draw(40)
-    for name in COLUMNS:
+    for name in COLUMN_NAMES:
         np.testing.assert_array_equal(one[name], other[name])
     assert kept(original) == kept(restored) == set(range(8, 20))
 

@@ -17,8 +17,8 @@ from botorch.test_functions.synthetic import (
 from scipy.optimize import minimize
 
 from rolecast.benchmarks.competitors.cells import (
-    MARKS,
     PROBLEMS,
+    REGRET_PLACES,
     Cell,
     Problem,
     all_cells,
@@ -27,9 +27,9 @@ from rolecast.benchmarks.competitors.cells import (
     run_cell,
 )
 from rolecast.benchmarks.competitors.files import markdown, published, write_files
-from rolecast.benchmarks.competitors.problems import PUBLISHED, embedded, rover
+from rolecast.benchmarks.competitors.problems import PUBLISHED_FIGURES, embedded, rover
 from rolecast.benchmarks.competitors.run import chosen, run_missing
-from rolecast.benchmarks.resumable import SCHEMA
+from rolecast.benchmarks.resumable import ROWS_SCHEMA
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
 from rolecast.core.types import Float
@@ -52,14 +52,16 @@ def test_functions_are_those_of_botorch_over_the_box_named(kind: str) -> None:
     low, high = theirs.bounds.double().numpy()
     points = np.random.default_rng(0).random((50, len(low)))
     expected = -theirs(torch.tensor(low + (high - low) * points)).numpy()
-    np.testing.assert_allclose(PUBLISHED[kind].value(points), expected, rtol=1e-6, atol=1e-6)
-    optimum = PUBLISHED[kind].optimum(len(low))
+    np.testing.assert_allclose(
+        PUBLISHED_FIGURES[kind].value(points), expected, rtol=1e-6, atol=1e-6
+    )
+    optimum = PUBLISHED_FIGURES[kind].optimum(len(low))
     assert optimum == pytest.approx(-theirs.optimal_value, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", THEIRS)
 def test_no_function_exceeds_its_optimum_and_none_is_best_in_the_middle(kind: str) -> None:
-    known = PUBLISHED[kind]
+    known = PUBLISHED_FIGURES[kind]
     inputs = known.inputs or 4
 
     def loss(point: Float) -> float:
@@ -159,7 +161,7 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
     told: list[str] = []
     path = tmp_path / "competitors.json"
     done = row(cells[0].contestant.name, 0, 0.125) | {"key": cells[0].key}
-    write_json(path, {"schema": SCHEMA, "cells": [done]})
+    write_json(path, {"schema": ROWS_SCHEMA, "cells": [done]})
     first = run_missing(cells, path, processes=1, note=told.append)
     assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
     assert 0.125 in [each["observed"][-1] for each in first]
@@ -200,7 +202,9 @@ def test_every_printed_figure_names_its_source_and_a_problem_of_the_table() -> N
         assert line["source"]
         assert float(line["regret"]) >= 0.0
         assert int(line["evaluations"]) in range(
-            problem.evaluations // MARKS, problem.evaluations + 1, problem.evaluations // MARKS
+            problem.evaluations // REGRET_PLACES,
+            problem.evaluations + 1,
+            problem.evaluations // REGRET_PLACES,
         )
         assert not line["contestant"] or line["contestant"] in names
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rolecast.benchmarks.env_speed.run import measure_all
-from rolecast.benchmarks.env_speed.timing import REPEATS
+from rolecast.benchmarks.env_speed.timing import TIMING_REPEATS
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +24,9 @@ def results(told: list[str]) -> dict[str, Any]:
 def test_every_side_has_its_repeats_and_their_median(
     results: dict[str, Any], told: list[str]
 ) -> None:
-    assert len(told) == REPEATS * len(results["sides"])
+    assert len(told) == TIMING_REPEATS * len(results["sides"])
     for side in results["sides"].values():
-        assert len(side["repeats"]) == REPEATS
+        assert len(side["repeats"]) == TIMING_REPEATS
         assert side["median"] == statistics.median(side["repeats"]) > 0.0
     assert [name for group in results["groups"] for name in group["sides"]] == [*results["sides"]]
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rolecast.benchmarks.env_speed.timing import REPEATS, Group, Side, measure, measure_group
+from rolecast.benchmarks.env_speed.timing import TIMING_REPEATS, Group, Side, measure, measure_group
 
 
 def nap() -> int:
@@ -41,7 +41,7 @@ def test_a_ratio_is_of_the_same_clock() -> None:
     assert set(measured["ratios"]) == {"other"}
     assert measured["sides"]["other"]["clock"] == "wall time"
     assert measured["sides"]["base"]["clock"] == "processor time"
-    assert len(told) == 2 * REPEATS
+    assert len(told) == 2 * TIMING_REPEATS
 
 
 def test_without_the_base_there_are_no_ratios() -> None:

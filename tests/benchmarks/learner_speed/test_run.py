@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 import torch
 
-from rolecast.benchmarks.learner_speed.bare_torch import BARE, Memory
-from rolecast.benchmarks.learner_speed.run import CLOCKS, GOALS, measure_all, ratios, run_rounds
+from rolecast.benchmarks.learner_speed.bare_torch import BARE_LEARNERS, Memory
+from rolecast.benchmarks.learner_speed.run import (
+    CLOCK_NAMES,
+    RATIO_GOALS,
+    measure_all,
+    ratios,
+    run_rounds,
+)
 from rolecast.benchmarks.learner_speed.sides import ALONE, BARE_LOOP, LOOP, STOCK, Side
 from rolecast.benchmarks.learner_speed.table import markdown, ratio_rows
 
@@ -31,7 +37,7 @@ def test_every_side_has_its_rounds_by_both_clocks(results: dict[str, Any]) -> No
         *(("maddpg", what) for what in (LOOP, ALONE)),
     }
     for each in results["sides"].values():
-        for clock in CLOCKS:
+        for clock in CLOCK_NAMES:
             rounds = each[clock]["rounds"]
             assert len(rounds) == results["rounds"] == 2
             assert each[clock]["median"] == pytest.approx(statistics.median(rounds), rel=1e-2)
@@ -47,7 +53,7 @@ def test_every_side_has_its_rounds_by_both_clocks(results: dict[str, Any]) -> No
 def test_our_loop_is_faster_than_rllibs_even_where_nets_are_tiny(results: dict[str, Any]) -> None:
     told = {(ratio["side"], ratio["to"]): ratio for ratio in results["ratios"]}
     ours = told["sac, 8-8, whole loop", "sac, 8-8, RLlib's SAC"]
-    assert ours["goal"] == GOALS[STOCK]
+    assert ours["goal"] == RATIO_GOALS[STOCK]
     assert ours["processor"]["median"] > 3.0
 
 
@@ -56,7 +62,7 @@ def test_ratios_are_within_rounds_and_goals_are_for_whole_loops() -> None:
     sides = [side(LOOP, 1), side(ALONE, 1), side(STOCK, 1)]
     names = [each.name for each in sides]
     timed = {
-        name: dict.fromkeys(CLOCKS, rounds)
+        name: dict.fromkeys(CLOCK_NAMES, rounds)
         for name, rounds in zip(names, ([30.0, 8.0], [10.0, 4.0], [10.0, 4.0]), strict=True)
     }
     told = list(ratios(sides, timed))
@@ -81,7 +87,7 @@ def test_every_other_round_goes_the_other_way() -> None:
     assert order == ["a", "b", "b", "a"]
 
 
-@pytest.mark.parametrize("name", BARE)
+@pytest.mark.parametrize("name", BARE_LEARNERS)
 def test_the_bare_loops_learn(name: str) -> None:
     """What they are timed at is the real thing: the error of a value that is known falls.
 
@@ -91,7 +97,7 @@ def test_the_bare_loops_learn(name: str) -> None:
     memory = Memory(3, 1, 32)
     memory.rewards.fill_(1.0)
     memory.going_on.zero_()
-    bare = BARE[name](memory, (32, 32))
+    bare = BARE_LEARNERS[name](memory, (32, 32))
     start = deepcopy(bare.critics)
     for _ in range(500):
         bare.update()

@@ -20,18 +20,18 @@ from rolecast.benchmarks.ledger.page import (
 )
 from rolecast.benchmarks.ledger.trials import (
     GAME_TUNING,
-    KNOWN,
+    KNOWN_RETURNS,
     LEDGER_FILTERS,
-    SECTIONS,
+    LEDGER_SECTIONS,
     ledger_result,
     ledger_trials,
     tuning_of,
 )
-from rolecast.benchmarks.resumable import SCHEMA
+from rolecast.benchmarks.resumable import ROWS_SCHEMA
 from rolecast.platform.cli.app import main
-from rolecast.platform.reports.yardsticks import Yardstick
+from rolecast.platform.search.measurements import Yardstick
 from rolecast.platform.tuning.methods import LearnerMethod
-from rolecast.tune_configs.ledger import LEARNERS, TABLE
+from rolecast.tune_configs.ledger import LEDGER_LEARNERS, TABLE
 
 HOPPER = "hopper, authors' nets"
 POINTS: list[dict[str, Any]] = [
@@ -53,7 +53,7 @@ POINTS: list[dict[str, Any]] = [
 
 
 def settings_of(heading: str, label: str) -> dict[str, Any]:
-    method = SECTIONS[heading].method(label)
+    method = LEDGER_SECTIONS[heading].method(label)
     assert isinstance(method, LearnerMethod)
     return dict(method.settings)
 
@@ -62,10 +62,10 @@ def test_every_learner_of_every_heading_has_a_training_a_seed() -> None:
     trials = ledger_trials(3)
     assert len({trial.key for trial in trials}) == len(trials)
     assert len(trials) == 3 * sum(len(each.methods) for (each,) in TABLE.values())
-    assert {trial.method.label for trial in trials} == set(LEARNERS)
-    assert set(KNOWN) == set(SECTIONS)
-    for heading, known in KNOWN.items():
-        assert set(known.published) <= {method.label for method in SECTIONS[heading].methods}
+    assert {trial.method.label for trial in trials} == set(LEDGER_LEARNERS)
+    assert set(KNOWN_RETURNS) == set(LEDGER_SECTIONS)
+    for heading, known in KNOWN_RETURNS.items():
+        assert set(known.published) <= {method.label for method in LEDGER_SECTIONS[heading].methods}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_settings_and_tuning_of_a_game_are_those_of_all_who_learn_it(tmp_path: P
 def test_the_paper_is_quoted_for_its_own_nets_alone() -> None:
     papers = {
         (heading, method.label): paper_text(heading, method.label)
-        for heading, experiment in SECTIONS.items()
+        for heading, experiment in LEDGER_SECTIONS.items()
         for method in experiment.methods
     }
     assert papers["hopper, small nets", "sac"] == "2775.66 (390.61) (table 4)"
@@ -207,7 +207,7 @@ def test_the_command_lists_cells_and_runs_none(
 ) -> None:
     key = "Pendulum-v1 / td3 / 0"
     (tmp_path / "baselines.json").write_text(
-        json.dumps({"schema": SCHEMA, "cells": [{"key": key}]})
+        json.dumps({"schema": ROWS_SCHEMA, "cells": [{"key": key}]})
     )
     words = ["--seeds", "1", "--only", "arena=Pendulum-v1", "--out", str(tmp_path)]
     assert main(["bench", "baselines", *words, "--list", "--json"]) == 0

@@ -7,7 +7,7 @@ import pytest
 
 from rolecast.benchmarks.functions.additive import AdditiveFunction, relabelled
 from rolecast.benchmarks.functions.known_optimum import (
-    STANDARD,
+    STANDARD_FUNCTIONS,
     Function,
     additive,
     embedded,
@@ -90,10 +90,10 @@ OPTIMA = {
 }
 
 
-@pytest.mark.parametrize("name", STANDARD)
+@pytest.mark.parametrize("name", STANDARD_FUNCTIONS)
 def test_standard_functions_reach_their_published_optimum_and_no_more(name: str) -> None:
     """Values beyond the cube count too: rotated inputs go there."""
-    known, place = STANDARD[name], np.array([OPTIMA[name]])
+    known, place = STANDARD_FUNCTIONS[name], np.array([OPTIMA[name]])
     assert float(known.value(place)[0]) == pytest.approx(known.optimum, abs=1e-6)
     around = np.random.default_rng(0).uniform(-1.0, 2.0, (20_000, place.shape[1]))
     near = place + 0.01 * np.random.default_rng(1).standard_normal((2_000, place.shape[1]))
@@ -101,7 +101,7 @@ def test_standard_functions_reach_their_published_optimum_and_no_more(name: str)
 
 
 @pytest.mark.parametrize("rotated", [False, True])
-@pytest.mark.parametrize("name", STANDARD)
+@pytest.mark.parametrize("name", STANDARD_FUNCTIONS)
 def test_embedded_functions_interact_as_their_graph_says(name: str, rotated: bool) -> None:
     function = embedded(name, 8, rotated, 1)
     if function.cliques is None:

@@ -20,7 +20,7 @@ from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.run_folder import RunFolder
 from rolecast.policies.artefact import load_policy
-from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPHS
+from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES
 
 
 def row(problem: str, contestant: str, seed: int, returns: list[float]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ ROWS = [
 
 def test_every_task_meets_every_search_with_every_seed() -> None:
     trials = policy_trials(5)
-    count = len(EXPERIMENT.tasks) * len(GRAPHS) * 5
+    count = len(EXPERIMENT.tasks) * len(GRAPH_SEARCHES) * 5
     assert len({trial.key for trial in trials}) == count == len(trials)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rolecast.benchmarks.optimizers.cells import (
-    BATCH,
+    ASK_BATCH,
     CONTESTANTS,
     PROBLEMS,
     Cell,
@@ -30,7 +30,7 @@ from rolecast.benchmarks.optimizers.run import (
     quick_cells,
     run_missing,
 )
-from rolecast.benchmarks.resumable import SCHEMA
+from rolecast.benchmarks.resumable import ROWS_SCHEMA
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
 from rolecast.platform.optimizers.registry import make_optimizer
@@ -44,7 +44,7 @@ def row(contestant: str, seed: int, regrets: list[float]) -> dict[str, Any]:
         "problem": "additive 6",
         "contestant": contestant,
         "seed": seed,
-        "evaluations": [BATCH * (place + 1) for place in range(4)],
+        "evaluations": [ASK_BATCH * (place + 1) for place in range(4)],
         "regrets": regrets,
         "seconds": [0.1, 0.2, 0.3, 0.4],
     }
@@ -101,9 +101,9 @@ def test_a_cell_records_the_true_regret_of_the_incumbent() -> None:
     found = run_cell(Cell(problem=problem, contestant=contestant, seed=3))
     optimizer, function = make_optimizer("random", dimension=6, seed=3), problem.function(3)
     for evaluations, regret in zip(found["evaluations"], found["regrets"], strict=True):
-        points = optimizer.ask(BATCH)
+        points = optimizer.ask(ASK_BATCH)
         optimizer.tell(points, function.value(points))
-        assert evaluations % BATCH == 0
+        assert evaluations % ASK_BATCH == 0
         assert regret == pytest.approx(function.regret(optimizer.best()), rel=1e-4)
     assert found["seconds"] == sorted(found["seconds"])
 
@@ -131,7 +131,9 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
     cells = chosen(quick_cells(), ["contestant=random", "kind=additive", "kind=hartmann6"])
     told: list[str] = []
     path = tmp_path / FUNCTIONS_FILE
-    write_json(path, {"schema": SCHEMA, "cells": [row("random", 0, [0.5]) | {"key": cells[0].key}]})
+    write_json(
+        path, {"schema": ROWS_SCHEMA, "cells": [row("random", 0, [0.5]) | {"key": cells[0].key}]}
+    )
     first, searches = run_missing(cells, tmp_path, processes=1, note=told.append)
     assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
     assert [row["key"] for row in first] == [cell.key for cell in cells]

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rolecast.benchmarks.proposals.cells import (
-    DIMENSIONS,
-    TOLD,
+    PROPOSAL_DIMENSIONS,
+    TOLD_COUNTS,
     Cell,
     all_cells,
     in_a_process,
@@ -16,7 +16,7 @@ from rolecast.benchmarks.proposals.cells import (
     settings_of,
 )
 from rolecast.benchmarks.proposals.run import chosen, markdown, run_missing, write_files
-from rolecast.benchmarks.resumable import SCHEMA
+from rolecast.benchmarks.resumable import ROWS_SCHEMA
 from rolecast.core.errors import RunError
 from rolecast.core.files import write_json
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
@@ -38,9 +38,9 @@ def test_all_optimizers_are_measured_in_all_sizes() -> None:
     cells = all_cells()
     assert len({cell.key for cell in cells}) == len(cells)
     refused = {"saasbo / 400"}
-    assert len(cells) == len(DIMENSIONS) * len({*OPTIMIZERS, *BASELINES}) - len(refused)
+    assert len(cells) == len(PROPOSAL_DIMENSIONS) * len({*OPTIMIZERS, *BASELINES}) - len(refused)
     assert not refused & {cell.key for cell in cells}
-    assert {cell.told for cell in cells} == {TOLD}
+    assert {cell.told for cell in cells} == {TOLD_COUNTS}
 
 
 def test_a_first_design_is_short_where_there_is_one() -> None:
@@ -68,7 +68,7 @@ def test_finished_cells_are_kept_and_not_measured_again(tmp_path: Path) -> None:
     cells = chosen(quick_cells(), ["optimizer=cmaes"])
     path = tmp_path / "proposals.json"
     done = row("cmaes", [0.5, 0.6]) | {"key": cells[0].key}
-    write_json(path, {"schema": SCHEMA, "cells": [done]})
+    write_json(path, {"schema": ROWS_SCHEMA, "cells": [done]})
     told: list[str] = []
     assert run_missing(cells, path, processes=1, note=told.append) == [done]
     assert told == ["1 of 1 cells are there; 0 to run"]

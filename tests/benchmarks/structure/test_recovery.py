@@ -1,15 +1,15 @@
 """How much of a known graph is found: what is counted, and what the page tells."""
 
 from rolecast.benchmarks.structure.recovery import (
-    QUICK,
-    SAMPLES,
+    QUICK_SAMPLES,
+    RECOVERY_SAMPLES,
     found_and_true,
     markdown,
     measure_recovery,
     told,
 )
 
-(QUICK_SAMPLE,) = QUICK
+(QUICK_SAMPLE,) = QUICK_SAMPLES
 
 
 def test_most_of_what_is_found_in_exact_values_is_true() -> None:
@@ -45,4 +45,4 @@ def test_the_page_tells_none_where_nothing_was_found() -> None:
 
 
 def test_samples_differ() -> None:
-    assert len(set(SAMPLES)) == len(SAMPLES)
+    assert len(set(RECOVERY_SAMPLES)) == len(RECOVERY_SAMPLES)

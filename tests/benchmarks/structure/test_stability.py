@@ -3,8 +3,8 @@
 import pytest
 
 from rolecast.benchmarks.structure.stability import (
-    CAPS,
-    QUICK,
+    EDGE_CAPS,
+    QUICK_CASES,
     edges_by_cap,
     jaccard,
     markdown,
@@ -21,22 +21,22 @@ def test_the_index_is_the_share_of_what_both_have() -> None:
 
 
 def test_edges_repeat_with_the_seed_and_the_strongest_are_among_the_more() -> None:
-    (case,) = QUICK
+    (case,) = QUICK_CASES
     found = edges_by_cap(case, 4, 0)
     assert edges_by_cap(case, 4, 0) == found
     assert edges_by_cap(case, 4, 1) != found
-    few, many = (found[cap] for cap in CAPS)
+    few, many = (found[cap] for cap in EDGE_CAPS)
     assert few <= many
     assert all(a < b for a, b in many)
 
 
 def test_every_number_of_policies_is_compared() -> None:
-    (case,) = QUICK
+    (case,) = QUICK_CASES
     told: list[str] = []
     results = measure_all(quick=True, seeds=3, note=told.append)
     assert len(told) == len(case.policies)
     assert [(row["cap"], row["policies"]) for row in results["rows"]] == [
-        (cap, count) for cap in CAPS for count in case.policies
+        (cap, count) for cap in EDGE_CAPS for count in case.policies
     ]
     for row in results["rows"]:
         assert 0.0 <= row["between_seeds"] < 1.0

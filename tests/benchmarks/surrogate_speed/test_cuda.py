@@ -9,7 +9,7 @@ from rolecast.benchmarks.surrogate_speed.cuda import (
     measure_search,
     search_cases,
 )
-from rolecast.benchmarks.surrogate_speed.kernel_case import FUSED
+from rolecast.benchmarks.surrogate_speed.kernel_case import FUSED_SIDE
 from rolecast.benchmarks.surrogate_speed.run import measure_all
 from rolecast.core.errors import RequestError
 
@@ -21,8 +21,8 @@ def test_every_kernel_is_timed_and_the_fused_one_compared_with_the_cpu() -> None
         row = measure_kernel(case, DEVICE)
         assert row["value_s"] > 0.0
         assert row["gradient_s"] > 0.0
-        assert ("value_error" in row) == (case.kernel == FUSED)
-        if case.kernel == FUSED:
+        assert ("value_error" in row) == (case.kernel == FUSED_SIDE)
+        if case.kernel == FUSED_SIDE:
             assert row["value_error"] < 1e-12
             assert row["gradient_error"] < 1e-12
             assert row["value_times"] == pytest.approx(

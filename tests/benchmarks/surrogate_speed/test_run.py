@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rolecast.benchmarks.surrogate_speed.iterations import (
-    OURS,
+    OWN_SIDE,
     Iteration,
     all_iterations,
     measure_iteration,
@@ -55,7 +55,7 @@ def test_the_measured_search_learns_from_what_it_is_told(monkeypatch: pytest.Mon
         return found
 
     monkeypatch.setattr(LocalGp, "condition", counting)
-    case = Iteration(optimizer=OURS, dimensions=12, points=80, cliques=5, batches=2)
+    case = Iteration(optimizer=OWN_SIDE, dimensions=12, points=80, cliques=5, batches=2)
     measure_iteration(case)
     assert fitted == [80, 80, 80]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rolecast.core.types import LANES, Float, Float32
+from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.envs.drone_delivery import DroneState, expert_actions
 from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryEpisodes
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
@@ -17,7 +17,7 @@ SEEDS = np.concatenate([SEEDS, np.arange(1000, 1004, dtype=np.uint64)])
 
 def to_lanes(rows: Float) -> Float32:
     """[L, ...] to [K, ..., W], L a multiple of W."""
-    folded = rows.reshape(-1, LANES, *rows.shape[1:])
+    folded = rows.reshape(-1, LANE_COUNT, *rows.shape[1:])
     return np.ascontiguousarray(np.moveaxis(folded, 1, -1), dtype=np.float32)
 
 
@@ -124,11 +124,11 @@ def test_an_episode_is_the_same_to_the_last_bit_wherever_it_lies() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [1, LANES - 1, LANES + 1])
+@pytest.mark.parametrize("count", [1, LANE_COUNT - 1, LANE_COUNT + 1])
 def test_the_last_block_is_filled_up_with_the_last_episode(count: int) -> None:
     params = DroneDeliveryTask(3).params
     some, whole = (DroneDeliveryEpisodes(params, seeds) for seeds in (SEEDS[:count], SEEDS))
-    assert some.observations.shape[0] == -(-count // LANES)
+    assert some.observations.shape[0] == -(-count // LANE_COUNT)
     filled = from_lanes(some.observations)
     np.testing.assert_array_equal(filled[:count], from_lanes(whole.observations)[:count])
     assert (filled[count:] == filled[count - 1]).all()

@@ -11,11 +11,11 @@ import rolecast.envs.gym_ids  # noqa: F401  # registers the ids
 from rolecast.core.errors import RequestError
 from rolecast.envs.faces.gymnasium import TaskGymEnv
 from rolecast.envs.faces.pettingzoo import TaskEnv
-from rolecast.envs.mujoco.robots import ROBOTS
+from rolecast.envs.mujoco.robots import ROBOT_MODELS
 from rolecast.envs.registry import make_env, make_task
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", ROBOT_MODELS)
 def test_it_passes_the_checker_of_gymnasium(name: str) -> None:
     env = gymnasium.make(f"rolecast/{name}-v0").unwrapped
     assert isinstance(env, TaskGymEnv)

@@ -6,7 +6,7 @@ import pytest
 from gymnasium_robotics.envs.multiagent_mujoco import many_segment_ant, many_segment_swimmer
 
 from rolecast.envs.mujoco.models import load_model
-from rolecast.envs.mujoco.robots import ROBOTS, segmented
+from rolecast.envs.mujoco.robots import ROBOT_MODELS, segmented
 
 GENERATORS = {"ant": many_segment_ant, "swimmer": many_segment_swimmer}
 FIELDS = (
@@ -32,10 +32,10 @@ def test_a_chain_is_the_librarys(
         assert getattr(ours.opt, option) == getattr(theirs.opt, option)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", ROBOT_MODELS)
 def test_the_sizes_known_beforehand_are_the_models(name: str) -> None:
     chains = [segmented(name, 5)] if name in GENERATORS else []
-    for robot in (ROBOTS[name], *chains):
+    for robot in (ROBOT_MODELS[name], *chains):
         model = load_model(robot)
         sizes = (robot.positions, robot.velocities, robot.joints)
         assert sizes == (model.nq, model.nv, model.nu)

@@ -5,7 +5,7 @@ import pytest
 
 from rolecast.core.errors import ConfigError
 from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
-from rolecast.envs.mujoco.robots import ROBOTS
+from rolecast.envs.mujoco.robots import ROBOT_MODELS
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_wrong_number_of_threads_is_refused(asked: object) -> None:
 
 
 def test_a_fault_on_a_thread_is_raised() -> None:
-    pool = SimulationPool(ROBOTS["swimmer"], threads=3)
+    pool = SimulationPool(ROBOT_MODELS["swimmer"], threads=3)
     pool.resize(3)
     with pytest.raises(ValueError, match="broadcast"):
         pool.advance([0, 1, 2], np.zeros((3, 7)))

@@ -8,12 +8,12 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.types import Float
 from rolecast.envs.check import check_task
-from rolecast.envs.mujoco.catalogue import DIVIDED, NAMED
+from rolecast.envs.mujoco.catalogue import DIVIDED_BODIES, NAMED_TASKS
 from rolecast.envs.registry import make_env, make_task
 from rolecast.policies.registry import make_policy
 
 SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)
-MANY = [*DIVIDED, "manyagent_ant_3", "manyagent_swimmer_4"]
+MANY = [*DIVIDED_BODIES, "manyagent_ant_3", "manyagent_swimmer_4"]
 
 
 def play(task: Any, seeds: np.ndarray, actions: Float) -> list[np.ndarray]:
@@ -249,8 +249,8 @@ def test_a_closed_task_can_begin_again() -> None:
 
 
 def test_listing_the_tasks_loads_no_simulator_of_a_body() -> None:
-    assert all(dataclasses.asdict(build().spec)["summary"] for build in NAMED.values())
-    assert {make_task(name)._pool for name in NAMED} == {None}  # type: ignore[attr-defined]
+    assert all(dataclasses.asdict(build().spec)["summary"] for build in NAMED_TASKS.values())
+    assert {make_task(name)._pool for name in NAMED_TASKS} == {None}  # type: ignore[attr-defined]
 
 
 def test_a_body_that_fell_terminated_and_one_at_the_horizon_did_not() -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rolecast.core.lane_arrays import lane_array
-from rolecast.core.types import LANES, Float
-from rolecast.envs.predator_prey.observation import VARIANTS, observation_size, observe
+from rolecast.core.types import LANE_COUNT, Float
+from rolecast.envs.predator_prey.observation import OBSERVATION_VARIANTS, observation_size, observe
 from rolecast.envs.predator_prey.observation_fused import observe as fused_observe
 from rolecast.envs.predator_prey.physics import parameters
 
@@ -16,39 +16,39 @@ def seen(n: int, variant: str, positions: Float, velocities: Float) -> Float:
     observations = lane_array(n, observation_size(params, variant))
     observations[:] = np.nan
     here, speed = (
-        np.moveaxis(part, 0, -1).astype(np.float32, order="C").reshape(-1, LANES)
+        np.moveaxis(part, 0, -1).astype(np.float32, order="C").reshape(-1, LANE_COUNT)
         for part in (positions, velocities)
     )
     sizes, view = (n, params.movers, params.entities), np.float32(params.view_radius**2)
-    rows = observations.reshape(-1, LANES)
+    rows = observations.reshape(-1, LANE_COUNT)
     fused_observe(here, 0, speed, 0, sizes, view, variant == "nearest16", rows, 0)
     return np.moveaxis(observations, -1, 0).astype(np.float64)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", OBSERVATION_VARIANTS)
 @pytest.mark.parametrize("n", [3, 6, 9, 15])
 @pytest.mark.parametrize("spread", [0.2, 1.0, 4.0])
 def test_they_are_those_of_the_reference(n: int, variant: str, spread: float) -> None:
     """All in sight, some, and nearly none."""
     params, rng = parameters(n), np.random.default_rng(n)
-    positions = rng.uniform(-spread, spread, (LANES, params.entities, 2))
-    velocities = rng.normal(size=(LANES, params.movers, 2))
+    positions = rng.uniform(-spread, spread, (LANE_COUNT, params.entities, 2))
+    velocities = rng.normal(size=(LANE_COUNT, params.movers, 2))
     expected = observe(params, positions, velocities, variant)
     found = seen(n, variant, positions, velocities)
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", OBSERVATION_VARIANTS)
 @pytest.mark.parametrize("turn", range(4))
 def test_ties_go_to_the_lowest_index_as_in_the_reference(variant: str, turn: int) -> None:
     """For the first predator: all else at one distance from it, in four directions."""
     params = parameters(6)
     around = np.roll([[0.5, 0.0], [0.0, 0.5], [-0.5, 0.0], [0.0, -0.5]], turn, axis=0)
-    positions = np.zeros((LANES, params.entities, 2))
+    positions = np.zeros((LANE_COUNT, params.entities, 2))
     positions[:, 6:8] = around[:2]
     positions[:, 8:] = around
     positions[:, 1:6] = np.concatenate([around, around])[1:6]
-    velocities = np.random.default_rng(0).normal(size=(LANES, params.movers, 2))
+    velocities = np.random.default_rng(0).normal(size=(LANE_COUNT, params.movers, 2))
     np.testing.assert_allclose(
         seen(6, variant, positions, velocities)[:, 0],
         observe(params, positions, velocities, variant)[:, 0],

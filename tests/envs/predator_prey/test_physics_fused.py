@@ -8,8 +8,8 @@ import pytest
 from rolecast.core.compiled import compiled
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.simd import load, store
-from rolecast.core.types import LANES, Float, Float32
-from rolecast.envs.predator_prey.observation import VARIANTS
+from rolecast.core.types import LANE_COUNT, Float, Float32
+from rolecast.envs.predator_prey.observation import OBSERVATION_VARIANTS
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters, contact_forces, parameters
 from rolecast.envs.predator_prey.physics_fused import (
     PredatorPreyEpisodes,
@@ -25,7 +25,7 @@ TEAMS = [(3, False), (6, False), (9, False), (15, False), (3, True), (6, True)]
 
 def to_lanes(rows: Float) -> Float32:
     """[L, ...] to [K, ..., W], L a multiple of W."""
-    folded = rows.reshape(-1, LANES, *rows.shape[1:])
+    folded = rows.reshape(-1, LANE_COUNT, *rows.shape[1:])
     return np.ascontiguousarray(np.moveaxis(folded, 1, -1), dtype=np.float32)
 
 
@@ -42,7 +42,7 @@ def hunt(task: PredatorPreyTask, rng: np.random.Generator) -> Float:
     return np.clip(3.0 * towards + 0.3 * rng.normal(size=towards.shape), -1.0, 1.0)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", OBSERVATION_VARIANTS)
 @pytest.mark.parametrize(("n", "unequal"), TEAMS)
 def test_episodes_begin_as_those_of_the_reference(n: int, unequal: bool, variant: str) -> None:
     task = PredatorPreyTask(n, heterogeneous=unequal, observation=variant)
@@ -121,12 +121,12 @@ def test_an_episode_is_the_same_to_the_last_bit_wherever_it_lies() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [1, LANES - 1, LANES + 1])
+@pytest.mark.parametrize("count", [1, LANE_COUNT - 1, LANE_COUNT + 1])
 def test_the_last_block_is_filled_up_with_the_last_episode(count: int) -> None:
     params = parameters(3)
     some = PredatorPreyEpisodes(params, "nearest16", SEEDS[:count])
     whole = PredatorPreyEpisodes(params, "nearest16", SEEDS)
-    assert some.observations.shape[0] == -(-count // LANES)
+    assert some.observations.shape[0] == -(-count // LANE_COUNT)
     filled = from_lanes(some.observations)
     np.testing.assert_array_equal(filled[:count], from_lanes(whole.observations)[:count])
     assert (filled[count:] == filled[count - 1]).all()
@@ -157,11 +157,11 @@ def pushed(params: PredatorPreyParameters, positions: Float) -> Float:
     """Return the forces [W, n + k, 2] of one block."""
     forces = lane_array(params.movers, 2)
     push_all(
-        to_lanes(positions).reshape(-1, LANES),
+        to_lanes(positions).reshape(-1, LANE_COUNT),
         params.sizes.astype(np.float32),
         np.float32(params.contact_force),
         np.float32(params.contact_margin),
-        forces.reshape(-1, LANES),
+        forces.reshape(-1, LANE_COUNT),
         params.movers,
     )
     return from_lanes(forces[None])
@@ -171,7 +171,7 @@ def pushed(params: PredatorPreyParameters, positions: Float) -> Float:
 def test_contact_forces_are_those_of_the_reference(spread: float) -> None:
     """Crowds in which all overlap, some do, and few do; forces reach some 20."""
     params = parameters(6)
-    positions = np.random.default_rng(0).uniform(-spread, spread, (LANES, params.entities, 2))
+    positions = np.random.default_rng(0).uniform(-spread, spread, (LANE_COUNT, params.entities, 2))
     positions = positions.astype(np.float32).astype(np.float64)
     expected = contact_forces(params, positions)
     assert np.abs(expected).max() > 1.0
@@ -180,7 +180,7 @@ def test_contact_forces_are_those_of_the_reference(spread: float) -> None:
 
 def test_two_entities_at_one_point_push_each_other_not_at_all() -> None:
     params = parameters(3)
-    positions = np.zeros((LANES, params.entities, 2))
+    positions = np.zeros((LANE_COUNT, params.entities, 2))
     positions[:, 2:] = np.arange(params.entities - 2)[:, None] + 5.0
     np.testing.assert_array_equal(pushed(params, positions), 0.0)
 
@@ -193,7 +193,7 @@ def softplus_rows(rows: Float32) -> None:
 
 @pytest.mark.parametrize("bound", [1e-3, 1.0, 20.0, 500.0])
 def test_softplus_is_within_2e_7_or_1e_7_of_its_argument(bound: float) -> None:
-    x = np.linspace(-bound, bound, 100 * LANES).astype(np.float32).reshape(-1, LANES)
+    x = np.linspace(-bound, bound, 100 * LANE_COUNT).astype(np.float32).reshape(-1, LANE_COUNT)
     expected = np.logaddexp(0.0, x.astype(np.float64))
     softplus_rows(x)
     np.testing.assert_allclose(x, expected, rtol=1e-7, atol=2e-7)

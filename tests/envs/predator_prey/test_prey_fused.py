@@ -8,7 +8,7 @@ import pytest
 from rolecast.core.compiled import compiled
 from rolecast.core.counter_random import UInt32, episode_keys
 from rolecast.core.lane_arrays import lane_array
-from rolecast.core.types import LANES, Float, Float32
+from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters, parameters
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER, flee, prey_points
 from rolecast.envs.predator_prey.prey_fused import flee as fused_flee
@@ -40,7 +40,7 @@ def chosen(params: PredatorPreyParameters, positions: Float, step: int, touch: f
     first, second = episode_keys(SEEDS)
     rows = lane_array(2 * params.movers + 3 * params.predators)
     flee_all(
-        np.moveaxis(positions, 0, -1).astype(np.float32, order="C").reshape(-1, LANES),
+        np.moveaxis(positions, 0, -1).astype(np.float32, order="C").reshape(-1, LANE_COUNT),
         first[None],
         second[None],
         FIRST_COUNTER + step * params.prey * params.prey_points,
@@ -50,7 +50,7 @@ def chosen(params: PredatorPreyParameters, positions: Float, step: int, touch: f
         np.float32(touch**2),
         rows,
     )
-    forces = rows[2 * params.predators : 2 * params.movers].reshape(params.prey, 2, LANES)
+    forces = rows[2 * params.predators : 2 * params.movers].reshape(params.prey, 2, LANE_COUNT)
     return np.moveaxis(forces, -1, 0).astype(np.float64)
 
 
@@ -61,7 +61,7 @@ def test_it_takes_the_point_that_the_rule_takes(n: int, spread: float, points: i
     """All of 16 episodes, three steps each: crowded, near and far; the same points, to 1e-5."""
     params, rng = replace(parameters(n), prey_points=points), np.random.default_rng(n)
     for step in (0, 1, 24):
-        positions = rng.uniform(-spread, spread, (LANES, params.entities, 2))
+        positions = rng.uniform(-spread, spread, (LANE_COUNT, params.entities, 2))
         positions = positions.astype(np.float32).astype(np.float64)
         expected = flee(params, positions, prey_points(params, episode_keys(SEEDS), step))
         forces = chosen(params, positions, step, params.predator_size + params.prey_size)
@@ -71,6 +71,6 @@ def test_it_takes_the_point_that_the_rule_takes(n: int, spread: float, points: i
 def test_it_halts_when_no_point_is_in_reach() -> None:
     """Predators so large that they touch it wherever it goes."""
     params = parameters(3)
-    positions = np.zeros((LANES, params.entities, 2))
+    positions = np.zeros((LANE_COUNT, params.entities, 2))
     positions[:, :3, 0] = 0.1
     np.testing.assert_array_equal(chosen(params, positions, 0, 2.0), 0.0)

@@ -8,7 +8,7 @@ from PIL import Image
 
 from rolecast.platform.reports.curves import Curve, comparison, learning_curve, thousands
 from rolecast.platform.reports.style import inline_image, png
-from rolecast.platform.reports.yardsticks import Yardstick
+from rolecast.platform.search.measurements import Yardstick
 
 
 def curve(evaluations: int, batch: int) -> Curve:

@@ -12,7 +12,13 @@ from rolecast.platform.reports.run import write_report
 from rolecast.platform.search.history import Kind
 from rolecast.platform.search.run_folder import read_history
 
-FILES = ("run.json", "history.parquet", "incumbents.parquet", "summary.json")
+FILES = (
+    "run.json",
+    "history.parquet",
+    "incumbents.parquet",
+    "summary.json",
+    "measurements.json",
+)
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def test_the_limit_of_a_container_counts_without_files_that_can_be_dropped(
     (tmp_path / "memory.current").write_text(used + "\n")
     (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {files}\nactive_file 9\n")
     monkeypatch.setattr(memory, "MEMORY_INFO", info)
-    monkeypatch.setattr(memory, "GROUP", tmp_path)
+    monkeypatch.setattr(memory, "CGROUP_FOLDER", tmp_path)
     assert available_memory() == expected
 
 
@@ -112,7 +112,7 @@ def test_a_search_that_memory_cannot_hold_says_so_and_goes_on_with_more(
     info = tmp_path / "meminfo"
     info.write_text("MemAvailable:  100 kB\n")
     monkeypatch.setattr(memory, "MEMORY_INFO", info)
-    monkeypatch.setattr(memory, "GROUP", tmp_path)
+    monkeypatch.setattr(memory, "CGROUP_FOLDER", tmp_path)
     optimizer = make_optimizer(name, dimension=5)
 
     def evaluate(times: int) -> None:

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rolecast.core.types import Float
-from rolecast.platform.surrogate.outcome_transform import LEVELLINGS, level
+from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORMS, level
 
 RETURNS = arrays(np.float64, st.integers(2, 40), elements=st.integers(-(10**4), 10**4).map(float))
 
 
-@pytest.mark.parametrize("levelling", LEVELLINGS)
+@pytest.mark.parametrize("levelling", OUTCOME_TRANSFORMS)
 @settings(deadline=None, max_examples=60)
 @given(returns=RETURNS)
 def test_order_is_kept_and_returns_are_standardised(levelling: str, returns: Float) -> None:
@@ -63,7 +63,7 @@ def test_the_slope_of_ranks_is_that_of_the_bulk() -> None:
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
-@pytest.mark.parametrize("levelling", LEVELLINGS)
+@pytest.mark.parametrize("levelling", OUTCOME_TRANSFORMS)
 def test_the_unit_of_the_returns_does_not_matter(levelling: str, factor: float) -> None:
     returns = np.random.default_rng(0).normal(size=50)
     values, slopes = level(returns, levelling)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from rolecast.core.compiled import compiled
-from rolecast.core.types import LANES, Float, Float32
+from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT, Index, assign_roles
 from rolecast.policies.hom.assignment_fused import assign_lanes
 
@@ -29,7 +29,7 @@ def compiled_face(affinity: Float) -> Index:
     """Assign by the compiled face; affinity [R, n, n] with at most W rows."""
     count, n, _ = affinity.shape
     subsets = 1 << n if n <= SUBSET_LIMIT else 0
-    rows = np.zeros((n * n + 2 * subsets + n, LANES), dtype=np.float32)
+    rows = np.zeros((n * n + 2 * subsets + n, LANE_COUNT), dtype=np.float32)
     rows[: n * n, :count] = affinity.reshape(count, n * n).T
     in_workspace(rows, n, subsets)
     return rows[n * n + 2 * subsets :, :count].T.astype(np.int64)
@@ -47,8 +47,8 @@ def assign(request: pytest.FixtureRequest) -> Assign:
 @pytest.mark.parametrize("spread", [1.0, 0.01], ids=["random", "nearly additive"])
 def test_the_assignment_is_scipys(n: int, spread: float, assign: Assign) -> None:
     rng = np.random.default_rng(n)
-    affinity = rng.normal(size=(LANES, n, 1)) + rng.normal(size=(LANES, 1, n))
-    affinity += spread * rng.normal(size=(LANES, n, n))
+    affinity = rng.normal(size=(LANE_COUNT, n, 1)) + rng.normal(size=(LANE_COUNT, 1, n))
+    affinity += spread * rng.normal(size=(LANE_COUNT, n, n))
     affinity = affinity.astype(np.float32).astype(np.float64)
     expected = [linear_sum_assignment(row, maximize=True)[1] for row in affinity]
     np.testing.assert_array_equal(assign(affinity), expected)
@@ -82,10 +82,10 @@ def test_of_all_optimal_permutations_the_lowest_is_taken(
 @pytest.mark.parametrize("n", TEAMS)
 def test_no_matrix_however_broken_gives_other_than_a_permutation(n: int) -> None:
     rng = np.random.default_rng(0)
-    affinity = rng.normal(size=(LANES, n, n))
+    affinity = rng.normal(size=(LANE_COUNT, n, n))
     affinity[rng.random(affinity.shape) < 0.3] = np.nan
     found = compiled_face(affinity)
-    np.testing.assert_array_equal(np.sort(found, axis=1), np.tile(np.arange(n), (LANES, 1)))
+    np.testing.assert_array_equal(np.sort(found, axis=1), np.tile(np.arange(n), (LANE_COUNT, 1)))
 
 
 def test_rows_are_solved_independently() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from rolecast.core.types import LANES, Float
+from rolecast.core.types import LANE_COUNT, Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.network import forward, unpack
@@ -129,7 +129,7 @@ def test_the_compiled_face_is_the_reference(
     Without the gain, which multiplies the rounding errors of float32 too.
     """
     policy = team(n, output_gain=1.0, **options)
-    weights, observations = teams(policy, 4 * LANES, seed=n)
+    weights, observations = teams(policy, 4 * LANE_COUNT, seed=n)
     expected = policy.act(weights, observations[:, None])[:, 0]
     found = through_lanes(policy, weights, observations, 2)
     clear = lead_of_the_best(policy, weights, observations) > 1e-5
@@ -142,7 +142,7 @@ def test_the_compiled_face_takes_any_sizes(
     n: int, do: int, da: int, through_lanes: ThroughLanes
 ) -> None:
     policy = team(n, do, da, output_gain=1.0)
-    weights, observations = teams(policy, 2 * LANES)
+    weights, observations = teams(policy, 2 * LANE_COUNT)
     expected = policy.act(weights, observations[:, None])[:, 0]
     found = through_lanes(policy, weights, observations, da)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)

@@ -9,7 +9,7 @@ import pytest
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
-from rolecast.platform.optimizers.dss_gp_ucb.structure_settings import STRUCTURES
+from rolecast.platform.optimizers.dss_gp_ucb.structure_settings import STRUCTURE_KINDS
 from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.platform.optimizers.registry import make_optimizer, optimizer_config
 
@@ -97,7 +97,7 @@ def test_a_dimension_in_no_clique_is_one_of_its_own_in_the_literal_search() -> N
     np.testing.assert_array_equal(some, all_named)
 
 
-@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("structure", STRUCTURE_KINDS)
 @pytest.mark.parametrize("configuration", ["local", "paper"])
 def test_structure_is_found_from_a_first_cloud_of_the_search(
     structure: str, configuration: str

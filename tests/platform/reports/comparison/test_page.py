@@ -19,7 +19,7 @@ from rolecast.platform.reports.comparison.improvement import chosen_pairs, impro
 from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.comparison.page import write_comparison_report
 from rolecast.platform.reports.comparison.table import (
-    ALL,
+    ALL_REWARDS,
     curves,
     number,
     results,
@@ -133,7 +133,7 @@ def test_the_best_on_the_way_stands_apart_from_the_end(make_comparison: MakeComp
 
 def test_a_row_over_all_rewards_pools_the_seeds_of_each(make_comparison: MakeComparison) -> None:
     frame = results(read(make_comparison(ENDS, lost={FAILED: "failed"})))
-    pooled = row_of(frame, ALL, "sac")
+    pooled = row_of(frame, ALL_REWARDS, "sac")
     assert (pooled["seeds"], pooled["failed"]) == (4, 1)
     assert pooled["mean"] == pytest.approx((40 + 50 + 5 + 7) / 4)
     assert pooled["mean_low"] == pytest.approx((40 + 40 + 5 + 5) / 4)

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from rolecast.platform.reports.comparison.paper import FILE, MISTAKES, paper_number
+from rolecast.platform.reports.comparison.paper import PAPER_FILE, PRINTED_MISTAKES, paper_number
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_copied_errors_of_large_policies_are_left_out() -> None:
 
 def test_the_best_policy_so_far_is_never_below_the_last() -> None:
     """A slip of a row or a column in the file would break this for some of 572 cells."""
-    lines = [line for line in FILE.read_text().splitlines() if not line.startswith("#")]
+    lines = [line for line in PAPER_FILE.read_text().splitlines() if not line.startswith("#")]
     rows = list(csv.DictReader(lines))
     assert len(rows) == 2 * (344 + 228)
-    assert {row["mistake"] for row in rows} == set(MISTAKES)
+    assert {row["mistake"] for row in rows} == set(PRINTED_MISTAKES)
     last, best = (
         {
             (row["task"], row["reward"], row["method"], row["size"]): float(row["mean"])

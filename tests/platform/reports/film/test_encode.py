@@ -64,7 +64,7 @@ def test_an_ending_that_cannot_be_written_is_named(tmp_path: Path, name: str) ->
 def test_an_mp4_without_ffmpeg_is_refused_with_what_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encode, "CODEC", "no_such_codec")
+    monkeypatch.setattr(encode, "CODEC_MODULE", "no_such_codec")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RequestError, match=r"needs ffmpeg.*; expected: pip install \S+$"):
         write_film(colours(), 70, tmp_path / "hunt.mp4")
@@ -72,7 +72,7 @@ def test_an_mp4_without_ffmpeg_is_refused_with_what_installs_it(
 
 
 def test_an_ffmpeg_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encode, "CODEC", "no_such_codec")
+    monkeypatch.setattr(encode, "CODEC_MODULE", "no_such_codec")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     (tmp_path / "ffmpeg").write_text("#!/bin/sh\ncat > /dev/null\necho no encoder >&2\nexit 1\n")
     (tmp_path / "ffmpeg").chmod(0o755)

@@ -11,7 +11,7 @@ from PIL import Image
 
 import rolecast
 from rolecast.core.errors import RequestError, RunError
-from rolecast.platform.reports.film.episode import QUANTILE, typical
+from rolecast.platform.reports.film.episode import RETURN_QUANTILE, typical
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render, render_scripted
 
@@ -19,7 +19,7 @@ from rolecast.platform.reports.film.render import render, render_scripted
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50))
 def test_the_episode_shown_is_a_little_better_than_the_median(returns: list[float]) -> None:
     chosen, text = typical(np.array(returns))
-    rank = round(QUANTILE * (len(returns) - 1))
+    rank = round(RETURN_QUANTILE * (len(returns) - 1))
     assert returns[chosen] == sorted(returns)[rank]
     assert f"rank {rank + 1} of {len(returns)}" in text
 

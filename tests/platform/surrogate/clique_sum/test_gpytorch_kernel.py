@@ -201,7 +201,7 @@ def test_chunks_do_not_change_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     layout, smooth, weights = parts_of(kernel())
     u1, u2 = random(9, D), random(8, D, seed=1)
     whole = torch_clique_sum(u1, u2, weights, layout, smooth=smooth)
-    monkeypatch.setattr("rolecast.platform.surrogate.clique_sum.torch_sum.CHUNK", 1)
+    monkeypatch.setattr("rolecast.platform.surrogate.clique_sum.torch_sum.CHUNK_NUMBERS", 1)
     torch.testing.assert_close(torch_clique_sum(u1, u2, weights, layout, smooth=smooth), whole)
 
 
@@ -223,7 +223,7 @@ def test_batches_of_inputs_and_of_parameters_are_those_one_by_one() -> None:
 def test_threads_do_not_change_what_is_computed(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rolecast.platform.surrogate.clique_sum.cpu.ALONE", 0)
+    monkeypatch.setattr("rolecast.platform.surrogate.clique_sum.cpu.SINGLE_THREAD_PAIRS", 0)
     fused = kernel()
     x1 = random(50, D).requires_grad_()
 

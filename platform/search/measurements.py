@@ -1,0 +1,160 @@
+"""Measurements that reports show beside the history: made once when a run ends, and stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+
+from rolecast.core.files import read_json, write_json
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.scripted import SCRIPTED
+from rolecast.envs.spec import BatchedTask
+from rolecast.platform.rollout.evaluate import Evaluation, evaluate
+from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.search.config import CALLABLE_PREFIX
+from rolecast.platform.search.history import Batch
+from rolecast.platform.search.run_folder import RunFolder
+from rolecast.policies.protocol import Policy
+from rolecast.policies.registry import make_policy
+
+MEASUREMENTS_SCHEMA: Final = 1
+"""Version of the file; one of another version is measured anew."""
+
+PAST_INCUMBENTS: Final = 12
+"""Incumbents along the run that are evaluated on held-out episodes."""
+
+INCUMBENT_EPISODES: Final = 256
+"""Held-out episodes of each."""
+
+YARDSTICK_EPISODES: Final = 1000
+"""Held-out episodes of each scripted policy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Yardstick:
+    """A named return to compare with."""
+
+    name: str
+    """Name in pictures and tables."""
+
+    mean: float
+    """Mean return of an episode."""
+
+    stderr: float | None
+    """Standard error of the mean; None where there is none."""
+
+    @property
+    def text(self) -> str:
+        """Mean and error in words."""
+        return f"{self.mean:.1f}" + ("" if self.stderr is None else f" +- {self.stderr:.1f}")
+
+
+def yardstick(result: Evaluation) -> Yardstick:
+    """Return the yardstick that an evaluation of a scripted policy is."""
+    return Yardstick(
+        name=f"scripted {result.policy}",
+        mean=result.episode_return_mean,
+        stderr=result.episode_return_stderr,
+    )
+
+
+def scripted_yardsticks(task: str) -> list[Yardstick]:
+    """Evaluate the scripted policies that can play a task, on held-out episodes.
+
+    Args:
+        task: id of the task.
+    """
+    made = unwrapped(make_task(task))
+    names = [name for name, script in SCRIPTED.items() if script.plays(made)]
+    made.close()
+    return [yardstick(evaluate(name, task=task, episodes=YARDSTICK_EPISODES)) for name in names]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunMeasurements:
+    """Held-out returns of a run's incumbents and of scripted policies.
+
+    Empty for tasks whose episodes are not compiled, where they would take minutes.
+    """
+
+    batches: int
+    """Batches of the run when it was measured."""
+
+    yardsticks: tuple[Yardstick, ...] = ()
+    """Scripted policies."""
+
+    incumbent_batches: tuple[int, ...] = ()
+    """[M], indices of the batches whose incumbents were evaluated."""
+
+    returns: tuple[float, ...] = ()
+    """[M], mean held-out return of each."""
+
+    stderrs: tuple[float, ...] = ()
+    """[M], standard error of each."""
+
+    @classmethod
+    def read(cls, folder: RunFolder) -> Self | None:
+        """Return what is stored in a run's folder; None if nothing of this version is."""
+        if not folder.measurements_file.is_file():
+            return None
+        values: Mapping[str, Any] = read_json(folder.measurements_file)
+        if values.get("schema") != MEASUREMENTS_SCHEMA:
+            return None
+        return cls(
+            batches=values["batches"],
+            yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
+            **{name: tuple(values[name]) for name in ("incumbent_batches", "returns", "stderrs")},
+        )
+
+
+def measure(
+    task_id: str, task: BatchedTask, policy: Policy, batches: Sequence[Batch]
+) -> RunMeasurements:
+    """Evaluate incumbents of evenly spaced batches, and the scripted policies of the task."""
+    if not hasattr(task, "lanes") or not batches:
+        return RunMeasurements(batches=len(batches))
+    chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
+    cubes = np.stack([batches[index].incumbent for index in chosen])
+    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, INCUMBENT_EPISODES)
+    returns = rollout(task, policy, policy.space.weights(cubes), seeds).returns
+    stderrs = returns.std(axis=1, ddof=1) / np.sqrt(INCUMBENT_EPISODES)
+    return RunMeasurements(
+        batches=len(batches),
+        yardsticks=tuple(scripted_yardsticks(task_id)),
+        incumbent_batches=tuple(chosen.tolist()),
+        returns=tuple(returns.mean(axis=1).tolist()),
+        stderrs=tuple(stderrs.tolist()),
+    )
+
+
+def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:
+    """Store measurements in a run's folder."""
+    write_json(folder.measurements_file, {"schema": MEASUREMENTS_SCHEMA, **asdict(measured)})
+
+
+def complete_run(path: str | Path) -> None:
+    """Measure a run that has not been measured since its last batch: unfinished, or an old one.
+
+    A run of a Python callable, which its folder does not keep, is left as it is.
+
+    Raises:
+        RequestError: no run is there, it is damaged, or its task cannot be made any more.
+    """
+    folder = RunFolder.open(path)
+    batches, record = folder.read_batches(), folder.read_run()
+    kept = RunMeasurements.read(folder)
+    whole = kept is not None and kept.batches == len(batches)
+    if whole or str(record["search"]["task"]).startswith(CALLABLE_PREFIX):
+        return
+    task_id = str(record["task"]["id"])
+    task = make_task(task_id)
+    try:
+        policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
+        write_measurements(folder, measure(task_id, task, policy, batches))
+    finally:
+        task.close()

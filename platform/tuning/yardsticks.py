@@ -1,0 +1,63 @@
+"""Returns of scripted policies in the tasks of a comparison: measured once, stored with it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json, write_json
+from rolecast.envs.registry import make_task
+from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+
+NOT_MEASURED: Final = "not measured yet; `rolecast report DIR` does"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskYardsticks:
+    """Scripted policies of one task."""
+
+    yardsticks: tuple[Yardstick, ...] = ()
+    """Empty where none plays the task, or its episodes are not compiled."""
+
+    missing: str = ""
+    """Why they are not known; empty if they are."""
+
+
+def complete_comparison(out: str | Path) -> None:
+    """Measure the scripted policies of all tasks of a comparison that lack them.
+
+    Raises:
+        RequestError: this is no folder of a comparison.
+    """
+    folder = ComparisonFolder(out)
+    tasks = folder.read_experiment()["experiment"]["tasks"]
+    known = read_yardsticks(folder)
+    if any(task not in known for task in tasks):
+        found = {task: known.get(task) or _measured(task) for task in tasks}
+        write_json(folder.yardsticks_file, {task: asdict(each) for task, each in found.items()})
+
+
+def read_yardsticks(folder: ComparisonFolder) -> Mapping[str, TaskYardsticks]:
+    """Return the scripted policies that were measured, by task."""
+    if not folder.yardsticks_file.is_file():
+        return {}
+    return {
+        task: TaskYardsticks(
+            yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
+            missing=values["missing"],
+        )
+        for task, values in read_json(folder.yardsticks_file).items()
+    }
+
+
+def _measured(task: str) -> TaskYardsticks:
+    try:
+        made = make_task(task)
+        made.close()
+    except RequestError as error:
+        return TaskYardsticks(missing=str(error))
+    return TaskYardsticks(
+        yardsticks=tuple(scripted_yardsticks(task)) if hasattr(made, "lanes") else ()
+    )

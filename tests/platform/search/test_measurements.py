@@ -1,0 +1,83 @@
+"""What reports show beside the history: held-out returns of incumbents and of scripted policies."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rolecast
+from rolecast.platform.search.measurements import (
+    INCUMBENT_EPISODES,
+    PAST_INCUMBENTS,
+    RunMeasurements,
+    complete_run,
+)
+from rolecast.platform.search.run_folder import RunFolder, read_history
+
+FILES = ("run.json", "history.parquet", "incumbents.parquet", "summary.json")
+
+
+@pytest.fixture
+def old_run(small_run: Path, tmp_path: Path) -> Path:
+    """Copy of a finished run as older releases left it, without measurements."""
+    for name in FILES:
+        (tmp_path / name).write_bytes((small_run / name).read_bytes())
+    return tmp_path
+
+
+def read(path: Path) -> RunMeasurements:
+    found = RunMeasurements.read(RunFolder.open(path))
+    assert found is not None
+    return found
+
+
+def test_the_last_incumbent_earns_what_its_artefact_does(small_run: Path) -> None:
+    measured = read(small_run)
+    batches = RunFolder.open(small_run).read_batches()
+    assert measured.batches == len(batches)
+    assert measured.incumbent_batches[0] == 0
+    assert measured.incumbent_batches[-1] == len(batches) - 1
+    assert len(measured.returns) == min(PAST_INCUMBENTS, len(batches)) == len(measured.stderrs)
+    again = rolecast.evaluate(small_run, episodes=INCUMBENT_EPISODES)
+    assert measured.returns[-1] == pytest.approx(again.episode_return_mean)
+    assert measured.stderrs[-1] == pytest.approx(again.episode_return_stderr)
+
+
+def test_scripted_policies_earn_what_evaluate_says(small_run: Path) -> None:
+    found = {each.name: each for each in read(small_run).yardsticks}
+    chase = rolecast.evaluate("chase", task="pred_prey_3", episodes=1000)
+    assert found["scripted chase"].mean == chase.episode_return_mean
+    assert found["scripted chase"].stderr == chase.episode_return_stderr
+
+
+def test_a_run_of_an_older_release_is_measured_once(old_run: Path, small_run: Path) -> None:
+    assert RunMeasurements.read(RunFolder.open(old_run)) is None
+    complete_run(old_run)
+    assert read(old_run) == read(small_run)
+    file = old_run / "measurements.json"
+    before = file.stat().st_mtime_ns
+    complete_run(old_run)
+    assert file.stat().st_mtime_ns == before
+
+
+def test_a_run_that_went_on_and_another_version_are_measured_anew(
+    old_run: Path, small_run: Path
+) -> None:
+    file = old_run / "measurements.json"
+    stored = json.loads((small_run / "measurements.json").read_text())
+    for stale in ({**stored, "batches": 1}, {**stored, "schema": 0}):
+        file.write_text(json.dumps(stale))
+        complete_run(old_run)
+        assert read(old_run) == read(small_run)
+
+
+def test_a_task_of_slow_episodes_is_not_measured(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    rolecast.search(
+        "gym:Pendulum-v1?horizon=5", policy="mlp", optimizer="random", evaluations=4,
+        episodes=1, batch_size=2, workers=0, test_episodes=1, out=str(out),
+    )  # fmt: skip
+    measured = read(out)
+    assert (measured.yardsticks, measured.returns) == ((), ())
+    assert measured.batches == len(np.unique(read_history(out)["batch"]))
