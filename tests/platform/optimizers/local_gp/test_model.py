@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.evidence import best_share
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import fit
@@ -102,3 +104,53 @@ def test_what_it_returned_last_is_had_again() -> None:
         one, again = model.condition(part, 0.8, 2), model.current(part)
         assert again is not None
         np.testing.assert_array_equal(one.fit.weights, again.fit.weights)
+
+
+def test_the_noise_moves_one_place_of_its_grid_at_a_refit_and_reaches_the_ends() -> None:
+    """Returns without noise lead to the least variance, returns of noise alone to a greater one."""
+    grid = [
+        *SEARCH_CONSTANTS.small_noise_variances,
+        *SEARCH_CONSTANTS.noise_variances,
+        *SEARCH_CONSTANTS.large_noise_variances,
+    ]
+    rng = np.random.default_rng(1)
+    points, noise = rng.random((100, 4)), rng.standard_normal(100)
+    ends = []
+    for values in (points.sum(1), noise):
+        data, model = Observations(4), process()
+        data.add(points, values, np.zeros(100))
+        places = [grid.index(SEARCH_CONSTANTS.first_noise_variance)]
+        for tells in range(1, 2 * len(grid)):
+            model.condition(first(data, 50 + tells), 0.8, tells)
+            places.append(grid.index(model.explain()["noise_share"]))
+        assert np.abs(np.diff(places)).max() == 1
+        ends.append(grid[places[-1]])
+    assert ends[0] == grid[0]
+    assert ends[1] > SEARCH_CONSTANTS.first_noise_variance
+
+
+def test_the_share_of_structure_is_chosen_at_its_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[int] = []
+    tells = 0
+
+    def choose(*given: Any, **further: Any) -> Any:
+        chosen.append(tells)
+        return best_share(*given, **further)
+
+    monkeypatch.setattr("rolecast.platform.optimizers.local_gp.model.best_share", choose)
+    data, model = observations(80), process()
+    for tells in range(1, 11):
+        model.condition(first(data, 50 + tells), 0.8, tells)
+    interval = SEARCH_CONSTANTS.choice_interval
+    assert sorted(set(chosen)) == [1, 1 + interval, 1 + 2 * interval]
+
+
+def test_what_is_explained_is_what_the_kernel_has() -> None:
+    model = process()
+    posterior = model.condition(observations(80), 0.8, 1)
+    told = model.explain()
+    assert told["structure_share"] > 0.0
+    assert told["structure_pairs"] in {0.0, 1.0}
+    assert told["lengthscale"] == pytest.approx(0.8 * model.state_dict()["choices"][2])
+    assert told["structure_pairs"] == float(model.state_dict()["structure"] == "pairs")
+    assert len(posterior.points) == 80

@@ -74,7 +74,7 @@ def test_gradients_are_those_of_the_cpu_however_many_cliques_go_at_once(
 ) -> None:
     A, B, given = random(37, D), random(70, D, seed=1), random(37, 70, seed=2) - 0.5
     ours, theirs, c, inverse, weights = moved(device, dtype, A, B, given, INVERSE, WEIGHTS)
-    monkeypatch.setattr(f"{SURROGATE}.clique_sum.triton_sum.ENTRIES", entries)
+    monkeypatch.setattr(f"{SURROGATE}.clique_sum.triton_sum.MOST_GRADIENTS", entries)
     expected = clique_sum_gradient(A, B, given, LAYOUT, INVERSE, WEIGHTS, smooth=smooth)
     found = device_clique_sum_gradient(
         ours, theirs, weights, c, LAYOUT, smooth=smooth, inverse=inverse
