@@ -27,6 +27,9 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {"--env-steps": "20000", "--evaluations": "12", "--episodes": "40"}
 """Values that replace the printed ones."""
 
+ENTRY_POINT_GROUPS = {f"rolecast.{kind}" for kind in ("methods", "optimizers", "policies", "tasks")}
+"""Dotted names that are no modules."""
+
 ELSEWHERE = (
     "--address",
     "rolecast compare ",
@@ -95,6 +98,30 @@ def test_links_to_files_of_the_repository_lead_somewhere(page: Path) -> None:
 def test_files_that_pages_name_exist(page: Path) -> None:
     named = re.findall(rf"`((?:{'|'.join(ROOMS)}|docs|tests)/[\w./-]+\.\w+)`", page.read_text())
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem)
+def test_dotted_names_that_pages_print_can_be_imported(page: Path) -> None:
+    """Pages of the notebook tell of their own day, and may name what has gone since."""
+    if page.parent.name != "notebook":
+        named = set(re.findall(r"\brolecast(?:\.\w+)+", page.read_text()))
+        assert {name for name in named - ENTRY_POINT_GROUPS if not importable(name)} == set()
+
+
+def importable(dotted: str) -> bool:
+    """Tell whether a name is a module, or an attribute of one."""
+    parts, found = dotted.split("."), None
+    for count in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        break
+    for name in parts[count:]:
+        if not hasattr(found, name):
+            return False
+        found = getattr(found, name)
+    return found is not None
 
 
 def modules_with_examples() -> list[str]:

@@ -1,0 +1,110 @@
+"""Contract of a batched task as a test class: inherit it, define `make`, let pytest collect it.
+
+class TestMine(TaskContract):
+def make(self) -> BatchedTask:
+return make_task("mine:arena")
+"""
+
+import numpy as np
+
+from rolecast.core.types import Float, Seeds
+from rolecast.envs.spec import BatchedTask
+
+FIRST_SEEDS = np.array([11, 22, 33], dtype=np.uint64)
+MOST_STEPS = 60
+"""Steps of each episode that the contract looks at."""
+
+
+class TaskContract:
+    """Tests that every task passes: shapes, seeds, and episodes apart from their neighbours."""
+
+    def make(self) -> BatchedTask:
+        """Return a fresh task.
+
+        Raises:
+            NotImplementedError: the inheriting class does not define it.
+        """
+        raise NotImplementedError("define make() in the class that inherits TaskContract")
+
+    def test_observations_rewards_and_ends_have_their_shapes(self) -> None:
+        task = self.make()
+        spec, batch = task.spec, len(FIRST_SEEDS)
+        assert min(spec.agents, spec.observation_size, spec.action_size, spec.horizon) >= 1
+        first = task.reset(FIRST_SEEDS)
+        assert first.shape == (batch, spec.agents, spec.observation_size)
+        seen, reward, done, _ = task.step(drawn_actions(task, FIRST_SEEDS, 0))
+        assert seen.shape == first.shape
+        assert reward.shape == done.shape == (batch,)
+        assert done.dtype == np.bool_
+        assert np.isfinite(first).all()
+        assert np.isfinite(seen).all()
+        task.close()
+
+    def test_the_same_seeds_and_actions_give_the_same_episodes(self) -> None:
+        task = self.make()
+        first, again = played(task, FIRST_SEEDS), played(task, FIRST_SEEDS)
+        other = self.make()
+        for one, same, fresh in zip(first, again, played(other, FIRST_SEEDS), strict=True):
+            np.testing.assert_array_equal(one, same)
+            np.testing.assert_array_equal(one, fresh)
+        task.close()
+        other.close()
+
+    def test_another_seed_begins_another_episode(self) -> None:
+        task = self.make()
+        first = np.array(task.reset(FIRST_SEEDS))
+        assert not np.array_equal(first[0], first[1]) or not np.array_equal(first[1], first[2])
+        task.close()
+
+    def test_an_episode_does_not_depend_on_its_neighbours(self) -> None:
+        task = self.make()
+        observations, rewards = played(task, FIRST_SEEDS)
+        for place in range(len(FIRST_SEEDS)):
+            alone, paid = played(task, FIRST_SEEDS[place : place + 1])
+            steps = len(alone)
+            np.testing.assert_array_equal(alone[:, 0], observations[:steps, place])
+            np.testing.assert_array_equal(paid[:, 0], rewards[: steps - 1, place])
+        task.close()
+
+    def test_actions_outside_their_range_are_clipped(self) -> None:
+        task, last = self.make(), []
+        shape = (len(FIRST_SEEDS), task.spec.agents, task.spec.action_size)
+        for size in (1.0, 7.0):
+            task.reset(FIRST_SEEDS)
+            last.append(np.array(task.step(np.full(shape, size))[0]))
+        np.testing.assert_array_equal(last[0], last[1])
+        task.close()
+
+    def test_episodes_end_by_the_horizon_and_pay_nothing_afterwards(self) -> None:
+        task = self.make()
+        task.reset(FIRST_SEEDS)
+        ended = np.zeros(len(FIRST_SEEDS), dtype=bool)
+        for step in range(task.spec.horizon):
+            _, reward, done, _ = task.step(drawn_actions(task, FIRST_SEEDS, step))
+            assert (reward[ended] == 0.0).all()
+            assert (done | ~ended).all(), "an episode that has ended goes on"
+            ended = np.array(done)
+            if ended.all():
+                break
+        assert ended.all()
+        task.close()
+
+
+def drawn_actions(task: BatchedTask, seeds: Seeds, step: int) -> Float:
+    """Return random actions [B, n, da] that depend on each episode's seed and step alone."""
+    shape = (task.spec.agents, task.spec.action_size)
+    return np.stack(
+        [np.random.default_rng([int(seed), step]).uniform(-1.0, 1.0, shape) for seed in seeds]
+    )
+
+
+def played(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float]:
+    """Return observations [T + 1, B, n, do] and rewards [T, B] of episodes of random actions."""
+    observations, rewards = [np.array(task.reset(seeds))], []
+    for step in range(min(task.spec.horizon, MOST_STEPS)):
+        seen, reward, done, _ = task.step(drawn_actions(task, seeds, step))
+        observations.append(np.array(seen))
+        rewards.append(np.array(reward))
+        if done.all():
+            break
+    return np.array(observations), np.array(rewards)
