@@ -77,7 +77,7 @@ class Baxus:
             self._record,
             tag,
             surrogate,
-            levelling=self._config.levelling,
+            outcome_transform=self._config.outcome_transform,
             inputs=lambda points: self._bins.inputs(points),
         )
 

@@ -11,7 +11,7 @@ from rolecast.baselines.hdbo.record import Index, Record
 from rolecast.baselines.hdbo.surrogate import Surrogate, posterior_draws, posterior_mean
 from rolecast.baselines.hdbo.trust_region import TrustRegion, gains
 from rolecast.core.types import Float
-from rolecast.platform.surrogate.outcome_transform import to_returns
+from rolecast.platform.surrogate.outcome_transform import untransform_returns
 
 
 class Region:
@@ -26,7 +26,7 @@ class Region:
         tag: int,
         surrogate: Surrogate,
         *,
-        levelling: str,
+        outcome_transform: str,
         inputs: Callable[[Float], Float] = lambda points: points,
         observed: bool = False,
     ) -> None:
@@ -36,12 +36,12 @@ class Region:
             record: of all regions.
             tag: of this one's points.
             surrogate: the process.
-            levelling: of its returns.
+            outcome_transform: of its returns.
             inputs: maps points [N, D] to inputs [N, d].
             observed: a point is worth its return, not its posterior mean.
         """
         self.tag, self.judged, self.box, self.surrogate = tag, 0, TrustRegion(), surrogate
-        self._record, self._levelling, self._inputs = record, levelling, inputs
+        self._record, self._outcome_transform, self._inputs = record, outcome_transform, inputs
         self._observed = observed
 
     def rows(self) -> Index:
@@ -55,9 +55,11 @@ class Region:
         model, seen = self.surrogate.model(inputs, data.returns[rows], data.stderrs[rows])
         return model, rows[seen], inputs[seen]
 
-    def in_returns(self, levelled: Float, rows: Index) -> Float:
+    def in_returns(self, transformed: Float, rows: Index) -> Float:
         """Map values of the process that sees some rows to the unit of the task."""
-        return to_returns(levelled, self._record.data.returns[rows], self._levelling)
+        return untransform_returns(
+            transformed, self._record.data.returns[rows], self._outcome_transform
+        )
 
     def values(self) -> tuple[Index, Float]:
         """Return rows [K] of the region's points and their worth, in the unit of the task."""

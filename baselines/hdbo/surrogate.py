@@ -30,7 +30,7 @@ from rolecast.core.types import Float
 from rolecast.core.validation import POSITIVE_INTEGER, at_least, check, number_from, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Proposal
-from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE, level
+from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE, transform_returns
 
 NOISE_BOUNDS: Final = (1e-6, 1e2)
 """Least and greatest known noise variance, of returns standardised to variance 1."""
@@ -61,7 +61,7 @@ class SurrogateConfig:
     initial: int | None = None
     """Points of the first design; None: as many as the method's authors take."""
 
-    levelling: str = "none"
+    outcome_transform: str = "none"
     """How returns are made comparable before they are standardised: "none", "signed_sqrt" or
     "rank"."""
 
@@ -78,7 +78,7 @@ class SurrogateConfig:
     def __post_init__(self) -> None:
         rules = {
             "initial": or_none(at_least(2)),
-            "levelling": OUTCOME_TRANSFORM_RULE,
+            "outcome_transform": OUTCOME_TRANSFORM_RULE,
             "max_points": at_least(4),
             "refit": number_from(1),
             "fit_steps": POSITIVE_INTEGER,
@@ -185,7 +185,7 @@ class Surrogate:
         """
         rows, count = self._choice(returns), len(returns)
         if self._cached is None or self._cached[0] != count:
-            targets, slopes = level(returns[rows], self._config.levelling)
+            targets, slopes = transform_returns(returns[rows], self._config.outcome_transform)
             variances = np.square(np.nan_to_num(stderrs[rows]) * slopes)
             model = process(inputs[rows], targets, variances, self._kernel(), self._noise())
             due = count >= self._config.refit * self._fitted

@@ -68,8 +68,10 @@ class Turbo:
             lambda: trust_region.noise(least),
         )
         self._tags += 1
-        tag, levelling = self._tags - 1, self._config.levelling
-        return Region(self._record, tag, surrogate, levelling=levelling, observed=observed)
+        tag, outcome_transform = self._tags - 1, self._config.outcome_transform
+        return Region(
+            self._record, tag, surrogate, outcome_transform=outcome_transform, observed=observed
+        )
 
     def ask(self, q: int) -> Float:
         """Return q points [q, D]: of the designs of new regions first, then of draws."""

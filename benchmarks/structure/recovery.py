@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from rolecast.benchmarks.functions.known_optimum import additive
 from rolecast.benchmarks.table_text import table
 from rolecast.platform.optimizers.structure.returns import pair_scores
-from rolecast.platform.surrogate.outcome_transform import level
+from rolecast.platform.surrogate.outcome_transform import transform_returns
 
 Edge = tuple[int, int]
 
@@ -52,7 +52,7 @@ def found_and_true(sample: Sample, seed: int) -> tuple[set[Edge], set[Edge], flo
     rng = np.random.default_rng((seed, sample.dimension, sample.points))
     points = rng.random((sample.points, sample.dimension))
     errors = sample.noise * function.deviation * rng.standard_normal(sample.points)
-    targets, _ = level(function.value(points) + errors, "none")
+    targets, _ = transform_returns(function.value(points) + errors, "none")
     with threadpool_limits(1):
         start = time.process_time()
         scores = pair_scores(points, targets, np.ones(sample.points))

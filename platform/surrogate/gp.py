@@ -36,7 +36,7 @@ def fit(covariance: Matrix, targets: Float, noise: Float) -> Fit:
 
     Args:
         covariance: [N, N], k between the observed points, k(x, x) = 1.
-        targets: [N], levelled returns of mean 0.
+        targets: [N], transformed returns of mean 0.
         noise: [N], noise variance of each as a share of the output variance, above 0.
     """
     return _conditioned(dense.factor(covariance, noise), targets)

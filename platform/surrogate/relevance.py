@@ -1,6 +1,6 @@
 """Which groups of parameters returns depend on: sparse Bayesian regression, one variance a group.
 
-A linear fit of levelled returns on scaled weights, where all weights of a group (those that read
+A linear fit of transformed returns on scaled weights, where all weights of a group (those that read
 one input column of one layer) share a prior variance; MacKay's updates make the evidence rise. On
 predator-prey it finds, by itself, that the prey's relative position matters most.
 Source: MacKay (1992), automatic relevance determination; Tipping (2001).

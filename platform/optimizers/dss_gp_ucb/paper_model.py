@@ -22,7 +22,7 @@ from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern
 from rolecast.platform.surrogate.memory import require_memory
-from rolecast.platform.surrogate.outcome_transform import level
+from rolecast.platform.surrogate.outcome_transform import transform_returns
 from rolecast.platform.surrogate.refits import refit_is_due
 
 LENGTHSCALE_MULTIPLES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
@@ -196,12 +196,12 @@ class GlobalGp:
         return self._base.extended(points, targets, np.maximum(known, self._choice.noise))
 
     def _seen(self, data: Observations, count: int) -> tuple[Float, Float, Float]:
-        """Return points [N, D], levelled targets [N] and known noise variances [N].
+        """Return points [N, D], transformed targets [N] and known noise variances [N].
 
         Of the last refit and what was told since, up to so many evaluations.
         """
         seen = np.concatenate([self._kept, np.arange(self._stop, count)])
-        targets, slopes = level(data.returns[seen], self._config.outcome_transform)
+        targets, slopes = transform_returns(data.returns[seen], self._config.outcome_transform)
         known = np.square(np.nan_to_num(data.stderrs[seen] * slopes))
         return data.candidates[seen], targets, known
 

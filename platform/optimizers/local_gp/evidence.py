@@ -1,6 +1,6 @@
 """What the evidence of a Gaussian process decides: its noise, and the share of structure.
 
-Evidence is the log marginal likelihood of levelled returns, its output scale integrated out by
+Evidence is the log marginal likelihood of transformed returns, its output scale integrated out by
 maximum likelihood, as `fit` gives it.
 """
 
@@ -33,7 +33,7 @@ def best_scale(
 
     Args:
         matrix: covariance [N, N] of a scale.
-        targets: [N], levelled returns.
+        targets: [N], transformed returns.
         shape: [N], relative noise variances.
         noises: levels that multiply the shape.
     """
@@ -60,7 +60,7 @@ def best_share(
     Args:
         covariance: [N, N] of the common term.
         structured: terms by any labels, and their covariances [N, N].
-        targets: [N], levelled returns.
+        targets: [N], transformed returns.
         shape: [N], relative noise variances.
         noises: levels that multiply the shape.
         shares: above 0; that of 0 is compared with all of them.

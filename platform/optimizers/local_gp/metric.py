@@ -10,7 +10,7 @@ from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.observations import Observations
-from rolecast.platform.surrogate.outcome_transform import level
+from rolecast.platform.surrogate.outcome_transform import transform_returns
 from rolecast.platform.surrogate.relevance import group_variances, relevance
 
 
@@ -51,7 +51,7 @@ class Metric:
             self._relevance = np.ones(data.dimension)
             return
         recent = slice(max(0, count - SEARCH_CONSTANTS.relevance_window), None)
-        targets, _ = level(data.returns[recent], config.outcome_transform)
+        targets, _ = transform_returns(data.returns[recent], config.outcome_transform)
         design = data.candidates[recent] / (radius / np.sqrt(data.dimension))
         self._variances = group_variances(
             design - design.mean(0), targets, self._groups, self._variances

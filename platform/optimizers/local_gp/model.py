@@ -25,7 +25,7 @@ from rolecast.platform.surrogate.dense import Matrix, find_device, free_memory
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern, Mixture
 from rolecast.platform.surrogate.memory import require_memory
-from rolecast.platform.surrogate.outcome_transform import level, to_returns
+from rolecast.platform.surrogate.outcome_transform import transform_returns, untransform_returns
 from rolecast.platform.surrogate.refits import refit_is_due
 
 if TYPE_CHECKING:
@@ -114,10 +114,12 @@ class LocalGp:
             return self._refit(data, radius, tells)
         return self._extended(data, span)
 
-    def returns(self, levelled: Float, data: Observations) -> Float:
+    def returns(self, transformed: Float, data: Observations) -> Float:
         """Map values [M] of the process back to the unit of the returns."""
         start = 0 if self._span is None else self._span.start
-        return to_returns(levelled, data.returns[start:], self._config.outcome_transform)
+        return untransform_returns(
+            transformed, data.returns[start:], self._config.outcome_transform
+        )
 
     def explain(self) -> dict[str, float]:
         """Return what evidence chose last."""
@@ -220,9 +222,9 @@ class LocalGp:
         return Posterior(self._kernel(), points, fit(covariance, targets, self._noise * noise))
 
     def _seen(self, data: Observations, span: _Span, stop: int) -> tuple[Float, Float, Float]:
-        """Return stretched points [N, D], levelled targets [N] and the shape of noise [N]."""
+        """Return stretched points [N, D], transformed targets [N] and the shape of noise [N]."""
         seen = slice(span.start, stop)
-        targets, slopes = level(data.returns[seen], self._config.outcome_transform)
+        targets, slopes = transform_returns(data.returns[seen], self._config.outcome_transform)
         noise = noise_shape(data.stderrs[seen] * slopes, self._config.stderr_weight)
         return data.candidates[seen] * self.metric.stretch, targets, noise
 

@@ -88,7 +88,7 @@ class NoiseRule:
 def signal_to_noise(returns: Float, stderrs: Float) -> float | None:
     """Return the variance of returns that is not noise, in units of that which is.
 
-    Of returns as they are: levelled by a square root, those of a task that pays next to nothing
+    Of returns as they are: transformed by a square root, those of a task that pays next to nothing
     seem to vary by three times their noise, for the error of a return near 0 says little of its
     root's.
 

@@ -22,7 +22,7 @@ from rolecast.platform.optimizers.structure.cliques import find_structure, stron
 from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.gp import Fit, fit
 from rolecast.platform.surrogate.matern import matern52
-from rolecast.platform.surrogate.outcome_transform import level
+from rolecast.platform.surrogate.outcome_transform import transform_returns
 
 FIRST_LOOK: Final = 100
 """Evaluations before a first look."""
@@ -97,7 +97,7 @@ class StructureFinder:
             return
         self._next = int(LOOK_GROWTH * len(candidates))
         seen = slice(max(0, len(candidates) - LOOK_WINDOW), None)
-        targets, _ = level(returns[seen], self._settings.outcome_transform)
+        targets, _ = transform_returns(returns[seen], self._settings.outcome_transform)
         scores = pair_scores(candidates[seen], targets, noise[seen])
         self._edges, _ = strongest_edges(scores, self._settings.edge_cap)
         self.cliques = self._joined(scores)
@@ -142,7 +142,7 @@ def pair_scores(candidates: Float, targets: Float, noise: Float) -> Float:
 
     Args:
         candidates: [N, D].
-        targets: [N], levelled returns of mean 0.
+        targets: [N], transformed returns of mean 0.
         noise: [N], relative noise variance of each.
     """
     pairs = _PairModel(candidates, targets, noise).pairs()

@@ -113,7 +113,7 @@ BAD = [
     ({"max_points": 3}, "SurrogateConfig.max_points is 3; expected an integer >= 4"),
     ({"fit_steps": 0}, "SurrogateConfig.fit_steps is 0; expected an integer >= 1"),
     ({"refit": 0.9}, "SurrogateConfig.refit is 0.9; expected a number >= 1"),
-    ({"levelling": "ranks"}, "levelling is 'ranks'; expected .*'rank'"),
+    ({"outcome_transform": "ranks"}, "outcome_transform is 'ranks'; expected .*'rank'"),
 ]
 
 

@@ -137,18 +137,18 @@ def test_targets_that_are_all_zero_have_an_evidence() -> None:
 @pytest.mark.parametrize("kernel", [COMMON, MIXED], ids=["common", "mixture"])
 @pytest.mark.parametrize("sizes", [(1, 24), (20, 5), (24, 1), (10, 5, 9, 1)])
 def test_a_fit_that_grows_is_that_of_all_points(kernel: Kernel, sizes: tuple[int, ...]) -> None:
-    """Whatever the pieces, and though the targets are levelled anew each time."""
+    """Whatever the pieces, and though the targets are transformed anew each time."""
     points, targets, noise = data()
     grown: Fit | None = None
     for end, size in zip(np.cumsum(sizes), sizes, strict=True):
         old, new = slice(0, end - size), slice(end - size, end)
-        levelled = targets[:end] - targets[:end].mean()
+        transformed = targets[:end] - targets[:end].mean()
         own = kernel.matrix(points[new], points[new])
         if grown is None:
-            grown = fit(own, levelled, noise[new])
+            grown = fit(own, transformed, noise[new])
         else:
             cross = kernel.matrix(points[old], points[new])
-            grown = extend(grown, cross, own, levelled, noise[new])
+            grown = extend(grown, cross, own, transformed, noise[new])
     assert grown is not None
     expected = fit(kernel.matrix(points, points), targets, noise)
     np.testing.assert_allclose(np.tril(grown.factor), np.tril(expected.factor), atol=1e-10)

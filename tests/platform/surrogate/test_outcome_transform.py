@@ -1,4 +1,4 @@
-"""Levelled returns keep their order, are standardised, and know what became of small errors."""
+"""Transformed returns keep their order, are standardised, and know what became of small errors."""
 
 import numpy as np
 import pytest
@@ -7,17 +7,21 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rolecast.core.types import Float
-from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORMS, level
+from rolecast.platform.surrogate.outcome_transform import (
+    OUTCOME_TRANSFORMS,
+    transform_returns,
+    untransform_returns,
+)
 
 RETURNS = arrays(np.float64, st.integers(2, 40), elements=st.integers(-(10**4), 10**4).map(float))
 
 
-@pytest.mark.parametrize("levelling", OUTCOME_TRANSFORMS)
+@pytest.mark.parametrize("transform", OUTCOME_TRANSFORMS)
 @settings(deadline=None, max_examples=60)
 @given(returns=RETURNS)
-def test_order_is_kept_and_returns_are_standardised(levelling: str, returns: Float) -> None:
+def test_order_is_kept_and_returns_are_standardised(transform: str, returns: Float) -> None:
     before = returns.copy()
-    values, slopes = level(returns, levelling)
+    values, slopes = transform_returns(returns, transform)
     np.testing.assert_array_equal(returns, before)
     assert values.shape == slopes.shape == returns.shape
     order = np.argsort(returns, kind="stable")
@@ -34,22 +38,22 @@ def test_order_is_kept_and_returns_are_standardised(levelling: str, returns: Flo
     assert np.isfinite(slopes).all()
 
 
-@pytest.mark.parametrize("levelling", ["signed_sqrt", "none"])
-def test_a_slope_is_what_a_small_error_is_multiplied_by(levelling: str) -> None:
+@pytest.mark.parametrize("transform", ["signed_sqrt", "none"])
+def test_a_slope_is_what_a_small_error_is_multiplied_by(transform: str) -> None:
     """By finite differences; one of 3000 moves mean and deviation by less than 1 % of itself."""
     rng = np.random.default_rng(0)
     returns = 50.0 * rng.normal(size=3000)
-    values, slopes = level(returns, levelling)
+    values, slopes = transform_returns(returns, transform)
     for index in np.flatnonzero(np.abs(returns) > 5.0)[:20]:
         shifted = returns.copy()
         shifted[index] += 1e-3
-        difference = (level(shifted, levelling)[0][index] - values[index]) / 1e-3
+        difference = (transform_returns(shifted, transform)[0][index] - values[index]) / 1e-3
         assert slopes[index] == pytest.approx(difference, rel=0.01)
 
 
 def test_the_slope_of_a_square_root_is_bounded_near_zero() -> None:
     returns = np.array([0.0, 1e-9, 1.0, 1_000.0, 10_000.0])
-    _, slopes = level(returns, "signed_sqrt")
+    _, slopes = transform_returns(returns, "signed_sqrt")
     assert slopes[0] == slopes[1] == slopes[2]
     assert slopes[2] > slopes[3] > slopes[4]
 
@@ -57,16 +61,29 @@ def test_the_slope_of_a_square_root_is_bounded_near_zero() -> None:
 def test_the_slope_of_ranks_is_that_of_the_bulk() -> None:
     """For normal returns, ranks are the returns again: the slope is 1 over their deviation."""
     returns = 7.0 + 3.0 * np.random.default_rng(0).normal(size=2000)
-    values, slopes = level(returns, "rank")
+    values, slopes = transform_returns(returns, "rank")
     assert slopes == pytest.approx(np.full(2000, 1.0 / returns.std()), rel=0.01)
     assert np.corrcoef(values, returns)[0, 1] > 0.999
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
-@pytest.mark.parametrize("levelling", OUTCOME_TRANSFORMS)
-def test_the_unit_of_the_returns_does_not_matter(levelling: str, factor: float) -> None:
+@pytest.mark.parametrize("transform", OUTCOME_TRANSFORMS)
+def test_the_unit_of_the_returns_does_not_matter(transform: str, factor: float) -> None:
     returns = np.random.default_rng(0).normal(size=50)
-    values, slopes = level(returns, levelling)
-    scaled, scaled_slopes = level(factor * returns, levelling)
+    values, slopes = transform_returns(returns, transform)
+    scaled, scaled_slopes = transform_returns(factor * returns, transform)
     np.testing.assert_allclose(scaled, values, atol=1e-9)
     np.testing.assert_allclose(scaled_slopes * factor, slopes, rtol=1e-9)
+
+
+@pytest.mark.parametrize("transform", OUTCOME_TRANSFORMS)
+def test_transformed_returns_come_back_as_they_were(transform: str) -> None:
+    """Those of returns without ties, negative ones too: also where the mean is far from 0."""
+    returns = 30.0 + 50.0 * np.random.default_rng(3).normal(size=41)
+    values, _ = transform_returns(returns, transform)
+    np.testing.assert_allclose(untransform_returns(values, returns, transform), returns, rtol=1e-9)
+
+
+def test_a_square_root_keeps_the_sign() -> None:
+    values, _ = transform_returns(np.array([-9.0, -4.0, 0.0, 4.0, 9.0]), "signed_sqrt")
+    np.testing.assert_allclose(values / values[-1], [-1.0, -2.0 / 3.0, 0.0, 2.0 / 3.0, 1.0])

@@ -11,7 +11,7 @@ from rolecast.platform.optimizers.local_gp.evidence import best_share
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import fit
-from rolecast.platform.surrogate.outcome_transform import level
+from rolecast.platform.surrogate.outcome_transform import transform_returns
 
 CLIQUES = ((0, 1), (2, 3))
 SEEN = 560
@@ -55,7 +55,7 @@ def test_an_extended_process_is_the_one_conditioned_on_all_points(settings: dict
     covariance = extended.kernel.matrix(extended.points, extended.points)
     # The diagonal of L L' is 1 + noise: what each point was given, old or new.
     noise = np.square(np.tril(extended.fit.factor)).sum(1) - 1.0
-    targets, _ = level(data.returns, settings.get("outcome_transform"))
+    targets, _ = transform_returns(data.returns, settings.get("outcome_transform"))
     expected = fit(covariance, targets, noise)
     assert noise.min() > 0.0
     np.testing.assert_allclose(extended.fit.weights, expected.weights, rtol=1e-6, atol=1e-8)
