@@ -10,7 +10,7 @@ from rolecast.core.errors import unknown_name
 ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "comix": "rolecast.baselines.comix.config:COMIXConfig",
-        "covdn": "rolecast.baselines.covdn.config:COVDNConfig",
+        "covdn": "rolecast.baselines.comix.config:COVDNConfig",
         "ddpg": "rolecast.baselines.ddpg.config:DDPGConfig",
         "facmac": "rolecast.baselines.facmac.config:FACMACConfig",
         "intrinsic_ppo": "rolecast.baselines.intrinsic_ppo.config:IntrinsicPPOConfig",

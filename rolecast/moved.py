@@ -12,6 +12,11 @@ from typing import Final
 
 MOVED_MODULES: Final = MappingProxyType(
     {
+        "rolecast.baselines.covdn.config": "rolecast.baselines.comix.config",
+        "rolecast.baselines.facmac.critic": "rolecast.baselines.facmac.module",
+        "rolecast.baselines.maddpg.critics": "rolecast.baselines.maddpg.module",
+        "rolecast.baselines.ppo.gae": "rolecast.baselines.ppo.learner",
+        "rolecast.baselines.ppo.runner": "rolecast.baselines.ppo.sampler",
         "rolecast.envs.compiled": "rolecast.core.compiled",
         "rolecast.envs.counter_random": "rolecast.core.counter_random",
         "rolecast.envs.errors": "rolecast.core.errors",
@@ -19,6 +24,7 @@ MOVED_MODULES: Final = MappingProxyType(
         "rolecast.envs.gym_face": "rolecast.envs.faces.gymnasium",
         "rolecast.envs.gym_vector": "rolecast.envs.faces.gymnasium_vector",
         "rolecast.envs.rules": "rolecast.core.validation",
+        "rolecast.platform.reports.yardsticks": "rolecast.platform.search.measurements",
         "rolecast.platform.search.files": "rolecast.core.files",
         "rolecast.platform.search.seeds": "rolecast.core.seeds",
         "rolecast.platform.surrogate.additive_kernel": (

@@ -1,4 +1,4 @@
-"""Settings of COMIX, and the algorithm that they build."""
+"""Settings of COMIX and of COVDN, whose mixer is a sum, and the algorithms that they build."""
 
 from types import MappingProxyType
 from typing import ClassVar
@@ -83,3 +83,28 @@ class COMIX(OffPolicy):
     def get_default_config(cls) -> COMIXConfig:
         """Return the settings of COMIX."""
         return COMIXConfig()
+
+
+class COVDNConfig(COMIXConfig):
+    """COVDN: COMIX whose joint value is the sum of the utilities.
+
+    Example:
+        >>> COVDNConfig().environment("pred_prey_3").mixer
+        'sum'
+    """
+
+    NAME = "covdn"
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class or COVDN)
+        self.mixer = "sum"
+
+
+class COVDN(OffPolicy):
+    """RLlib's Algorithm of COVDN."""
+
+    @classmethod
+    def get_default_config(cls) -> COVDNConfig:
+        """Return the settings of COVDN."""
+        return COVDNConfig()

@@ -3,9 +3,8 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from rolecast.baselines.maddpg.critics import CRITIC_VIEWS
 from rolecast.baselines.maddpg.learner import MADDPGLearner
-from rolecast.baselines.maddpg.module import MADDPGModule
+from rolecast.baselines.maddpg.module import CRITIC_VIEWS, MADDPGModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
 from rolecast.core.validation import Rules, one_of

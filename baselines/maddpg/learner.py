@@ -4,8 +4,7 @@ from typing import cast
 
 from torch import Tensor
 
-from rolecast.baselines.maddpg.critics import AgentCritics
-from rolecast.baselines.maddpg.module import MADDPGModule
+from rolecast.baselines.maddpg.module import AgentCritics, MADDPGModule
 from rolecast.baselines.rllib.learner import Tensors
 from rolecast.baselines.teams import TeamLearner
 

@@ -1,9 +1,87 @@
 """The networks of MADDPG: a policy that all agents share, and a critic for each."""
 
-from torch import nn
+from collections.abc import Sequence
+from typing import Final
 
-from rolecast.baselines.maddpg.critics import AgentCritics
+import torch
+from torch import Tensor, nn
+
 from rolecast.baselines.rllib.module import JointModule
+from rolecast.baselines.rllib.stacked_mlp import StackedMLP
+from rolecast.core.errors import unknown_name
+
+CRITIC_VIEWS: Final = ("all", "own")
+"""What a critic may see: all agents, or its own agent alone (independent DDPG)."""
+
+
+class AgentCritics(nn.Module):
+    """n separate critics, one for each agent.
+
+    Source: MADDPG, Lowe et al. (2017, section 4.1); with `sees="own"` independent DDPG, the
+    yardstick of the same paper.
+    """
+
+    own: Tensor
+    """[n, n], true where an action is the critic's own agent's."""
+
+    def __init__(
+        self,
+        agents: int,
+        observation_size: int,
+        action_size: int,
+        hidden: Sequence[int],
+        sees: str = "all",
+    ) -> None:
+        """Draw the weights.
+
+        Args:
+            agents: n.
+            observation_size: do.
+            action_size: da.
+            hidden: widths of the hidden layers of each critic.
+            sees: one of `CRITIC_VIEWS`.
+
+        Raises:
+            RequestError: there is no such view.
+        """
+        super().__init__()
+        if sees not in CRITIC_VIEWS:
+            raise unknown_name("view of a critic", sees, CRITIC_VIEWS)
+        self.agents, self._all = agents, sees == "all"
+        inputs = (observation_size + action_size) * (agents if self._all else 1)
+        self.networks = StackedMLP(agents, (inputs, *hidden, 1))
+        self.register_buffer("own", torch.eye(agents, dtype=torch.bool), persistent=False)
+
+    def forward(self, observations: Tensor, actions: Tensor) -> Tensor:
+        """Return values [B, n], one of each critic, of joint actions that were taken.
+
+        Args:
+            observations: [B, n, do].
+            actions: [B, n, da].
+        """
+        if not self._all:
+            return self._values(torch.cat((observations, actions), dim=-1).transpose(0, 1))
+        joint = torch.cat((observations.flatten(1), actions.flatten(1)), dim=-1)
+        return self._values(joint.expand(self.agents, -1, -1))
+
+    def of_own_choice(self, observations: Tensor, actions: Tensor, chosen: Tensor) -> Tensor:
+        """Return values [B, n]: to each critic its agent acts by choice, the others as they did.
+
+        Args:
+            observations: [B, n, do].
+            actions: [B, n, da] that were taken.
+            chosen: [B, n, da] that the policies choose now.
+        """
+        if not self._all:
+            return self.forward(observations, chosen)
+        mixed = torch.where(self.own[:, None, :, None], chosen, actions).flatten(2)
+        state = observations.flatten(1).expand(self.agents, -1, -1)
+        return self._values(torch.cat((state, mixed), dim=-1))
+
+    def _values(self, inputs: Tensor) -> Tensor:
+        """Return [B, n] of inputs [n, B, in]."""
+        values: Tensor = self.networks(inputs).squeeze(-1).transpose(0, 1)
+        return values
 
 
 class MADDPGModule(JointModule):

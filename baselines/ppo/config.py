@@ -19,8 +19,7 @@ from ray.rllib.utils.metrics import (
 
 from rolecast.baselines.ppo.learner import PPOLearner
 from rolecast.baselines.ppo.module import PPOModule
-from rolecast.baselines.ppo.runner import PPOEnvRunner
-from rolecast.baselines.ppo.sampler import StepsFragment
+from rolecast.baselines.ppo.sampler import PPOEnvRunner, StepsFragment
 from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.rounds import JointAlgorithm
 from rolecast.baselines.rllib.settings import NamedSettings

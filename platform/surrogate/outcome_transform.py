@@ -49,7 +49,7 @@ def untransform_returns(transformed: Float, returns: Float, transform: str | Non
         # Normal scores of N ranks have a deviation below 1, by which they were divided.
         places = norm.cdf(scores.mean() + max(float(scores.std()), 1e-12) * transformed)
         ranks = (np.arange(len(returns)) + 0.5) / len(returns)
-        return np.interp(places, ranks, np.sort(returns))
+        return np.asarray(np.interp(places, ranks, np.sort(returns)))
     values = np.sign(returns) * np.sqrt(np.abs(returns)) if transform == "signed_sqrt" else returns
     mapped = values.mean() + max(float(values.std()), 1e-12) * transformed
     return np.asarray(mapped * np.abs(mapped) if transform == "signed_sqrt" else mapped)

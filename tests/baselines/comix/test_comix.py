@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from rolecast.baselines.comix.config import COMIXConfig
-from rolecast.baselines.covdn.config import COVDNConfig
+from rolecast.baselines.comix.config import COMIXConfig, COVDNConfig
 from rolecast.baselines.rllib.mixing import SumMixer
 from rolecast.core.errors import ConfigError
 from tests.baselines.conftest import make_batch, make_learner, tensors

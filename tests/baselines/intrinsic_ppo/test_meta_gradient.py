@@ -10,9 +10,8 @@ from torch import Tensor, nn
 from torch.distributions import Normal
 
 from rolecast.baselines.intrinsic_ppo.config import IntrinsicPPOConfig
-from rolecast.baselines.intrinsic_ppo.meta_gradient import after_adam_step, clipped_by_norm
-from rolecast.baselines.ppo.gae import advantage_weights, generalised_advantages
-from rolecast.baselines.ppo.learner import Steps
+from rolecast.baselines.intrinsic_ppo.learner import after_adam_step, clipped_by_norm
+from rolecast.baselines.ppo.learner import Steps, advantage_weights, generalised_advantages
 from rolecast.baselines.rllib.environments import joint_spaces
 from rolecast.envs.spec import TaskSpec
 

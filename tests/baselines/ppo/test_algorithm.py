@@ -9,7 +9,7 @@ from ray.rllib.algorithms.ppo import ppo
 from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rolecast.baselines.ppo.config import MAPPOConfig, PPOConfig, side_by_side
-from rolecast.baselines.ppo.runner import PPOEnvRunner
+from rolecast.baselines.ppo.sampler import PPOEnvRunner
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from ray.rllib.utils.postprocessing.value_predictions import compute_value_targets
 
-from rolecast.baselines.ppo.gae import advantage_weights, generalised_advantages
+from rolecast.baselines.ppo.learner import advantage_weights, generalised_advantages
 
 GAMMA, LAMBDA = 0.9, 0.5
 

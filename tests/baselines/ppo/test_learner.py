@@ -9,8 +9,7 @@ import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
 from torch.distributions import Normal
 
-from rolecast.baselines.ppo.gae import generalised_advantages
-from rolecast.baselines.ppo.learner import PPOLearner, Steps
+from rolecast.baselines.ppo.learner import PPOLearner, Steps, generalised_advantages
 
 Samples = dict[str, np.ndarray[Any, Any]]
 Make = Callable[..., PPOLearner]
