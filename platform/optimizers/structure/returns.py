@@ -6,7 +6,8 @@ cannot explain join the process, strongest first, and the rest is asked again, u
 
 Appendix H of the DSS-GP-UCB paper leaves Hessians without gradients to finite differences and
 Gaussian processes. Differs: a test of each pair, not the Hessian of a posterior mean, which finds
-fewer of the true pairs from the same points and says of none how sure it is (docs/structure.md).
+fewer of the true pairs from the same points and says of none how sure it is; measured in
+docs/notebook/2026-11-structure.md.
 """
 
 from collections.abc import Mapping, Sequence
