@@ -4,6 +4,7 @@ Read from the sources, so that an arrow the wrong way fails even where nothing r
 """
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,21 @@ PLATFORM_ARROWS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     }
 )
 """Room of `platform` to the rooms beside it that it may import; actors are chosen by name."""
+
+ONE_WORD_CONSTANTS: Final = frozenset(
+    {
+        # Registries: name to what it names
+        "ALGORITHMS", "BASELINES", "CONFIGURATIONS", "ENCODERS", "FAMILIES", "METHODS",
+        "OPTIMIZERS", "PARAMETERISATIONS", "POLICIES", "SCRIPTED",
+        # What loaders look for in a module
+        "EXPERIMENT", "EXPERIMENTS", "ROOMS", "TABLE", "TABLES",
+        # Contents of a benchmark's table
+        "CONTESTANTS", "PROBLEMS",
+        # Colours
+        "BLUE", "GREEN", "GREY", "INK", "ORANGE", "PURPLE", "SKY", "VERMILION",
+    }
+)  # fmt: skip
+"""Module constants that one word names."""
 
 CALLED_BY_LIBRARIES: Final = frozenset(
     {
@@ -149,6 +165,26 @@ def test_only_the_platform_and_what_stands_on_it_knows_ray_and_tasks_know_no_tor
         assert "ray" not in packages
     if room in {"core", "envs"}:
         assert "torch" not in packages
+
+
+@pytest.mark.parametrize("file", ROOM_FILES, ids=name)
+def test_a_constant_says_what_it_is_in_two_words(file: Path) -> None:
+    """`FALSE_DISCOVERY_RATE`, not `FALSE`; registries and colours are named for what they are."""
+    body = ast.parse(file.read_text()).body
+    targets = [
+        target
+        for node in body
+        for target in (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
+        )
+    ]
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    one_word = {each for each in names if re.fullmatch(r"_?[A-Z][A-Z0-9]+", each)}
+    assert one_word - ONE_WORD_CONSTANTS == set()
 
 
 @pytest.mark.parametrize("file", FILES, ids=name)
