@@ -47,12 +47,14 @@ def demo(
 
     from rolecast.platform.reports.film.render import render, write_rendering
     from rolecast.platform.reports.run import write_report
+    from rolecast.platform.search.measurements import complete_run
 
     say("\n3. Drawing.")
     rendering = render(out)
     write_rendering(rendering, out / "hunt.gif")
     write_rendering(rendering, out / "hunt.png")
     say(f"   {rendering.description}")
+    complete_run(out)
     report = write_report(out)
     say(f"\nOpen {report} (everything), or {out / 'hunt.gif'} (the hunt), {out / 'hunt.png'}.")
 

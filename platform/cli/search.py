@@ -87,7 +87,9 @@ def search(
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     """Write the report of a finished search; print one JSON object, or what comes next."""
     from rolecast.platform.reports.run import write_report
+    from rolecast.platform.search.measurements import complete_run
 
+    complete_run(out)
     report = write_report(out)
     if json:
         print_json({"out": str(out), "report": str(report), **summary})

@@ -1,4 +1,7 @@
-"""Measurements that reports show beside the history: made once when a run ends, and stored."""
+"""Measurements that reports show beside the history: made once, when a run has ended, and stored.
+
+`rolecast search`, `resume` and `report` make them; a search from Python takes no time for them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -138,7 +141,7 @@ def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:
 
 
 def complete_run(path: str | Path) -> None:
-    """Measure a run that has not been measured since its last batch: unfinished, or an old one.
+    """Measure a run that has not been measured since its last batch.
 
     A run of a Python callable, which its folder does not keep, is left as it is.
 

@@ -16,7 +16,6 @@ from rolecast.core.types import Float
 from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.measurements import RunMeasurements, measure, write_measurements
 from rolecast.platform.search.plan import (
     Plan,
     TaskSource,
@@ -201,7 +200,6 @@ def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) ->
         while not search.finished:
             search.step()
         result = _known_result(plan, folder, search) or finish(plan, folder, search)
-        _measure_once(plan, folder, search)
         progress.finish(
             f"held-out return of the incumbent {result.test_return:.1f}"
             + ("" if result.test_stderr is None else f" ± {result.test_stderr:.1f}")
@@ -222,14 +220,6 @@ def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) ->
         plan.task.close()
         folder.release()
     return result
-
-
-def _measure_once(plan: Plan, folder: RunFolder, search: Search) -> None:
-    """Measure what reports show, unless the folder has it for these batches."""
-    kept = RunMeasurements.read(folder)
-    if kept is None or kept.batches != len(search.batches):
-        measured = measure(plan.task.spec.id, plan.task, plan.policy, search.batches)
-        write_measurements(folder, measured)
 
 
 def _known_result(plan: Plan, folder: RunFolder, search: Search) -> SearchResult | None:

@@ -182,7 +182,7 @@ def _run(
         with _locked(folder):
             if not folder.known or _seeds(folder) < experiment.seeds:
                 folder.write_experiment(_record(experiment))
-            progress.start(_title(folder, experiment))
+            progress.start(_title(folder, experiment, len(plans)))
             at_once = cores // (1 + experiment.workers)
             watch = _Watch(folder, experiment, plans, at_once, progress)
             with watch.running():
@@ -290,9 +290,9 @@ def _record(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _title(folder: ComparisonFolder, experiment: Experiment) -> str:
+def _title(folder: ComparisonFolder, experiment: Experiment, trials: int) -> str:
     return (
-        f"{experiment.name}: {len(experiment.trials())} trials of {experiment.env_steps:,} env "
+        f"{experiment.name}: {trials} trials of {experiment.env_steps:,} env "
         f"steps, {len(experiment.methods)} methods x {len(experiment.tasks)} tasks x "
         f"{len(experiment.rewards)} rewards x {experiment.seeds} seeds, in {folder.path}"
     )

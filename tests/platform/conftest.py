@@ -8,6 +8,7 @@ import pytest
 
 import rolecast
 from rolecast.platform.search import journal
+from rolecast.platform.search.measurements import complete_run
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
 
 AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
@@ -63,4 +64,5 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         test_episodes=20,
         out=str(out),
     )
+    complete_run(out)
     return out

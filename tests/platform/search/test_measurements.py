@@ -78,6 +78,7 @@ def test_a_task_of_slow_episodes_is_not_measured(tmp_path: Path) -> None:
         "gym:Pendulum-v1?horizon=5", policy="mlp", optimizer="random", evaluations=4,
         episodes=1, batch_size=2, workers=0, test_episodes=1, out=str(out),
     )  # fmt: skip
+    complete_run(out)
     measured = read(out)
     assert (measured.yardsticks, measured.returns) == ((), ())
     assert measured.batches == len(np.unique(read_history(out)["batch"]))
