@@ -12,6 +12,7 @@ from typing import Final
 
 MOVED_MODULES: Final = MappingProxyType(
     {
+        "rolecast.baselines.covdn": "rolecast.baselines.comix",
         "rolecast.baselines.covdn.config": "rolecast.baselines.comix.config",
         "rolecast.baselines.facmac.critic": "rolecast.baselines.facmac.module",
         "rolecast.baselines.maddpg.critics": "rolecast.baselines.maddpg.module",
