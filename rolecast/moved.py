@@ -12,8 +12,6 @@ from typing import Final
 
 MOVED_MODULES: Final = MappingProxyType(
     {
-        "rolecast.baselines.covdn": "rolecast.baselines.comix",
-        "rolecast.baselines.covdn.config": "rolecast.baselines.comix.config",
         "rolecast.baselines.facmac.critic": "rolecast.baselines.facmac.module",
         "rolecast.baselines.maddpg.critics": "rolecast.baselines.maddpg.module",
         "rolecast.baselines.ppo.gae": "rolecast.baselines.ppo.learner",
