@@ -98,9 +98,9 @@ def venture() -> Game:
     """Return a game of trust: who stakes must know what the partner can do by now.
 
     In the first step the first agent's action x stakes s = (1 + x) / 2. In the second both act;
-    the reward is s (1 - 7 |a - CHANCE|^2) - 2 s (1 - s)^3. Best: stake all, and earn 1. To stake
-    nothing earns 0, and as a stake below a fifth costs more than it brings, small steps do not
-    lead away from there.
+    the reward is s (1 - 7 |a - BEST_STAKE_ACTIONS|^2) - 2 s (1 - s)^3. Best: stake all, and earn
+    1. To stake nothing earns 0, and as a stake below a fifth costs more than it brings, small
+    steps do not lead away from there.
 
     A partner who acts at random makes a stake a loss (-1.61 s on average, even if the other acts
     right). Who values a stake by what partners once did, as an independent learner does with old

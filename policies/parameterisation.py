@@ -40,7 +40,7 @@ class Parameterisation:
     """The resolved settings of one policy."""
 
     centre: str
-    """One of CENTRES."""
+    """One of CENTRE_WEIGHTS."""
 
     ranges: Mapping[str, float]
     """Half ranges, with the keys of CENTRED_RANGES."""

@@ -51,7 +51,7 @@ def styblinski_tang(z: Float) -> Float:
 
 @lru_cache(maxsize=1)
 def _field() -> Float:
-    """Return the centres of the rover's obstacles [OBSTACLES, 2]."""
+    """Return the centres of the rover's obstacles [OBSTACLE_COUNT, 2]."""
     return np.random.default_rng(0).random((OBSTACLE_COUNT, 2))
 
 

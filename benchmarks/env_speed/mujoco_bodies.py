@@ -1,6 +1,6 @@
 """The MuJoCo tasks against Gymnasium's environments and vectors, and gymnasium-robotics'.
 
-All sides get actions drawn beforehand, uniformly, in episodes of at most STEPS steps that end
+All sides get actions drawn beforehand, uniformly, in episodes of at most MOST_STEPS steps that end
 where the body falls; what is counted are steps of bodies that have not fallen.
 """
 
@@ -156,7 +156,7 @@ def vector_steps(
     *,
     processes: bool = False,
 ) -> Callable[[], int]:
-    """Return a function that steps a vector of Gymnasium STEPS times.
+    """Return a function that steps a vector of Gymnasium MOST_STEPS times.
 
     A vector begins an ended episode anew at its next step, which is not counted.
 

@@ -68,7 +68,7 @@ def measure(side: Side, seconds: float) -> Speed:
 
 
 def measure_group(group: Group, seconds: float, note: Callable[[str], None]) -> dict[str, Any]:
-    """Measure all sides of a group in turn, REPEATS times.
+    """Measure all sides of a group in turn, TIMING_REPEATS times.
 
     Args:
         group: what to measure.

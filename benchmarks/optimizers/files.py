@@ -108,7 +108,7 @@ def ratios(rows: Sequence[Row]) -> pd.DataFrame:
 def compared_graphs(
     graphs: Mapping[str, Mapping[int, float]], compare: Callable[[float, float], float]
 ) -> Iterator[tuple[str, str, list[float]]]:
-    """Yield each two graphs of GRAPHS that share seeds, and how they compare by seed.
+    """Yield each two graphs of COMPARED_GRAPHS that share seeds, and how they compare by seed.
 
     Args:
         graphs: what a search ended with, by graph and seed.

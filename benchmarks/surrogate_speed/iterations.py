@@ -52,7 +52,7 @@ class Iteration:
     """One measurement."""
 
     optimizer: str
-    """OURS or BOTORCH."""
+    """OWN_SIDE or BOTORCH_SIDE."""
 
     dimensions: int
     """D."""

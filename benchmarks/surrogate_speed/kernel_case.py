@@ -20,7 +20,7 @@ class Case:
     """One measurement."""
 
     kernel: str
-    """FUSED or GPYTORCH."""
+    """FUSED_SIDE or GPYTORCH_SIDE."""
 
     precision: str
     """"float32" or "float64"."""

@@ -114,17 +114,15 @@ def measure_all(
     Args:
         quick: small ones only.
         note: told of each case.
-        parts: some of PARTS and CUDA_PARTS.
+        parts: some of BENCHMARK_PARTS and CUDA_PARTS.
 
     Returns:
-        JSON values. Of the kernels, for each case the least of REPEATS seconds for the covariance
-        and for its gradient, the same per pair and clique, and the peak of memory beyond what the
-        process had before, and how many times faster the fused kernel is at the same case. How
-        many times as fast it is on all cores. Whole iterations, and how many times as fast as
-        BoTorch's they are.
-
-    Raises:
-        RequestError: a part is not known, or is of CUDA and torch sees none.
+        JSON values. Of the kernels, for each case the least seconds of TIMING_REPEATS for the
+        covariance and for its gradient, the same per pair and clique, and the peak of memory beyond
+        what the process had before, and how many times faster the fused kernel is at the same case.
+        How many times as fast it is on all cores. Whole iterations, and how many times as fast as
+        BoTorch's they are. Raises: RequestError: a part is not known, or is of CUDA and torch sees
+        none.
     """
     known = BENCHMARK_PARTS | CUDA_PARTS
     for part in parts:

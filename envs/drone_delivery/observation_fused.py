@@ -32,7 +32,7 @@ SECOND_DRONE_ROW: Final = 11
 def observe_lanes(
     world: Float32, view: np.float32, speed_unit: np.float32, observations: Float32
 ) -> None:
-    """Write the observations [K, n, 13, W] of all blocks [K, n, ROWS, W]."""
+    """Write the observations [K, n, 13, W] of all blocks [K, n, WORLD_ROWS, W]."""
     blocks, n = world.shape[0], world.shape[1]
     rows, shown = world.reshape(-1, LANE_COUNT), observations.reshape(-1, LANE_COUNT)
     one, tiny = np.float32(1.0), np.float32(LEAST_LENGTH)

@@ -123,7 +123,7 @@ def advance(
     constants: Float32,
     rewards: Float32,
 ) -> None:
-    """Advance all blocks [K, n, ROWS, W] by one step, in place; write its rewards [K, W]."""
+    """Advance all blocks [K, n, WORLD_ROWS, W] by one step, in place; write its rewards [K, W]."""
     blocks, n = actions.shape[0], actions.shape[1]
     rows, wishes = world.reshape(-1, LANE_COUNT), actions.reshape(-1, LANE_COUNT)
     scratch = np.empty((n * SCRATCH_ROWS, LANE_COUNT), dtype=np.float32)

@@ -15,7 +15,7 @@ WORLD_ROWS: Final = 10
 
 
 def to_world(state: DroneState) -> Float32:
-    """Lay the state of K W episodes out as [K, n, ROWS, W]."""
+    """Lay the state of K W episodes out as [K, n, WORLD_ROWS, W]."""
     batch, n = state.fuel.shape
     rows = np.empty((batch, n, WORLD_ROWS))
     rows[..., [X, Y]] = state.positions

@@ -16,7 +16,7 @@ DRAWS_PER_STEP: Final = 4
 """Counters of a step: two for the noise, one for the flip, one for the loss."""
 
 UNIFORM_GRID: Final = 2**24
-"""Uniform numbers are multiples of 1 / GRID, which float32 holds exactly."""
+"""Uniform numbers are multiples of 1 / UNIFORM_GRID, which float32 holds exactly."""
 
 EpisodeKeys = tuple[UInt32, UInt32]
 
@@ -97,5 +97,5 @@ class RewardChannel:
 
 
 def _uniform(keys: EpisodeKeys, counter: UInt32) -> NDArray[np.int64]:
-    """Return integers [B], uniform in [0, GRID)."""
+    """Return integers [B], uniform in [0, UNIFORM_GRID)."""
     return (draw(*keys, counter) >> np.uint32(8)).astype(np.int64)

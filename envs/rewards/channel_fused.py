@@ -67,7 +67,7 @@ class LaneRewardChannel:
 
 @inlined
 def uniform(first: np.uint32, second: np.uint32, counter: np.uint32) -> np.uint32:
-    """Return an integer, uniform in [0, GRID): `counter_random.draw`, of which 24 bits are kept."""
+    """Return an integer, uniform in [0, UNIFORM_GRID): 24 bits of `counter_random.draw`."""
     bits = u32(first + u32(counter * WEYL_INCREMENT))
     bits = u32(bits ^ u32(bits >> u32(16)))
     bits = u32(bits * MIX_1)
@@ -98,11 +98,11 @@ def pay(
         step: steps taken before.
         sparse: S.
         noise: standard deviation.
-        flip: probability times GRID.
+        flip: probability times UNIFORM_GRID.
         drop: the same.
         flush: whether all is paid now.
         late: [K, D, W], what the delay holds; the oldest is at step % D.
-        accounts: [3, K, W], rows PAID, GATHERED and RETURNS.
+        accounts: [3, K, W], rows PAID_ROW, GATHERED_ROW and RETURN_ROW.
     """
     counter = FIRST_COUNTER + DRAWS_PER_STEP * step
     delay = late.shape[1]

@@ -151,5 +151,5 @@ def _sheet(frames: Frames, moments: int) -> Image.Image:
 
 
 def _reduced(picture: Image.Image) -> Image.Image:
-    """Return a picture of COLOURS colours, in which small bright marks keep their own."""
+    """Return a picture of PALETTE_SIZE colours, in which small bright marks keep their own."""
     return picture.quantize(PALETTE_SIZE, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=NO_DITHER)

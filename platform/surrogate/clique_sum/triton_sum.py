@@ -167,7 +167,7 @@ class _Groups:
 
 
 def _groups(layout: CliqueLayout, rows: int) -> Iterator[_Groups]:
-    """Yield groups of cliques, one after the other, of about ENTRIES numbers for so many rows."""
+    """Yield groups of consecutive cliques, of about MOST_GRADIENTS numbers for so many rows."""
     most = max(1, MOST_GRADIENTS // rows)
     start, count = 0, len(layout.order)
     while start < count:
