@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.core.files import file_name
+from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 
@@ -25,7 +26,7 @@ TEAM_TEST_EPISODES: Final = 1000
 ROBOT_TEST_EPISODES: Final = 20
 """Held-out episodes of the locomotion tasks, which take forty times the steps."""
 
-HELD_OUT_SEED: Final = 1
+HELD_OUT_SEED: Final = HeldOut.seed
 """Set of held-out episodes of the result tables; that of `rolecast evaluate`."""
 
 TABLE_OPTIMIZERS: Final = (

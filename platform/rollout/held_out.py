@@ -1,8 +1,12 @@
 """Which episodes a policy is judged on, said once for Python and the command line."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from rolecast.core.errors import ConfigError
+
+SEARCH_HELD_OUT_SEED: Final = 0
+"""Set on which searches and comparisons score their own results; `HeldOut` names another."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float, Seeds
 from rolecast.platform.rollout.chunks import BatchResult, cut, join
+from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
 from rolecast.platform.search import policy_hints
 from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.budget import Spent
@@ -140,7 +141,9 @@ class Search:
 
     def test(self) -> tuple[float, float | None]:
         """Return mean and standard error of what the incumbent earns on unseen seeds."""
-        seeds = episode_seeds(0, Purpose.HELD_OUT, 0, self._plan.test_episodes)[None]
+        seeds = episode_seeds(0, Purpose.HELD_OUT, SEARCH_HELD_OUT_SEED, self._plan.test_episodes)[
+            None
+        ]
         result = self._run(self.incumbent[None], seeds, ["the held-out test"])
         error = standard_errors(result.returns)
         return float(result.returns.mean()), None if error is None else float(error[0])

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.files import file_name
 from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, check
+from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
 from rolecast.platform.tuning.methods import (
     LearnerMethod,
     Method,
@@ -83,7 +84,7 @@ class Experiment:
     final_test_episodes: int = 1000
     """Held-out episodes at the last point."""
 
-    held_out_seed: int = 0
+    held_out_seed: int = SEARCH_HELD_OUT_SEED
     """Which set of held-out episodes the trials are scored on; the same for all methods."""
 
     workers: int = 0

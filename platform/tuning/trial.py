@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from ray import tune
@@ -18,6 +18,7 @@ from ray.tune import PlacementGroupFactory
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
+from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -27,12 +28,13 @@ from rolecast.platform.tuning.resources import trial_resources
 from rolecast.platform.tuning.runners import MethodRunner, method_runner
 from rolecast.policies.protocol import Policy
 
-SEARCH_HELD_OUT_SEED: Final = 0
-"""Set of held-out episodes on which a search scores its own result."""
-
 
 def held_out_score(
-    task: str, policy: Policy, weights: Float, episodes: int, held_out_seed: int = 0
+    task: str,
+    policy: Policy,
+    weights: Float,
+    episodes: int,
+    held_out_seed: int = SEARCH_HELD_OUT_SEED,
 ) -> tuple[float, float | None]:
     """Return mean and standard error of the return as earned, on seeds that nothing learns from.
 
