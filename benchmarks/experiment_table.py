@@ -25,7 +25,6 @@ from rolecast.benchmarks.resumable import (
     finished,
     read_rows,
 )
-from rolecast.core.errors import RunError
 from rolecast.core.files import write_json
 from rolecast.platform.tuning.comparison import ComparisonInterrupted, compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
@@ -152,17 +151,19 @@ def run_missing_trials(
         RunError: trials failed; all others are kept.
         ComparisonInterrupted: Ctrl-C; what was computed is kept.
     """
-    for experiment, mine in _by_experiment(trials):
+    groups = list(_by_experiment(trials))
+    for experiment, mine in groups:
         gather_rows(path, experiment, mine, table, note)
     done = finished(read_rows(path))
-    missing = [trial for trial in trials if trial.key not in done]
+    there = sum(trial.key in done for trial in trials)
     if trials:
-        there = len(trials) - len(missing)
-        note(f"{there} of {len(trials)} cells are there; {len(missing)} to run")
-    for experiment, mine in _by_experiment(missing):
+        note(f"{there} of {len(trials)} cells are there; {len(trials) - there} to run")
+    for experiment, mine in groups:
+        missing = frozenset(trial.plan.trial for trial in mine if trial.key not in done)
+        if not missing:
+            continue
         folder = _folder(path, experiment)
         _name_commit(folder)
-        wanted = frozenset(trial.plan.trial for trial in mine)
         try:
             result = compare(
                 _with_seeds_of(folder, experiment),
@@ -170,18 +171,14 @@ def run_missing_trials(
                 resume=folder.known,
                 workers=processes,
                 methods=methods,
-                only=partial(_is_among, wanted),
+                only=partial(_is_among, missing),
                 progress=progress_for(sys.stderr),
             )
         except ComparisonInterrupted as stop:
             raise ComparisonInterrupted("stopped; the same command goes on from there") from stop
         finally:
-            every = [trial for trial in trials if trial.experiment == experiment]
-            gather_rows(path, experiment, every, table, note)
-        if result.failures:
-            (name, why), *others = result.failures.items()
-            more = f", and {len(others)} more" if others else ""
-            raise RunError(f"failed: {name} ({why}){more}; the other trials are kept")
+            gather_rows(path, experiment, mine, table, note)
+        result.require_success()
     return sorted(read_rows(path), key=table.order)
 
 
@@ -226,21 +223,23 @@ def gather_rows(
         return
     status = ComparisonStatus.of(folder, _with_seeds_of(folder, experiment))
     begun = {each.plan.trial: each for each in status.trials if each.record.rows}
-    rows = read_rows(path)
-    done, commits = finished(rows), _commits(folder)
+    kept = {row["key"]: row for row in read_rows(path)}
+    done, commits = finished(kept.values()), _commits(folder)
+    news = {}
     for trial in trials:
         found = begun.get(trial.plan.trial)
         if found is None or trial.key in done:
             continue
         if found.record.done or table.keeps_unfinished:
-            row = _row(trial, found, table, commits)
-            rows = [each for each in rows if each["key"] != trial.key] + [row]
-            write_json(path, {"schema": ROWS_SCHEMA, "cells": sorted(rows, key=table.order)})
-            if found.record.done:
-                note(f"{trial.key}: {table.line(row)}")
-    kept = finished(read_rows(path))
+            news[trial.key] = _row(trial, found, table, commits)
+    if news:
+        rows = sorted((kept | news).values(), key=table.order)
+        write_json(path, {"schema": ROWS_SCHEMA, "cells": rows})
+    over = finished(news.values())
+    for key in filter(over.__contains__, news):
+        note(f"{key}: {table.line(news[key])}")
     keys = {trial.plan.trial: trial.key for trial in trials}
-    if all(keys.get(name) in kept for name in begun) and not status.failures():
+    if all(keys.get(name) in done | over for name in begun) and not status.failures():
         shutil.rmtree(folder.path)
         _commits_file(folder).unlink(missing_ok=True)
 

@@ -174,7 +174,7 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) 
         if not seeds:
             continue
         method = experiments[0].methods[0]
-        yardsticks = _yardsticks(experiments[0].tasks[0])
+        yardsticks = team_yardsticks(experiments[0].tasks[0])
         first = heading == FIRST_HEADING
         picture = folder / ("main.png" if first else f"main_{slug(heading)}.png")
         title = f"{heading}, {method.policy}: held-out return of the policy found"
@@ -190,7 +190,7 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) 
     return written
 
 
-def _yardsticks(task: str) -> list[Yardstick]:
+def team_yardsticks(task: str) -> list[Yardstick]:
     """Return what scripted policies earn, where there is one that knows the task."""
     made = make_task(task)
     knows = SCRIPTED["chase"].plays(made)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from rolecast.benchmarks.ledger.trials import KNOWN_RETURNS, LEDGER_SECTIONS
-from rolecast.benchmarks.main_table import seeds_of
+from rolecast.benchmarks.main_table import seeds_of, team_yardsticks
 from rolecast.benchmarks.regions import fill_region
 from rolecast.benchmarks.resumable import UNFINISHED_KEY, Row
 from rolecast.benchmarks.table_text import slug
@@ -21,7 +21,7 @@ from rolecast.platform.reports.comparison.paper import paper_number
 from rolecast.platform.reports.comparison.table import number
 from rolecast.platform.reports.curves import thousands
 from rolecast.platform.reports.style import GREY, INK, figure, png
-from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
+from rolecast.platform.search.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, Method
 from rolecast.platform.tuning.rewards import DENSE_REWARD
@@ -93,8 +93,7 @@ def known_yardsticks(heading: str) -> list[Yardstick]:
         Yardstick(name=name, mean=value, stderr=None)
         for name, value in KNOWN_RETURNS[heading].lines.items()
     ]
-    task = LEDGER_SECTIONS[heading].tasks[0]
-    return known + (scripted_yardsticks(task) if task == "pred_prey_3" else [])
+    return known + team_yardsticks(LEDGER_SECTIONS[heading].tasks[0])
 
 
 def paper_text(heading: str, label: str) -> str:

@@ -47,10 +47,10 @@ def compare(
 
     Example: rolecast compare quickstart --seeds 3 --workers 2 --out runs/quickstart
     """
-    from rolecast.core.errors import RunError
     from rolecast.platform.reports.comparison.page import write_comparison_report
     from rolecast.platform.tuning.comparison import compare as run
     from rolecast.platform.tuning.progress import progress_for
+    from rolecast.platform.tuning.yardsticks import complete_comparison
 
     result = run(
         experiment,
@@ -62,13 +62,11 @@ def compare(
         budget_fraction=budget_fraction,
         progress=progress_for(sys.stderr),
     )
+    complete_comparison(result.out)
     report = write_comparison_report(result.out)
     if json:
         failed = dict(result.failures)
         print_json({"out": str(result.out), "report": str(report), "failed": failed})
     else:
         say(f"open {report}; curves: tensorboard --logdir {result.out / 'trials'}")
-    if result.failures:
-        (name, why), *others = result.failures.items()
-        more = f", and {len(others)} more" if others else ""
-        raise RunError(f"failed: {name} ({why}){more}; the other trials are kept")
+    result.require_success()

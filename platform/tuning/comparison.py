@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.locks import try_lock
 from rolecast.core.threads import available_cores
 from rolecast.platform.search.plan import make_plan, versions
@@ -24,7 +24,6 @@ from rolecast.platform.tuning.progress import ComparisonProgress, Silent
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
 from rolecast.platform.tuning.status import ComparisonStatus
-from rolecast.platform.tuning.yardsticks import complete_comparison
 
 RUNS_FOLDER: Final = Path("runs")
 """Where comparisons without a folder of their own are put."""
@@ -51,6 +50,17 @@ class ComparisonResult:
     def rows(self) -> pd.DataFrame:
         """One row a report of every trial, as in `Comparison.rows`."""
         return read_comparison(self.out).rows
+
+    def require_success(self) -> None:
+        """Refuse a comparison some of whose trials failed.
+
+        Raises:
+            RunError: names the first of them, and how many there are.
+        """
+        if self.failures:
+            (name, why), *others = self.failures.items()
+            more = f", and {len(others)} more" if others else ""
+            raise RunError(f"failed: {name} ({why}){more}; the other trials are kept")
 
 
 def compare(
@@ -146,15 +156,16 @@ def _check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: b
             hint = " or --resume" if folder.known else ""
             raise RequestError(f"--out {folder.path} exists; expected a path that does not{hint}")
         return
+    # A folder of an older release lacks settings that were added since.
     defaults = {each.name: each.default for each in fields(Experiment)}
     before = {**defaults, **folder.read_experiment()["experiment"]}
     wanted = experiment.to_json()
-    for name in wanted:
-        same = before[name] <= wanted[name] if name == "seeds" else before[name] == wanted[name]
-        if not same:
+    for name, value in before.items():
+        more_seeds = name == "seeds" and value <= wanted[name]
+        if value != wanted.get(name) and not more_seeds:
             raise RequestError(
-                f"{folder.path} is of another experiment, whose {name} is {before[name]!r}; "
-                f"expected {wanted[name]!r}"
+                f"{folder.path} is of another experiment, whose {name} is {value!r}; "
+                f"expected {wanted.get(name)!r}"
             )
 
 
@@ -208,7 +219,6 @@ def _ended(
         text = f"stopped, {standing.count('ok')} trials are done; go on with: {again}"
         progress.finish(text)
         raise ComparisonInterrupted(text)
-    complete_comparison(folder.path)
     failures = standing.failures()
     text = f"everything is in {folder.path}"
     if failures:

@@ -2,7 +2,7 @@
 
     OUT/experiment.json     all settings, the trials, versions; written once, before anything runs
     OUT/trials.parquet      one row a report of every trial
-    OUT/yardsticks.json     returns of scripted policies, once all trials have ended
+    OUT/yardsticks.json     returns of scripted policies, once a report was made
     OUT/trials/<trial>/     what Tune keeps of a trial: result.json, progress.csv, events
     OUT/work/<trial>/       state of a trial, and its policy: a run folder, or a learner
 
