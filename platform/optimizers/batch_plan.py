@@ -1,4 +1,4 @@
-"""How many episodes an evaluation and how many candidates a batch should have, for a budget."""
+"""Batch plan: episodes of an evaluation and candidates of a batch, from the budget."""
 
 from rolecast.platform.optimizers.protocol import Proposal
 
@@ -6,13 +6,13 @@ from rolecast.platform.optimizers.protocol import Proposal
 def default_batch_plan(
     budget_episodes: int, *, episodes: int = 8, batch_size: int = 60
 ) -> Proposal:
-    """Propose many candidates of few episodes: some 25 batches or more, however small the budget.
+    """Propose many candidates of few episodes, in some 25 batches or more for any budget.
 
-    Where returns are mostly noise, four times the candidates at a quarter of the episodes reach
-    a given return in about half the environment steps (docs/optimizers.md).
+    Four times the candidates at a quarter of the episodes pay where returns are mostly noise. A
+    given return then needs about half the environment steps (docs/optimizers.md).
 
     Args:
-        budget_episodes: what the budget allows, in episodes.
+        budget_episodes: budget in episodes.
         episodes: E where the budget is ample.
         batch_size: q where the budget is ample.
     """

@@ -1,4 +1,4 @@
-"""Covariance matrix adaptation, full and separable, by the `cmaes` library: the strong yardstick.
+"""Covariance matrix adaptation (CMA-ES), full and separable, by the `cmaes` library.
 
 Source: Hansen (2016); separable: Ros and Hansen (2008); learning-rate adaptation for noise: Nomura
 et al. (2023).
@@ -23,15 +23,15 @@ from rolecast.platform.optimizers.recombination import recombination_weights
 
 @dataclass(frozen=True, kw_only=True)
 class CmaesConfig:
-    """CMA-ES from the middle of the cube."""
+    """CMA-ES that starts at the centre of the cube."""
 
     separable: bool = True
     """Diagonal covariance matrix: variances alone are adapted. The full matrix takes D^2 memory
     and D^3 time."""
 
     radius: float = 0.376
-    """Initial radius sigma sqrt(D), above 0: root mean square distance of the first candidates
-    from the centre, in sides of the cube."""
+    """Initial radius sigma sqrt(D), above 0, in sides of the cube. It is the root mean square
+    distance of the first candidates from the centre."""
 
     population: int | None = None
     """Population size, candidates of one generation, at least 4. None: the size of the first
@@ -58,12 +58,12 @@ class CmaesConfig:
         return Cmaes(self, dimension, seed)
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget as the local searches do; they and CMA-ES both gain by it."""
+        """Return the batch plan of the local searches, which suits CMA-ES too."""
         return default_batch_plan(budget_episodes)
 
 
 class Cmaes:
-    """Feeds the library one generation at a time, whatever the sizes of batches."""
+    """CMA-ES with batches of any size; the library gets complete generations."""
 
     def __init__(self, config: CmaesConfig, dimension: int, seed: int) -> None:
         self._config, self._seed = config, seed
@@ -84,7 +84,7 @@ class Cmaes:
         return CMA(**settings, lr_adapt=self._config.lr_adapt)
 
     def _first_mean(self) -> Float:
-        """Return the recombined mean of what was told before the first ask, or the middle."""
+        """Return the first mean: recombined from earlier evaluations, or the centre of the cube."""
         if not len(self._data):
             return np.full(self._data.dimension, 0.5)
         return np.asarray(recombination_weights(self._data.returns) @ self._data.candidates)
@@ -95,16 +95,16 @@ class Cmaes:
         if self._strategy is None:
             self._strategy = self._start(self._config.population or count)
             self._used = len(self._data)
-        # The library's generator is no part of its state, so each batch has a seed of its own.
+        # The generator is not in the saved state, so each batch has a seed of its own.
         entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
         self._strategy.reseed_rng(int(entropy[0]))
         self._asks += 1
         return np.stack([self._strategy.ask() for _ in range(count)])
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations; each full population of them makes a generation.
+        """Add evaluations; each full population makes one generation.
 
-        Points told before the first ask set the first mean, their average weighted by rank.
+        Points told before the first ask set the first mean, an average weighted by rank.
         """
         self._data.add(candidates, returns, stderrs)
         if self._strategy is None:
@@ -117,14 +117,14 @@ class Cmaes:
             self._used += size
 
     def best(self) -> Float:
-        """Return the mean of the search distribution, which no single lucky draw decides."""
+        """Return the mean of the search distribution, an average over many noisy returns."""
         if not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
         mean = self._first_mean() if self._strategy is None else self._strategy.mean
         return np.asarray(np.clip(mean, 0.0, 1.0))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return data, seed, counts and the library's state, which is numbers and arrays."""
+        """Return data, seed, counts and the state of the library, as numbers and arrays."""
         strategy = None
         if self._strategy is not None:
             # Not the library's own `__getstate__`: it rounds the covariance to a symmetric one.
@@ -150,5 +150,5 @@ class Cmaes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy of an array (the library changes its own in place), or a scalar of Python."""
+    """Return a copy of an array, which the library changes in place, or a Python scalar."""
     return value.item() if isinstance(value, np.generic) else copy(value)

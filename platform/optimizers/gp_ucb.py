@@ -1,4 +1,4 @@
-"""Plain GP-UCB over the whole cube, without structure: what the structure is compared with."""
+"""Plain GP-UCB over the whole cube, the baseline without structure."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,12 +16,12 @@ GLOBAL_RULES: Final[Rules] = {
         "a power of 2, at least 2",
     ),
 }
-"""Settings of a global search."""
+"""Allowed values of the settings of a global search."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpUcbConfig:
-    """One Matérn-5/2 over all dimensions, lengthscale prior growing as the root of D.
+    """One Matérn-5/2 kernel over all dimensions, lengthscale prior proportional to sqrt(D).
 
     Source of the prior: Hvarfner et al. (2024), dimension-scaled lengthscales.
     """
@@ -55,5 +55,5 @@ class GpUcbConfig:
         return GlobalSearch(self, dimension=dimension, seed=seed, cliques=None)
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget as the local searches do."""
+        """Return the batch plan of the local searches."""
         return default_batch_plan(budget_episodes)

@@ -1,4 +1,4 @@
-"""What every optimiser is told, kept once: candidates, returns and their standard errors."""
+"""Evaluations told to an optimiser: candidates, returns and their standard errors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from rolecast.core.types import Float
 
 
 class Observations:
-    """Told evaluations in order of arrival; N of them, in D dimensions. Grows by doubling."""
+    """Evaluations in order of arrival: N of them, in D dimensions; storage grows by doubling."""
 
     def __init__(self, dimension: int) -> None:
         if dimension < 1:
@@ -25,17 +25,17 @@ class Observations:
 
     @property
     def candidates(self) -> Float:
-        """[N, D]."""
+        """Candidates [N, D] in the unit cube."""
         return self._rows[: self._count, 2:]
 
     @property
     def returns(self) -> Float:
-        """[N]."""
+        """Returns [N]."""
         return self._rows[: self._count, 0]
 
     @property
     def stderrs(self) -> Float:
-        """[N], NaN where unknown."""
+        """Standard errors [N] of the returns, NaN where unknown."""
         return self._rows[: self._count, 1]
 
     def add(self, candidates: Float, returns: Float, stderrs: Float | None) -> None:
@@ -97,7 +97,7 @@ def still_pending(pending: Float, told: Float) -> Float:
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """Return a generator's state as JSON values (its integers exceed 64 bits, so as text)."""
+    """Return a generator's state as JSON values; its integers exceed 64 bits, so as text."""
     state = rng.bit_generator.state
     return {
         "state": str(state["state"]["state"]),
@@ -108,7 +108,7 @@ def generator_state(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def restored_generator(state: Mapping[str, Any]) -> np.random.Generator:
-    """Undo `generator_state`."""
+    """Return the generator of a state that `generator_state` gave."""
     rng = np.random.default_rng()
     rng.bit_generator.state = {
         "bit_generator": "PCG64",

@@ -1,6 +1,6 @@
-"""The one ask/tell face of every searcher of the project, ours and the competitors'.
+"""Ask/tell interface of all optimisers, of this project and of competitors.
 
-Optimisers maximise over the unit cube [0, 1]^D. D dimensions, q candidates of a batch.
+Optimisers maximise over the unit cube [0, 1]^D: D dimensions, q candidates in a batch.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Optimizer(Protocol):
-    """Proposes candidates and learns from their noisy returns. Deterministic for a given seed."""
+    """Ask/tell optimiser of a noisy function; deterministic for a given seed."""
 
     def ask(self, q: int) -> Float:
-        """Return q candidates [q, D], none of which repeats one before. Pending until told."""
+        """Return q new candidates [q, D], which are pending until told."""
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations; also of points that were never asked for, in any order.
+        """Add evaluations, in any order, also of points that were never asked for.
 
         Args:
             candidates: [q, D] in the unit cube.
@@ -31,25 +31,25 @@ class Optimizer(Protocol):
         """
 
     def best(self) -> Float:
-        """Return the incumbent [D]: of highest posterior mean, never of the luckiest draw.
+        """Return the incumbent [D], chosen by posterior mean and not by its own noisy return.
 
         Raises:
             RequestError: nothing was told yet.
         """
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that decides future answers, as arrays and JSON values (nested)."""
+        """Return the complete state, as nested arrays and JSON values."""
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue exactly where the optimiser that gave this state stood."""
+        """Restore a state; the optimiser then continues exactly as the saved one."""
 
 
 @runtime_checkable
 class Paced(Protocol):
-    """An optimiser whose schedules follow the share of the budget that is spent."""
+    """Optimiser with schedules over the share of the budget that is spent."""
 
     def pace(self, spent: float) -> None:
-        """Take in the share of the budget spent so far, in [0, 1]; called before each `ask`."""
+        """Set the share of the budget spent so far, in [0, 1]; called before each `ask`."""
 
 
 @runtime_checkable
@@ -58,34 +58,34 @@ class OnDevice(Protocol):
 
     @property
     def device(self) -> str:
-        """Where it computes: "cpu", or "cuda" with or without a number."""
+        """Name of the device: "cpu", "cuda" or "cuda:1"."""
 
 
 @runtime_checkable
 class SavesEpisodes(Protocol):
-    """An optimiser that says where fewer episodes a candidate do."""
+    """Optimiser that can reduce the episodes of a candidate."""
 
     def episodes(self, planned: int) -> int:
-        """Return how many episodes each candidate asked for next needs, from 1 to those planned."""
+        """Return the episodes of each candidate asked for next, from 1 to `planned`."""
 
 
 @runtime_checkable
 class Explains(Protocol):
-    """An optimiser that can say what it believes, for the live view and the report."""
+    """Optimiser that reports its internal quantities, for the live view and the report."""
 
     def explain(self) -> dict[str, float]:
-        """Return named numbers: noise share, structure share, cloud width and the like."""
+        """Return named numbers, such as noise share, structure share and cloud radius."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """How an optimiser would like its budget spent; the user's own settings override."""
+    """Division of a budget proposed by an optimiser; settings of the user override it."""
 
     episodes: int
     """E, episodes averaged into one evaluation."""
 
     batch_size: int
-    """q."""
+    """q, candidates of one batch."""
 
 
 class OptimizerConfig(Protocol):
@@ -95,12 +95,12 @@ class OptimizerConfig(Protocol):
         """Return a fresh optimiser."""
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget, in episodes of the task, into batches: some 20 or more of them."""
+        """Return the division of a budget in episodes into some 20 batches or more."""
 
 
 @runtime_checkable
 class HasInitialDesign(Protocol):
-    """Settings of an optimiser whose first evaluations are chosen before it is built."""
+    """Settings of an optimiser with an initial design, chosen before it is built."""
 
     def initial_design(self, *, dimension: int, seed: int) -> Float | None:
         """Return the candidates [T0, D] of the initial design; None for none."""
@@ -116,9 +116,9 @@ class UsesPolicyStructure(Protocol):
         """Return the structure of a policy as JSON values; None where it has none.
 
         Args:
-            policy: whose weights are searched.
+            policy: the policy that is searched.
             candidates: [T0, D], the initial design.
-            observations: [S, n, do], states met by running it.
+            observations: [S, n, do], states met by these candidates.
         """
 
     def with_structure(self, structure: Mapping[str, Any]) -> OptimizerConfig:
@@ -126,5 +126,5 @@ class UsesPolicyStructure(Protocol):
 
 
 def device_of(config: OptimizerConfig) -> str:
-    """Return where an optimiser computes: "cpu" unless its settings say otherwise."""
+    """Return the device of an optimiser, "cpu" unless its settings name another."""
     return config.device if isinstance(config, OnDevice) else "cpu"

@@ -1,4 +1,4 @@
-"""Random search: independent uniform candidates, the yardstick below which nothing should fall."""
+"""Random search: independent uniform candidates, the lowest baseline."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ from rolecast.platform.optimizers.protocol import Proposal
 
 @dataclass(frozen=True, kw_only=True)
 class RandomConfig:
-    """Uniform draws from the cube; it has no settings."""
+    """Uniform draws from the cube, without settings."""
 
     def build(self, *, dimension: int, seed: int) -> "RandomSearch":
         """Return a fresh optimiser."""
         return RandomSearch(dimension, seed)
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        """Divide a budget as the local searches do."""
+        """Return the batch plan of the local searches."""
         return default_batch_plan(budget_episodes)
 
 
 class RandomSearch:
-    """Asks for uniform points; its incumbent is the best of them after shrinkage to the mean."""
+    """Random search; the incumbent is the best point after shrinkage to the mean."""
 
     def __init__(self, dimension: int, seed: int) -> None:
         self._data = Observations(dimension)
@@ -43,14 +43,14 @@ class RandomSearch:
         return self._rng.random((require_batch(q), self._data.dimension))
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations."""
+        """Add evaluations."""
         self._data.add(candidates, returns, stderrs)
 
     def best(self) -> Float:
         """Return the candidate of highest posterior mean under independent normal returns.
 
-        With prior N(m, v) over candidates and noise s^2 of each, the posterior mean is
-        m + v / (v + s^2) (y - m): a noisy winner is shrunk more than a well-measured one.
+        With prior N(m, v) and noise s^2 the posterior mean is m + v / (v + s^2) (y - m). A noisy
+        return is shrunk more than a precise one.
         """
         if not len(self._data):
             raise RequestError("best() needs at least one evaluation; tell() came first for none")

@@ -1,4 +1,4 @@
-"""Optimisers by name: read-only tables here, third parties by entry point."""
+"""Optimisers by name: read-only tables, and entry points for third parties."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
@@ -18,7 +18,7 @@ from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
 from rolecast.platform.optimizers.random import RandomConfig
 
 ENTRY_POINTS: Final = "rolecast.optimizers"
-"""Group of entry points that name further config classes."""
+"""Entry-point group of config classes of third parties."""
 
 OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
     {
@@ -29,17 +29,17 @@ OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
         "random": RandomConfig,
     }
 )
-"""The project's own, and yardsticks."""
+"""Config classes of this project's optimisers, with random search and CMA-ES."""
 
 CONFIGURATIONS: Final[Mapping[str, Mapping[str, type[OptimizerConfig]]]] = MappingProxyType(
     {"dss_gp_ucb": {"local": DssGpUcbConfig, "paper": PaperDssGpUcbConfig}}
 )
-"""Config classes of one name, of which its setting `configuration` chooses one."""
+"""Config classes of one name, chosen by its setting `configuration`."""
 
 RENAMED_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {"heed_start": "restart_at_centre", "levelling": "outcome_transform"}
 )
-"""Old names of settings, accepted for one more release where only the new name exists."""
+"""Old names of settings, accepted for one more release, and their new names."""
 
 BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -58,7 +58,7 @@ BASELINES: Final[Mapping[str, str]] = MappingProxyType(
         "ars": "rolecast.baselines.evolution.ars:ArsConfig",
     }
 )
-"""Competitors: name to where the config class is, imported when first asked for."""
+"""Competitors: name and place of the config class, which is imported on first use."""
 
 
 def optimizer_names() -> list[str]:
@@ -157,7 +157,7 @@ def make_optimizer(name: str, *, dimension: int, seed: int = 0, **settings: Any)
     Args:
         name: from `optimizer_names()`.
         dimension: D.
-        seed: of all its random choices.
+        seed: seed of all random choices.
         settings: fields of its config class.
     Raises:
         RequestError: unknown name or setting, with the nearest, or a value out of range.

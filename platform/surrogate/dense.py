@@ -1,7 +1,7 @@
-"""Dense algebra where the matrices are: NumPy and SciPy in memory, torch on a device.
+"""Dense linear algebra on the device of a matrix: NumPy and SciPy in memory, torch on a GPU.
 
-Points, targets and whatever else grows as N stay in memory; what grows as N^2 stays where the
-kernel made it.
+Arrays of size N (points, targets) stay in memory. Matrices of size N^2 stay on the device of the
+kernel.
 """
 
 import re
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import torch
 
 Matrix = Any
-"""An array of NumPy, or a tensor on a device, in float64."""
+"""NumPy array, or tensor on a device, in float64."""
 
 DEVICE_PATTERN: Final = re.compile(r"cpu|cuda(:\d+)?")
 
 
 def check_device(field: str, name: str) -> None:
-    """Refuse what is no name of a device.
+    """Refuse a text that is not the name of a device.
 
     Raises:
         ConfigError: it is neither "cpu" nor "cuda" nor "cuda:" and a number.
@@ -37,7 +37,7 @@ def find_device(field: str, name: str) -> "torch.device | None":
     """Return the device of a name; None for the CPU.
 
     Raises:
-        ConfigError: torch does not see it.
+        ConfigError: torch does not find the device.
     """
     check_device(field, name)
     if name == "cpu":
@@ -51,12 +51,12 @@ def find_device(field: str, name: str) -> "torch.device | None":
 
 
 def free_memory(device: "torch.device | None") -> int:
-    """Return bytes that matrices can take there."""
+    """Return the bytes free for matrices on a device."""
     if device is None or device.type == "cpu":
         return available_memory()
     import torch
 
-    # What torch holds and does not use is not free to others, and is to us.
+    # Memory that torch has reserved but does not use is free for this process.
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return torch.cuda.mem_get_info(device)[0] + unused
 
@@ -67,14 +67,14 @@ def to_host(values: Matrix) -> Float:
 
 
 def product(matrix: Matrix, vector: Float) -> Float:
-    """Return [N], a matrix [N, M] times a vector [M]."""
+    """Return the product [N] of a matrix [N, M] and a vector [M]."""
     return to_host(matrix @ _beside(matrix, vector))
 
 
 def factor(covariance: Matrix, noise: Float) -> Matrix:
-    """Return the lower Cholesky factor of a covariance [N, N] with noise [N] on its diagonal."""
+    """Return the lower Cholesky factor L of K + diag(noise): covariance K [N, N], noise [N]."""
     if isinstance(covariance, np.ndarray):
-        # Transposed: LAPACK reads columns first, and makes no copy of its own.
+        # Transposed to column order, so that LAPACK makes no further copy.
         noisy = covariance.T.copy(order="K")
         noisy[np.diag_indices_from(noisy)] += noise
         found, _ = cho_factor(noisy, lower=True, check_finite=False, overwrite_a=True)
@@ -87,7 +87,7 @@ def factor(covariance: Matrix, noise: Float) -> Matrix:
 
 
 def bordered(known: Matrix, rows: Matrix, corner: Matrix) -> Matrix:
-    """Return the factor [N + K, N + K] of one [N, N], rows [K, N] below it and a corner [K, K]."""
+    """Return the factor [[L, 0], [rows, corner]] of L [N, N], rows [K, N] and corner [K, K]."""
     count = len(known)
     shape = (count + len(rows),) * 2
     in_memory = isinstance(known, np.ndarray)
@@ -99,7 +99,7 @@ def bordered(known: Matrix, rows: Matrix, corner: Matrix) -> Matrix:
 
 
 def solve_lower(known: Matrix, right: Matrix) -> Matrix:
-    """Return L^-1 times right [N, M], for a lower factor L [N, N]."""
+    """Return L^-1 right [N, M], for a lower factor L [N, N]."""
     if isinstance(known, np.ndarray):
         return solve_triangular(known, right, lower=True, check_finite=False)
     import torch
@@ -108,7 +108,7 @@ def solve_lower(known: Matrix, right: Matrix) -> Matrix:
 
 
 def solve(known: Matrix, right: Float) -> Float:
-    """Return [N], (L L^T)^-1 times right [N], for a lower factor L [N, N]."""
+    """Return (L L^T)^-1 right [N], for a lower factor L [N, N]."""
     if isinstance(known, np.ndarray):
         return np.asarray(cho_solve((known, True), right, check_finite=False))
     import torch
@@ -117,17 +117,17 @@ def solve(known: Matrix, right: Float) -> Float:
 
 
 def log_root_determinant(known: Matrix) -> float:
-    """Return half the log determinant of L L^T, for a lower factor L [N, N]."""
+    """Return half the log determinant of L L^T: sum_i log L_ii, for a lower factor L [N, N]."""
     return float(np.log(to_host(known.diagonal())).sum())
 
 
 def column_squares(matrix: Matrix) -> Float:
-    """Return the sums of squares [M] of columns of a matrix [N, M]."""
+    """Return the sums of squares [M] of the columns of a matrix [N, M]."""
     return to_host((matrix * matrix).sum(0))
 
 
 def _beside(matrix: Matrix, values: Float) -> Matrix:
-    """Return values where the matrix is."""
+    """Return values on the device of the matrix."""
     if isinstance(matrix, np.ndarray):
         return values
     import torch

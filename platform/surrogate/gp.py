@@ -1,7 +1,7 @@
 """Gaussian-process regression with a known shape of noise: posterior, gradient and evidence.
 
-Equation 1 of the DSS-GP-UCB paper, with noise variance r w_i for observation i and an output scale
-that is integrated out by maximum likelihood. Matrices are where the kernel makes them.
+Equation 1 of the DSS-GP-UCB paper, with noise variance r w_i of observation i. The output variance
+is its maximum-likelihood estimate. Matrices are on the device of the kernel.
 """
 
 from dataclasses import dataclass
@@ -16,70 +16,74 @@ from rolecast.platform.surrogate.kernels import Kernel
 
 @dataclass(frozen=True)
 class Fit:
-    """A Cholesky factor of K + r diag(w), what it says of the targets, and their evidence."""
+    """Fit of the targets z: Cholesky factor of K + r diag(w), weights and evidence."""
 
     factor: Matrix
-    """[N, N], lower triangle, where the covariance was."""
+    """Lower factor L [N, N] of K + r diag(w), on the device of the covariance."""
 
     weights: Float
-    """[N], (K + r diag(w))^-1 z."""
+    """Weights [N]: (K + r diag(w))^-1 z."""
 
     scale: float
-    """Output variance of greatest likelihood."""
+    """Output variance of maximum likelihood: z^T (K + r diag(w))^-1 z / N."""
 
     log_evidence: float
     """Log marginal likelihood at that scale, up to a constant."""
 
 
 def fit(covariance: Matrix, targets: Float, noise: Float) -> Fit:
-    """Condition on targets.
+    """Return the fit of targets.
 
     Args:
         covariance: [N, N], k between the observed points, k(x, x) = 1.
         targets: [N], transformed returns of mean 0.
-        noise: [N], noise variance of each as a share of the output variance, above 0.
+        noise: [N], noise variances r w_i as shares of the output variance, above 0.
     """
     return _conditioned(dense.factor(covariance, noise), targets)
 
 
 def extend(known: Fit, cross: Matrix, own: Matrix, targets: Float, noise: Float) -> Fit:
-    """Condition on K more points, of the same kernel: the same as `fit` of all, in O(N^2 K).
+    """Return the fit with K more points of the same kernel, equal to `fit` of all, in O(N^2 K).
 
     Args:
-        known: fit of the N points before.
+        known: fit of the first N points.
         cross: [N, K], k between old and new points.
-        own: [K, K], k between the new ones.
-        targets: [N + K], of all points; those of the old ones may have changed.
-        noise: [K], of the new points; that of the old ones stays.
+        own: [K, K], k between the new points.
+        targets: [N + K], of all points; old targets may have changed.
+        noise: [K], of the new points; the noise of the old points stays.
     """
+    # The new factor is [[L, 0], [R, S]], R = (L^-1 C)^T and S S^T = K' + diag(noise) - R R^T.
     rows = dense.solve_lower(known.factor, cross).T
     corner = dense.factor(own - rows @ rows.T, noise)
     return _conditioned(dense.bordered(known.factor, rows, corner), targets)
 
 
 def _conditioned(factor: Matrix, targets: Float) -> Fit:
-    """Return the fit of a factor [N, N]."""
+    """Return the fit of targets z [N] by a factor L [N, N]."""
     weights = dense.solve(factor, targets)
     count = len(targets)
     scale = max(float(targets @ weights) / count, 1e-12)
+    # Equation 2.30 of Rasmussen and Williams (2006), at the scale of maximum likelihood:
+    # log p(z) = -N / 2 log(scale) - sum_i log L_ii + const.
     log_evidence = -0.5 * count * np.log(scale) - dense.log_root_determinant(factor)
     return Fit(factor, weights, scale, float(log_evidence))
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """The process given observations at `points` [N, D]."""
+    """Posterior of the process, given observations at `points` [N, D]."""
 
     kernel: Kernel
     points: Float
     fit: Fit
 
     def mean(self, queries: Float) -> Float:
-        """Return posterior means [Q] at queries [Q, D]."""
+        """Return posterior means [Q] at queries [Q, D]: k(x, X) times the weights."""
         return dense.product(self.kernel.matrix(queries, self.points), self.fit.weights)
 
     def mean_and_deviation(self, queries: Float) -> tuple[Float, Float]:
         """Return posterior means and standard deviations [Q], without observation noise."""
+        # s^2(x) = scale (1 - |L^-1 k(X, x)|^2), equation 1 of the paper.
         cross = self.kernel.matrix(queries, self.points)
         half = dense.solve_lower(self.fit.factor, cross.T)
         variance = self.fit.scale * np.maximum(1.0 - dense.column_squares(half), 1e-12)
@@ -90,12 +94,12 @@ class Posterior:
         return self.kernel.gradient(point, self.points, self.fit.weights)
 
     def extended(self, points: Float, targets: Float, noise: Float) -> "Posterior":
-        """Return the process given further points too; see `extend`.
+        """Return the posterior given K further points; see `extend`.
 
         Args:
-            points: [N + K, D], those of this process first.
+            points: [N + K, D], the N points of this process first.
             targets: [N + K], of all points.
-            noise: [N + K], of which that of the new ones is read.
+            noise: [N + K]; only the last K are read.
         """
         known = len(self.points)
         fresh = points[known:]

@@ -1,7 +1,7 @@
-"""Covariances that the searches use: one term over all dimensions, sums over cliques, a mixture.
+"""Covariance functions of the searches: one term over all dimensions, sums over cliques, mixtures.
 
-Each has the value between two sets of points, and the gradient in one point of a weighted sum over
-others: what posterior mean and its ascent need.
+Each has two methods: the matrix between two sets of points, and the gradient of a weighted sum over
+points. Posterior mean and gradient ascent need no others.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Kernel(Protocol):
-    """A covariance with k(x, x) = 1."""
+    """Covariance function k with k(x, x) = 1."""
 
     def matrix(self, A: Float, B: Float) -> Matrix:
-        """Return [N, M] between rows of A [N, D] and B [M, D], on the kernel's device."""
+        """Return k [N, M] between rows of A [N, D] and B [M, D], on the device of the kernel."""
 
     def gradient(self, point: Float, others: Float, coefficients: Float) -> Float:
         """Return the gradient [D] of sum_j c_j k(point, others_j); others [M, D], c [M]."""
@@ -45,6 +45,7 @@ class Matern:
 
     def gradient(self, point: Float, others: Float, coefficients: Float) -> Float:
         """Return [D]."""
+        # d k(s) / dx = 2 k'(s) (x - x_j) / l^2, with s = |x - x_j|^2 / l^2.
         squared = squared_distances(point[None], others)[0] / self.lengthscale**2
         factors = 2.0 / self.lengthscale**2 * matern52_slope(squared) * coefficients
         return np.asarray(factors.sum() * point - factors @ others)
@@ -53,7 +54,8 @@ class Matern:
 class CliqueSum:
     """Weighted sum over cliques of Matérn-5/2 over the dimensions of each clique.
 
-    Section 4.4 of the DSS-GP-UCB paper, algorithm 4 step 3; weights of sum 1, so k(x, x) = 1.
+    k(x, x') = sum_c w_c k_c(x_c, x'_c), Algorithm 4, step 3, of the DSS-GP-UCB paper (section 4.4).
+    Weights sum to 1, so k(x, x) = 1.
     """
 
     def __init__(
@@ -65,10 +67,10 @@ class CliqueSum:
         single: bool = False,
         device: "torch.device | None" = None,
     ) -> None:
-        """Take M cliques (dimensions each), lengthscales [M] and weights [M] of sum 1.
+        """Store M cliques of dimensions, lengthscales [M] and weights [M] of sum 1.
 
-        Computed in `single` precision, entries are good to 2e-6: for noise well above that.
-        Matrices are tensors on the device, where there is one.
+        Entries in `single` precision have an error of 2e-6, to be used with larger noise. With a
+        `device`, matrices are tensors on it.
         """
         self._layout = CliqueLayout.of(cliques)
         self._inverse = 1.0 / np.square(lengthscales)
@@ -104,7 +106,7 @@ class CliqueSum:
         return np.asarray(found[0], dtype=np.float64)
 
     def _matrix_there(self, A: Float, B: Float | None, device: "torch.device") -> Matrix:
-        """Return [N, M] on a device; B is None where it is A."""
+        """Return [N, M], computed on a device; B is None where it equals A."""
         from rolecast.platform.surrogate.clique_sum.dispatch import device_clique_sum
 
         ours, *others, inverse, weights = self._moved(
@@ -138,17 +140,17 @@ class CliqueSum:
 
 
 PAIRS_SHARE: Final = 0.7
-"""Of the pairs in `AllPairs`; the rest is the dimensions' own."""
+"""Share s of the pairs in `AllPairs`; single dimensions have the rest."""
 
 
 class AllPairs:
-    """Sums of functions of one and of two dimensions, whichever these are: no graph is needed.
+    """Additive kernel of orders 1 and 2: functions of any one or two dimensions, without a graph.
 
-    (1 - s) u + s u^2, where u is the mean over dimensions of their Matérn-5/2 and s is PAIRS_SHARE:
-    u^2 is the sum over all pairs of products of theirs, for the work of D terms, not D^2.
+    k = (1 - s) u + s u^2, with s = PAIRS_SHARE and u the mean of the D one-dimensional Matérn-5/2
+    kernels. u^2 sums the products of all pairs, at the cost of D terms, not D^2.
 
-    Source: Duvenaud, Nickisch and Rasmussen (2011), additive kernels of orders 1 and 2. Differs:
-    the square has each dimension's product with itself too, a D-th of it.
+    Source: Duvenaud, Nickisch and Rasmussen (2011). Differs: u^2 contains the square of each
+    dimension's kernel too, 1 / D of its terms.
     """
 
     def __init__(
@@ -159,7 +161,7 @@ class AllPairs:
         single: bool = False,
         device: "torch.device | None" = None,
     ) -> None:
-        """Take the number of dimensions and their lengthscale; others as in `CliqueSum`."""
+        """Store the number of dimensions and their lengthscale; others as in `CliqueSum`."""
         alone = [(place,) for place in range(dimension)]
         weights = np.full(dimension, 1.0 / dimension)
         lengthscales = np.full(dimension, lengthscale)
@@ -172,6 +174,7 @@ class AllPairs:
 
     def gradient(self, point: Float, others: Float, coefficients: Float) -> Float:
         """Return [D]."""
+        # dk = (1 - s + 2 s u) du
         mean = to_host(self._alone.matrix(point[None], others)[0])
         slopes = (1.0 - PAIRS_SHARE) + 2.0 * PAIRS_SHARE * mean
         return self._alone.gradient(point, others, coefficients * slopes)
@@ -179,7 +182,7 @@ class AllPairs:
 
 @dataclass(frozen=True)
 class Mixture:
-    """(1 - share) of one kernel and `share` of another."""
+    """Mixture of two kernels: (1 - share) k_common + share k_structured."""
 
     common: Kernel
     structured: Kernel

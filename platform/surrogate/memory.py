@@ -1,7 +1,7 @@
-"""How much memory a process needs, said before it is taken.
+"""Memory of a Gaussian process, checked before it is allocated.
 
-The covariance of N points and its factor are dense, so memory grows as N^2: a request that cannot
-fit is refused in a sentence, where it would be killed by the system halfway.
+The covariance of N points and its factor are dense, so memory grows as N^2. A process that cannot
+fit is refused with an error; otherwise the system would kill it halfway.
 """
 
 import os
@@ -14,27 +14,28 @@ FLOAT64_BYTES: Final = 8
 """Bytes of a float64."""
 
 LIVE_MATRICES: Final = 5
-"""Matrices alive at once, at most, while a covariance is computed (Matérn, mixtures)."""
+"""Maximum matrices alive at once while a covariance is computed (Matérn, mixtures)."""
 
 POINT_COPIES: Final = 5
-"""Copies of the points [N, D] at once, at most, in covariances and gradients."""
+"""Maximum copies of the points [N, D] at once, in covariances and gradients."""
 
 MEMORY_INFO: Final = Path("/proc/meminfo")
 CGROUP_FOLDER: Final = Path("/sys/fs/cgroup")
-"""Where Linux says what is free, and what a container may take."""
+"""Sources of the free memory and of the limit of a container, on Linux."""
 
 
 def peak_bytes(points: int, dimension: int, *, queries: int = 0, fits: int = 1) -> int:
-    """Return the most memory that `fit` and a `Posterior` take at once, in bytes, at most.
+    """Return the peak memory of `fit` and a `Posterior`, in bytes.
 
-    8 (F N^2 + max(5 N^2, N^2 + 5 N Q) + 5 (N + Q) D): F factors; five matrices while another
-    covariance is computed beside the last one, or, beside it, what answers queries; the points.
+    8 (F N^2 + max(5 N^2, N^2 + 5 N Q) + 5 (N + Q) D). F factors are kept. A new covariance takes
+    five matrices; queries take five of [N, Q] beside one of [N, N]. The points are copied five
+    times.
 
     Args:
         points: N, observations.
         dimension: D.
         queries: Q, points of one call of `mean_and_deviation`.
-        fits: F, fits that are kept at once, as where evidence chooses among hyperparameters.
+        fits: F, fits kept at once, as in a choice of hyperparameters by evidence.
     """
     square, copies = points**2, POINT_COPIES * (points + queries) * dimension
     working = max(LIVE_MATRICES * square, square + LIVE_MATRICES * points * queries)
@@ -42,7 +43,7 @@ def peak_bytes(points: int, dimension: int, *, queries: int = 0, fits: int = 1) 
 
 
 def most_points(dimension: int, memory: int, *, queries: int = 0, fits: int = 1) -> int:
-    """Return the greatest N whose `peak_bytes` is at most `memory`, 0 where there is none."""
+    """Return the maximum N with `peak_bytes` of at most `memory`; 0 where there is none."""
     low, high = 0, 1
     while peak_bytes(high, dimension, queries=queries, fits=fits) <= memory:
         low, high = high, 2 * high
@@ -61,7 +62,7 @@ def require_memory(
     fits: int = 1,
     available: int | None = None,
 ) -> None:
-    """Refuse a process that cannot fit.
+    """Refuse a process that does not fit in memory.
 
     Args:
         points: as for `peak_bytes`.
@@ -86,7 +87,7 @@ def require_memory(
 
 
 def available_memory() -> int:
-    """Return bytes that can be taken without swapping, on Linux; else all that the machine has."""
+    """Return the bytes available without swapping on Linux, elsewhere all of the machine."""
     if not MEMORY_INFO.exists():
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     fields = dict(line.split(":") for line in MEMORY_INFO.read_text().splitlines())
@@ -98,7 +99,7 @@ def available_memory() -> int:
 
 
 def _taken() -> int:
-    """Return bytes that a container's processes hold, without the files that can be dropped."""
+    """Return the bytes held by a container's processes, without cached files."""
     lines = (CGROUP_FOLDER / "memory.stat").read_text().splitlines()
     files = dict(line.split() for line in lines)["inactive_file"]
     return int((CGROUP_FOLDER / "memory.current").read_text()) - int(files)

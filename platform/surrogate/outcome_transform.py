@@ -1,7 +1,7 @@
-"""Makes returns of uneven noise comparable before a Gaussian process sees them.
+"""Outcome transforms of returns, before the fit of a Gaussian process.
 
-In sparse tasks the noise of a return grows as its square root, and a few large ones would rule the
-fit; a square root evens out both. Ranks do so where returns have no natural zero.
+The noise of a return in sparse tasks grows as its square root, and large returns dominate the fit.
+A square root reduces both effects. Ranks do so for returns without a natural zero.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ from rolecast.core.validation import one_of, or_none
 OUTCOME_TRANSFORMS: Final = ("signed_sqrt", "rank", "none")
 
 OUTCOME_TRANSFORM_RULE: Final = or_none(one_of(*OUTCOME_TRANSFORMS))
-"""What a setting may be; None is "none"."""
+"""Allowed values of the setting; None is "none"."""
 
 
 def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Float]:
@@ -26,8 +26,8 @@ def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Flo
         transform: "signed_sqrt": sign(y) sqrt|y|; "rank": normal scores of the ranks; "none" or
             None.
     Returns:
-        The transformed returns [N], and the slope [N] by which a small error of each is multiplied;
-        for "rank" the average slope.
+        The transformed returns [N], and the slopes [N] of the transform, by which standard errors
+        are multiplied; for "rank" the average slope.
     """
     if transform == "signed_sqrt":
         floor = max(0.05 * float(np.abs(returns).mean()), 1e-12)
@@ -43,10 +43,10 @@ def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Flo
 
 
 def untransform_returns(transformed: Float, returns: Float, transform: str | None) -> Float:
-    """Map transformed values [M] back to the unit of the returns [N] that were transformed."""
+    """Return transformed values [M] in the unit of the returns [N], by the inverse transform."""
     if transform == "rank":
         scores = norm.ppf((rankdata(returns) - 0.5) / len(returns))
-        # Normal scores of N ranks have a deviation below 1, by which they were divided.
+        # The scores were divided by their standard deviation, which is below 1 for N ranks.
         places = norm.cdf(scores.mean() + max(float(scores.std()), 1e-12) * transformed)
         ranks = (np.arange(len(returns)) + 0.5) / len(returns)
         return np.asarray(np.interp(places, ranks, np.sort(returns)))

@@ -1,21 +1,20 @@
-"""When the hyperparameters of a growing process are chosen anew: every batch early, rarer later.
+"""Schedule of refits, in which hyperparameters are chosen anew: every batch at first, then rarely.
 
-A refit factors the covariance anew, N^3; between two of them `gp.extend` adds points in N^2 each.
-Refitted when it has grown by a share, a process of N points has had a number of refits that grows
-as log N.
+A refit factors the covariance in O(N^3). Between refits `gp.extend` adds points in O(N^2) each.
+A refit at each growth by a constant share makes O(log N) refits in all.
 """
 
 from typing import Final
 
 ALWAYS_REFITTED_POINTS: Final = 500
-"""Points up to which a process is fitted anew with every batch: a tenth of a second at most."""
+"""Points up to which each batch causes a refit, of a tenth of a second at most."""
 
 REFIT_GROWTH: Final = 0.1
-"""Share of the points of the last refit by which a larger process grows before the next."""
+"""Growth of a larger process before the next refit, as a share of the points of the last."""
 
 
 def refit_is_due(fitted: int, fresh: int) -> bool:
-    """Return whether a process is to be fitted anew.
+    """Return whether a refit is due.
 
     Args:
         fitted: points of the last refit.

@@ -1,8 +1,9 @@
-"""Which groups of parameters returns depend on: sparse Bayesian regression, one variance a group.
+"""Relevance of groups of parameters: sparse Bayesian regression, one prior variance per group.
 
-A linear fit of transformed returns on scaled weights, where all weights of a group (those that read
-one input column of one layer) share a prior variance; MacKay's updates make the evidence rise. On
-predator-prey it finds, by itself, that the prey's relative position matters most.
+A linear fit of transformed returns on scaled weights. All weights of a group, those that read one
+input column of one layer, share a prior variance. MacKay's updates increase the evidence. On
+predator-prey the prey's relative position gets the greatest variance.
+
 Source: MacKay (1992), automatic relevance determination; Tipping (2001).
 """
 
@@ -20,19 +21,21 @@ def group_variances(
     *,
     updates: int = 6,
 ) -> Float:
-    """Return prior variances [G] after some updates towards greater evidence.
+    """Return prior variances [G] after fixed-point updates that increase the evidence.
 
     Args:
         design: [N, D], centred inputs of unit scale.
         targets: [N], of mean 0 and deviation 1.
         groups: [D], group of each dimension, 0 to G - 1.
-        variances: [G], where the updates start; those of the batch before, for a warm start.
-        updates: how many.
+        variances: [G], initial values, such as those of the last batch.
+        updates: number of updates.
     """
     count = len(targets)
     gram, moment, energy = design.T @ design, design.T @ targets, float(targets @ targets)
     noise = 0.7
     for _ in range(updates):
+        # S = (X^T X / r + diag(1 / v))^-1, mu = S X^T z / r, gamma_i = 1 - S_ii / v_i.
+        # v_g <- sum_g mu_i^2 / sum_g gamma_i,  r <- |z - X mu|^2 / (N - sum_i gamma_i).
         precision = gram / noise
         precision[np.diag_indices_from(precision)] += 1.0 / variances[groups]
         covariance = np.linalg.inv(precision)
@@ -50,13 +53,13 @@ def group_variances(
 def relevance(
     variances: Float, groups: NDArray[np.int64], power: float, bounds: tuple[float, float]
 ) -> Float:
-    """Return a relevance [D] of mean 1 for each dimension: variance^power, clipped.
+    """Return the relevance [D] of each dimension, of mean 1: variance^power, clipped.
 
     Args:
         variances: [G].
         groups: [D].
-        power: 0 makes all equal.
-        bounds: least and greatest relevance before the last normalisation.
+        power: exponent; 0 makes all dimensions equal.
+        bounds: minimum and maximum relevance before the last normalisation.
     """
     by_group = (variances / variances.mean()) ** power
     by_dimension = by_group[groups]

@@ -18,7 +18,7 @@ from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
 @dataclass(frozen=True, kw_only=True)
 class DssGpUcbConfig(StructureSettings, LocalGpConfig):
-    """DSS-GP-UCB: structured Bayesian optimisation; local by default, literal on request."""
+    """DSS-GP-UCB: structured Bayesian optimisation, local or as printed in the paper."""
 
     configuration: str = "local"
     """Search method: "local", the local search with structure; "paper", Algorithm 4 as printed with
@@ -44,11 +44,11 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
         return self.cliques
 
     def finder_settings(self) -> FinderSettings | None:
-        """Return the settings of the finder in returns; None where it is off."""
+        """Return the settings of the structure finder in returns; None: off."""
         return self.finder_for(self.outcome_transform)
 
     def drawn_design(self, rng: np.random.Generator, shape: tuple[int, int]) -> Float:
-        """Return points [T0, D] of the first cloud."""
+        """Return the initial design [T0, D], drawn from the first cloud."""
         cloud = (
             self.search_defaults(shape[1]).radius / np.sqrt(shape[1]) * rng.standard_normal(shape)
         )
@@ -63,8 +63,8 @@ class PaperDssGpUcbConfig(StructureSettings):
     """Search method, "paper"; `DssGpUcbConfig` is "local"."""
 
     beta: float = 0.2
-    """Factor of beta_t = beta d log(2 t), above 0; t evaluations, d the size of the largest clique
-    or 1."""
+    """Exploration factor of the upper confidence bound, above 0: beta_t = beta d log(2 t). Here t
+    counts evaluations and d is the size of the largest clique, or 1."""
 
     outcome_transform: str | None = None
     """Transform of the returns before the fit: "signed_sqrt", "rank" or "none". None:

@@ -1,9 +1,9 @@
-"""The Gaussian process of a global search: its evaluations, kernel and noise, held between refits.
+"""Gaussian process of the global search: evaluations, kernel and noise, fixed between refits.
 
-A refit takes at most `max_points` evaluations, half of them the best and half the latest, and
-chooses lengthscale, noise floor and, where no cliques were given, the structure, by evidence: one
-term over all dimensions, a sum over all pairs of them, or over cliques that were found. Between
-refits later evaluations extend it.
+A refit takes at most `max_points` evaluations, half of them the best and half the latest. Evidence
+chooses lengthscale, noise floor and, where no cliques were given, the structure. Structures are one
+term over all dimensions, a sum over all pairs, or a sum over found cliques. Later evaluations
+extend the factor until the next refit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,33 +26,33 @@ from rolecast.platform.surrogate.outcome_transform import transform_returns
 from rolecast.platform.surrogate.refits import refit_is_due
 
 LENGTHSCALE_MULTIPLES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
-"""Lengthscales that evidence chooses among, as multiples of the square root of the dimension."""
+"""Grid of lengthscales, in multiples of sqrt(D); of sqrt(m) for a clique of m, of 1 for pairs."""
 
 NOISE_VARIANCES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
-"""Noise floors that evidence chooses among, as shares of the output variance."""
+"""Grid of noise floors, as shares of the output variance."""
 
 PERTURBED_DIMENSIONS: Final = 20
-"""Dimensions drawn anew together where none are known to belong together."""
+"""Dimensions drawn anew together where the kernel is no sum."""
 
 
 class GlobalSettings(Protocol):
-    """What a global search must know; `GpUcbConfig` and `PaperDssGpUcbConfig` have it."""
+    """Settings of a global search, in `GpUcbConfig` and `PaperDssGpUcbConfig`."""
 
     @property
     def outcome_transform(self) -> str | None:
-        """How returns are made comparable."""
+        """Transform of the returns before the fit."""
 
     @property
     def beta(self) -> float:
-        """Factor of beta_t."""
+        """Exploration factor of beta_t."""
 
     @property
     def max_points(self) -> int:
-        """Most evaluations in the process."""
+        """Maximum evaluations in the process."""
 
     @property
     def pool(self) -> int:
-        """Points among which a batch is chosen, a power of 2."""
+        """Number of Sobol points from which a batch is chosen, a power of 2."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ class Choice:
     """Hyperparameters that evidence chose."""
 
     multiple: float
-    """Lengthscale, in roots of the dimension."""
+    """Lengthscale, in units of LENGTHSCALE_MULTIPLES."""
 
     noise: float
     """Floor of the noise variance, as a share of the output variance."""
 
     structure: str
-    """One of KERNEL_STRUCTURES."""
+    """Kernel structure, one of KERNEL_STRUCTURES."""
 
 
 class GlobalGp:
-    """The process over the cube, with a sum over cliques or one kernel over all dimensions."""
+    """Gaussian process over the cube: one kernel over all dimensions, all pairs, or cliques."""
 
     def __init__(
         self,
@@ -96,46 +96,46 @@ class GlobalGp:
 
     @property
     def order(self) -> int:
-        """How many dimensions the largest term of the sum has; 1 where the kernel is no sum."""
+        """Dimensions d of the largest term of the sum; 1 where the kernel is no sum."""
         if self._choice.structure == "cliques" and self._cliques is not None:
             return max(map(len, self._cliques))
         return 2 if self._choice.structure == "pairs" else 1
 
     def term(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the dimensions of a random term of the sum; 20 where the kernel is no sum."""
+        """Return the dimensions of a random term of the sum; 20 random ones without a sum."""
         if self._choice.structure == "cliques" and self._cliques is not None:
             return np.asarray(self._cliques[int(rng.integers(len(self._cliques)))])
         few = self.order if self._choice.structure == "pairs" else PERTURBED_DIMENSIONS
         return rng.choice(self._dimension, min(few, self._dimension), replace=False)
 
     def take_in(self, data: Observations) -> None:
-        """Fit anew if that is due; with each tell, so that nothing depends on what is asked then.
+        """Refit if due. Called with each tell, so that refits do not depend on later asks.
 
         Raises:
-            ConfigError: there are more evaluations than memory holds.
+            ConfigError: the evaluations do not fit in memory.
         """
         due = refit_is_due(len(self._kept), len(data) - self._stop)
         self._posterior = self._refit(data) if due else None
 
     def posterior(self, data: Observations) -> Posterior:
-        """Return the process given the evaluations of the last refit and those since.
+        """Return the posterior given the evaluations of the last refit and those since.
 
         Raises:
-            ConfigError: there are more evaluations than memory holds.
+            ConfigError: the evaluations do not fit in memory.
         """
         if self._posterior is None:
             self._posterior = self._extended(data)
         return self._posterior
 
     def explain(self) -> dict[str, float]:
-        """Return what evidence chose last."""
+        """Return the hyperparameters that evidence chose last."""
         found = {"noise_share": self._choice.noise, "lengthscale": self._choice.multiple}
         found["structure_share"] = float(self._choice.structure != "common")
         found["structure_pairs"] = float(self._choice.structure == "pairs")
         return found | self._finder.explain()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the choices of the last refit, and what it saw."""
+        """Return the choices of the last refit, and its evaluations."""
         return {
             "kept": self._kept.copy(),
             "stop": self._stop,
@@ -144,7 +144,7 @@ class GlobalGp:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state; the factor is computed again when needed."""
+        """Continue from a state; the factor is computed again on first use."""
         self._kept = np.array(state["kept"], dtype=np.int64)
         self._stop = int(state["stop"])
         multiple, noise, structure = state["choice"]
@@ -175,15 +175,15 @@ class GlobalGp:
             best = np.argsort(-data.returns[: count - half], kind="stable")[:half]
             self._kept = np.concatenate([np.sort(best), np.arange(count - half, count)])
         points, targets, known = self._seen(data, count)
-        # The best fit so far, that of now, and that of the best before it is let go.
+        # Three fits at once: the best so far, the current one, and the best replaced by it.
         require_memory(*points.shape, queries=2 * self._config.pool, fits=3)
-        # One at a time: all of them would be thirty matrices.
+        # One choice at a time: all together would be thirty matrices.
         choices = self._choices(points, targets, known)
         _, self._choice, self._base = max(choices, key=lambda each: each[0])
         return self._base
 
     def _extended(self, data: Observations) -> Posterior:
-        """Extend the last refit by what was told since; the choices stand."""
+        """Return the posterior of the last refit, extended by later evaluations."""
         if self._base is None:
             points, targets, known = self._seen(data, self._stop)
             kernel, noise = self._kernel(self._choice), np.maximum(known, self._choice.noise)
@@ -198,7 +198,7 @@ class GlobalGp:
     def _seen(self, data: Observations, count: int) -> tuple[Float, Float, Float]:
         """Return points [N, D], transformed targets [N] and known noise variances [N].
 
-        Of the last refit and what was told since, up to so many evaluations.
+        Evaluations are those of the last refit and later ones, up to `count`.
         """
         seen = np.concatenate([self._kept, np.arange(self._stop, count)])
         targets, slopes = transform_returns(data.returns[seen], self._config.outcome_transform)
@@ -208,14 +208,16 @@ class GlobalGp:
     def _choices(
         self, points: Float, targets: Float, known: Float
     ) -> Iterator[tuple[float, Choice, Posterior]]:
-        """Yield evidence with prior, and posterior, for each set of hyperparameters.
+        """Yield log evidence plus log prior, and posterior, for each set of hyperparameters.
 
-        Cliques that are given are used; those that were found compete with all pairs and with none.
+        Given cliques are used without comparison. Found cliques compete with all pairs and with the
+        common kernel.
         """
         for structure in self._structures():
             for multiple in LENGTHSCALE_MULTIPLES:
                 kernel = self._kernel(Choice(multiple, NOISE_VARIANCES[0], structure))
                 covariance = kernel.matrix(points, points)
+                # Log-normal prior of the lengthscale: median 0.5 sqrt(D), deviation one doubling.
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
                 prior -= (
                     SEARCH_CONSTANTS.structure_penalty
@@ -229,7 +231,7 @@ class GlobalGp:
                     yield fitted.log_evidence + prior, choice, Posterior(kernel, points, fitted)
 
     def _structures(self) -> tuple[str, ...]:
-        """Return the kernels that compete."""
+        """Return the kernel structures that are compared."""
         if not self._finder.looks:
             return ("common",) if self._cliques is None else ("cliques",)
         return KERNEL_STRUCTURES if self._finder.has_pairs else KERNEL_STRUCTURES[:2]

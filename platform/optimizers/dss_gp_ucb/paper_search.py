@@ -1,9 +1,9 @@
-"""The literal search of the paper: one process over the whole cube, candidates of greatest UCB.
+"""Global search of the paper: one Gaussian process over the cube, candidates of greatest UCB.
 
-Algorithm 4, step 4, of the DSS-GP-UCB paper: theta_t = argmax mu + sqrt(beta_t) s under the
-posterior of the SUM kernel, in batches by hallucinated means (GP-BUCB, Desautels et al. 2014).
-Without cliques it is plain GP-UCB. In hundreds of dimensions with mostly noise it finds little,
-and is here to be shown; in some tens, with cliques, little is better (docs/structure.md).
+Algorithm 4, step 4, of the DSS-GP-UCB paper: theta_t = argmax mu(theta) + sqrt(beta_t) s(theta),
+under the posterior of the SUM kernel. Batches use hallucinated means (GP-BUCB, Desautels et al.
+2014). Without cliques it is plain GP-UCB. It finds little in hundreds of dimensions with mostly
+noise. With cliques it is among the best in some tens of dimensions (docs/structure.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,15 +29,15 @@ from rolecast.platform.surrogate import dense
 from rolecast.platform.surrogate.gp import Posterior
 
 CANDIDATE_SOURCES: Final = ("sobol", "incumbent", "climb")
-"""Where points of a batch come from: uniform ones, the incumbent in part drawn anew, or the best of
-either, climbed."""
+"""Sources of a batch: Sobol points, the incumbent with one term drawn anew, and L-BFGS-B ascents
+from the best of both."""
 
 REFINED_CANDIDATES: Final = 2
 """Candidates improved by L-BFGS-B in each batch."""
 
 
 class GlobalSearch:
-    """GP-UCB over the unit cube, with a sum over cliques or one kernel over all dimensions."""
+    """GP-UCB over the unit cube, with a sum over cliques, all pairs, or one common kernel."""
 
     def __init__(
         self,
@@ -55,16 +55,16 @@ class GlobalSearch:
         self._won: dict[str, float] = {}
 
     def ask(self, q: int) -> Float:
-        """Return q points [q, D]: uniform before any evaluation, of greatest UCB after."""
+        """Return q points [q, D] of greatest UCB; uniform ones before the first evaluation."""
         shape = (require_batch(q), self._data.dimension)
         asked = self._of_greatest_bound(q) if len(self._data) else self._rng.random(shape)
         self._pending = np.concatenate([self._pending, asked])
         return asked
 
     def _of_greatest_bound(self, q: int) -> Float:
-        """Return q points [q, D] of a pool, chosen in view of the pending ones."""
+        """Return q points [q, D] of a pool, of greatest UCB given the pending points."""
         posterior, weight = self._process.posterior(self._data), self._root_beta()
-        # Sobol's generator is spawned, which no state of ours would show; its seed is drawn.
+        # Sobol would spawn the generator, which the saved state does not record: draw its seed.
         sobol = qmc.Sobol(self._data.dimension, seed=int(self._rng.integers(2**63)))
         size = max(self._config.pool, 1 << (q - 1).bit_length())
         pool = np.concatenate([sobol.random(size), self._perturbed(self._config.pool // 4)])
@@ -91,7 +91,7 @@ class GlobalSearch:
         return np.asarray(pool[chosen])
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations."""
+        """Add evaluations, and refit if due."""
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
         self._process.take_in(self._data)
@@ -105,9 +105,9 @@ class GlobalSearch:
         return np.array(posterior.points[int(np.argmax(means))])
 
     def explain(self) -> dict[str, float]:
-        """Return what evidence chose last, and where the last batch came from.
+        """Return the choices by evidence, and the sources of the last batch.
 
-        `from_sobol`, `from_incumbent` (with a clique drawn anew) and `from_climb` are shares.
+        `from_sobol`, `from_incumbent` (with one term drawn anew) and `from_climb` are shares.
         """
         return self._process.explain() | self._won
 
@@ -131,7 +131,7 @@ class GlobalSearch:
         return root_beta(self._config.beta, self._process.order, len(self._data))
 
     def _perturbed(self, count: int) -> Float:
-        """Return the incumbent with one random term of the sum drawn anew, [count, D]."""
+        """Return copies [count, D] of the incumbent, each with one random term drawn anew."""
         points = np.repeat(self.best()[None], count, axis=0)
         for point in points:
             changed = self._process.term(self._rng)
@@ -139,9 +139,10 @@ class GlobalSearch:
         return points
 
     def _refine(self, posterior: Posterior, start: Float, root_beta: float) -> Float:
-        """Return a local maximum of the UCB, from a start [D]."""
+        """Return a local maximum of the UCB, by L-BFGS-B from a start [D]."""
 
         def loss(point: Float) -> tuple[float, Float]:
+            # grad s = -(scale / s) sum_j (K^-1 k)_j grad k_j, so one gradient serves mu and s.
             mean, deviation = posterior.mean_and_deviation(point[None])
             cross = posterior.kernel.matrix(point[None], posterior.points)[0]
             inverse = dense.solve(posterior.fit.factor, cross)

@@ -1,4 +1,4 @@
-"""Settings of structure, which the local search and the paper's global one share."""
+"""Settings of structure, shared by the local search and the global search of the paper."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STRUCTURE_SOURCES: Final = ("policy", "returns")
 STRUCTURE_KINDS: Final = ("found", "none", "blocks", "random", "full")
 DESIGN_STREAM: Final = 1
-"""Random stream of the initial design, apart from that of the search."""
+"""Random stream of the initial design, independent of the search's stream."""
 
 STRUCTURE_RULES: Final[Rules] = {
     "structure": one_of(*STRUCTURE_KINDS),
@@ -35,7 +35,7 @@ STRUCTURE_RULES: Final[Rules] = {
     **dict.fromkeys(("edge_cap", "clique_cap"), POSITIVE_INTEGER),
     **dict.fromkeys(("clique_size", "structure_policies"), at_least(2)),
 }
-"""Allowed values; those of cliques depend on the dimension."""
+"""Allowed values of the settings; cliques are checked once the dimension is known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +47,8 @@ class StructureSettings:
     (one clique per net), "random" (a random graph with as many edges), "full" (one clique)."""
 
     cliques: tuple[tuple[int, ...], ...] | None = None
-    """Cliques given by the user, as tuples of dimensions from 0. None: found as `structure` says;
-    for a black box evidence may then also choose the sum over all pairs of dimensions."""
+    """Cliques given by the user, as tuples of dimensions from 0. None: found by `structure`. For a
+    black box, evidence can then also choose the sum over all pairs of dimensions."""
 
     structure_source: str | None = None
     """Source of "found" cliques: "policy", its Hessians before the search; or "returns", a test of
@@ -79,7 +79,7 @@ class StructureSettings:
         check(type(self).__name__, vars(self), STRUCTURE_RULES)
 
     def finder_for(self, outcome_transform: str | None) -> FinderSettings | None:
-        """Return the settings of the finder in returns; None where it is off."""
+        """Return the settings of the structure finder in returns; None: off."""
         wanted = self.structure == "found" and self.structure_source != "policy"
         if self.cliques is not None or not wanted:
             return None
@@ -91,7 +91,7 @@ class StructureSettings:
         )
 
     def initial_design(self, *, dimension: int, seed: int) -> Float | None:
-        """Return the T0 policies [T0, D] of the Hessians; None where these are not needed."""
+        """Return the initial design [T0, D] for the Hessians; None where no Hessian is needed."""
         if self.structure == "none" or self.cliques is not None:
             return None
         if self.structure == "found" and self.structure_source == "returns":
@@ -106,17 +106,16 @@ class StructureSettings:
     def find_structure(
         self, policy: "Policy", candidates: Float, observations: Float
     ) -> dict[str, Any] | None:
-        """Find edges and cliques as `structure` says, as JSON values.
+        """Return edges and cliques by `structure`, as JSON values.
 
         Args:
-            policy: whose parameters are searched.
+            policy: the policy that is searched.
             candidates: [T0, D], from `initial_design`.
-            observations: [S, n, do], states that they met.
+            observations: [S, n, do], states met by these candidates.
         Returns:
-            The structure; None for a policy without `relaxed_act`, whose cliques are found in
-            returns.
+            The structure; None for a policy without `relaxed_act`: cliques then come from returns.
         Raises:
-            ConfigError: `structure_source` is "policy", and this one cannot be differentiated.
+            ConfigError: `structure_source` is "policy", and the policy has no `relaxed_act`.
         """
         if self.structure == "found" and not hasattr(policy, "relaxed_act"):
             if self.structure_source == "policy":
@@ -128,14 +127,14 @@ class StructureSettings:
         return discover(self, policy, candidates, observations)
 
     def with_structure(self, structure: Mapping[str, Any]) -> Self:
-        """Return these settings with the cliques that were found."""
+        """Return these settings with the cliques of a structure."""
         return replace(self, cliques=tuple(tuple(clique) for clique in structure["cliques"]))
 
     def checked_cliques(self, dimension: int) -> Sequence[Sequence[int]] | None:
-        """Return the given cliques and one of each dimension that is in none; None if not given.
+        """Return the given cliques, with single dimensions for all others; None if not given.
 
         Raises:
-            ConfigError: a clique is empty, repeats a dimension or names one that is not there.
+            ConfigError: a clique is empty, repeats a dimension or names one outside 0 to D - 1.
         """
         if self.cliques is None:
             return None

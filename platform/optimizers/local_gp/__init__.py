@@ -1,1 +1,1 @@
-"""Bayesian optimisation in a trust region, by a Gaussian process of the latest returns."""
+"""Bayesian optimisation in a trust region, with a Gaussian process of the latest returns."""

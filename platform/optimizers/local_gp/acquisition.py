@@ -1,8 +1,8 @@
-"""Chooses a batch from a pool: upper confidence bound, Thompson, expected improvement.
+"""Acquisition functions: a batch from a pool by confidence bound, Thompson draws or improvement.
 
-Batches are made one point at a time. For the bound and for improvement each point that was chosen,
-and each that is still out, is told its own posterior mean (hallucinated; GP-BUCB, Desautels et al.
-2014), so that what is uncertain near it no longer counts. Draws of the process need no such thing.
+A batch is chosen one point at a time. Each chosen or pending point is conditioned on its posterior
+mean as a fantasy (GP-BUCB, Desautels et al. 2014). This reduces the variance near it. Thompson
+draws need no fantasies.
 """
 
 from collections.abc import Callable
@@ -21,20 +21,20 @@ ACQUISITION_NAMES: Final = ("ucb", "thompson", "log_ei")
 
 
 def root_beta(beta: float, order: int, count: int) -> float:
-    """Return sqrt(beta_t) of the upper confidence bound: beta_t = beta d log(2 t).
+    """Return sqrt(beta_t) of the upper confidence bound, beta_t = beta d log(2 t).
 
     Source: Kandasamy, Schneider and Poczos (2015), section 6.
 
     Args:
         beta: factor.
-        order: d, dimensions of the largest term of a sum; 1 where the kernel is no sum.
-        count: t, evaluations so far; 1 where there is none.
+        order: d, dimensions of the largest term of a sum; 1 for other kernels.
+        count: t, evaluations so far; at least 1 is used.
     """
     return float(np.sqrt(beta * order * np.log(2.0 * max(count, 1))))
 
 
 class FantasyPosterior:
-    """Means and variances over a pool of P points, as points of it are told their means."""
+    """Posterior over a pool of P points, conditioned on fantasies at points of the pool."""
 
     def __init__(self, posterior: Posterior, pool: Float, noise: float) -> None:
         self._posterior, self._pool, self._noise = posterior, pool, noise
@@ -52,7 +52,8 @@ class FantasyPosterior:
         return np.asarray(np.sqrt(self._posterior.fit.scale * self.variances))
 
     def tell(self, pick: int) -> None:
-        """Take in one point's mean."""
+        """Condition on the posterior mean at one point of the pool; means stay, variances fall."""
+        # c = k_t(x_p, X),  v <- v - c^2 / (v_p + r): a Cholesky update of rank one.
         row = self._posterior.kernel.matrix(self._pool[pick : pick + 1], self._pool)[0]
         row = dense.to_host(row - self._half[:, pick] @ self._half)
         row = row - self._updates[:, pick] @ self._updates
@@ -66,14 +67,14 @@ class FantasyPosterior:
 def greatest_bounds(
     posterior: Posterior, pool: Float, q: int, *, pending: int, root_beta: float, noise: float
 ) -> list[int]:
-    """Return q places of a pool [P, D], each of the greatest mean + root_beta deviations.
+    """Return q indices of a pool [P, D], each of greatest mu + sqrt(beta_t) sigma.
 
     Args:
         posterior: the process.
-        pool: points; the first `pending` are out already, and not chosen again.
-        q: how many.
+        pool: points; the first `pending` are pending, and not chosen again.
+        q: number of points.
         pending: see `pool`.
-        root_beta: weight of the deviation.
+        root_beta: sqrt(beta_t), weight of the standard deviation.
         noise: variance of an evaluation, as a share of the output variance.
     """
 
@@ -86,9 +87,9 @@ def greatest_bounds(
 def greatest_improvements(
     posterior: Posterior, pool: Float, q: int, *, pending: int, noise: float
 ) -> list[int]:
-    """Return q places of a pool [P, D], each of the greatest expected improvement, by logarithm.
+    """Return q indices of a pool [P, D], each of greatest log expected improvement.
 
-    Improvement is over the greatest posterior mean at an observed point, for returns are noisy.
+    Returns are noisy, so improvement is over the greatest posterior mean at an observed point.
     Arguments as for `greatest_bounds`.
 
     Source: Ament et al. (2023), "Unexpected improvements to expected improvement".
@@ -96,6 +97,7 @@ def greatest_improvements(
     best = float(posterior.mean(posterior.points).max())
 
     def gain(means: Float, deviations: Float) -> Float:
+        # log EI = log sigma + log h(z),  z = (mu - best) / sigma,  h(z) = phi(z) + z Phi(z).
         return np.asarray(np.log(deviations) + log_improvement((means - best) / deviations))
 
     return _one_by_one(posterior, pool, q, pending=pending, noise=noise, worth=gain)
@@ -110,7 +112,7 @@ def _one_by_one(
     noise: float,
     worth: Callable[[Float, Float], Float],
 ) -> list[int]:
-    """Return q places of a pool, each worth most by means and deviations [P] as then told."""
+    """Return q indices of a pool, each of greatest worth given the points chosen before."""
     told = FantasyPosterior(posterior, pool, noise)
     chosen: list[int] = []
     for place in range(pending + q):
@@ -124,11 +126,11 @@ def _one_by_one(
 def greatest_draws(
     posterior: Posterior, pool: Float, q: int, *, rng: np.random.Generator
 ) -> list[int]:
-    """Return q places of a pool [P, D], each the greatest of a draw of the process over it."""
+    """Return q indices of a pool [P, D], each the maximum of one posterior draw over it."""
     cross = posterior.kernel.matrix(pool, posterior.points)
     half = dense.solve_lower(posterior.fit.factor, cross.T)
     covariance = dense.to_host(posterior.kernel.matrix(pool, pool) - half.T @ half)
-    # Differences of nearly equal matrices: eigenvalues a little below 0 are rounding.
+    # A difference of nearly equal matrices: negative eigenvalues are rounding errors.
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(posterior.fit.scale * np.maximum(values, 0.0))
     means = dense.product(cross, posterior.fit.weights)
@@ -141,8 +143,9 @@ def greatest_draws(
 
 
 def log_improvement(z: NDArray[np.float64]) -> Float:
-    """Return log(phi(z) + z Phi(z)), exact far below 0 too, where it is about -z^2 / 2."""
+    """Return log h(z), h(z) = phi(z) + z Phi(z), without underflow for z far below 0."""
     low = np.minimum(z, -1.0)
+    # For z < -1: log h = log phi(z) + log(1 + z Phi(z) / phi(z)), near log(phi(z) / z^2) at last.
     # Phi(z) / phi(z) by the scaled complementary error function, which does not underflow.
     ratio = np.sqrt(np.pi / 2.0) * erfcx(-low / np.sqrt(2.0))
     rest = np.where(low > -1e4, 1.0 + low * ratio, 1.0 / np.square(low))

@@ -1,4 +1,4 @@
-"""The local search by its settings, without structure (`local_gp`)."""
+"""Config class of `local_gp`, the local search without structure."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 
 @dataclass(frozen=True, kw_only=True)
 class LocalGpConfig(LocalGpSettings):
-    """A Gaussian process over a cloud around a moving centre; no structure."""
+    """Local Bayesian optimisation: a Gaussian process in a moving trust region, no structure."""
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser."""

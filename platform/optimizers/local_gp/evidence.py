@@ -1,7 +1,7 @@
-"""What the evidence of a Gaussian process decides: its noise, and the share of structure.
+"""Hyperparameters chosen by evidence: noise, lengthscales and the share of structure.
 
-Evidence is the log marginal likelihood of transformed returns, its output scale integrated out by
-maximum likelihood, as `fit` gives it.
+Evidence is the log marginal likelihood of the transformed returns, maximised over the output
+variance (`fit`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,22 +17,22 @@ from rolecast.platform.surrogate.gp import fit
 Label = TypeVar("Label")
 
 KERNEL_STRUCTURES: Final = ("common", "pairs", "cliques")
-"""Kernels that evidence chooses among: one term over all dimensions, sums of functions of any one
-and any two of them, and a sum over cliques."""
+"""Kernels compared by evidence: one term over all dimensions (`Matern`), all pairs (`AllPairs`),
+and a sum over cliques (`CliqueSum`)."""
 
 
 def evidence_of(covariance: Matrix, targets: Float, shape: Float, noises: Sequence[float]) -> float:
-    """Return the greatest log evidence of a covariance [N, N] over noises of a shape [N]."""
+    """Return the maximum log evidence of a covariance [N, N] over noise levels of a shape [N]."""
     return max(fit(covariance, targets, noise * shape).log_evidence for noise in noises)
 
 
 def best_scale(
     matrix: Callable[[float], Matrix], targets: Float, shape: Float, noises: Sequence[float]
 ) -> float:
-    """Return the one of `lengthscale_multiples` that has the greatest evidence over all noises.
+    """Return the one of `lengthscale_multiples` with the greatest penalised evidence.
 
     Args:
-        matrix: covariance [N, N] of a scale.
+        matrix: covariance [N, N] as a function of the multiple.
         targets: [N], transformed returns.
         shape: [N], relative noise variances.
         noises: levels that multiply the shape.
@@ -53,17 +53,17 @@ def best_share(
     noises: Sequence[float],
     shares: Sequence[float],
 ) -> tuple[float, Label | None, Matrix | None]:
-    """Return which share of a structured term has the greatest evidence, its label and covariance.
+    """Return the share s of greatest evidence, with label and covariance of its structured term.
 
-    Both are None where the share is 0.
+    Mixtures are (1 - s) K_common + s K_structured. Label and covariance are None for s = 0.
 
     Args:
         covariance: [N, N] of the common term.
-        structured: terms by any labels, and their covariances [N, N].
+        structured: labels of the terms, and their covariances [N, N].
         targets: [N], transformed returns.
         shape: [N], relative noise variances.
         noises: levels that multiply the shape.
-        shares: above 0; that of 0 is compared with all of them.
+        shares: above 0; they are compared with s = 0 plus `structure_penalty`.
     """
     best = evidence_of(covariance, targets, shape, noises) + SEARCH_CONSTANTS.structure_penalty
     chosen: tuple[float, Label | None, Matrix | None] = 0.0, None, None
@@ -77,9 +77,9 @@ def best_share(
 
 
 def noise_shape(deviations: Float, weight: float) -> Float:
-    """Return the relative noise variance [N] of each evaluation, of geometric mean about 1.
+    """Return the relative noise variance [N] of each evaluation: (se_i / median)^(2 weight).
 
-    Where the standard error is unknown or 0, the others' median stands in.
+    The squared ratio is limited to [0.05, 20]. An error that is unknown or 0 counts as the median.
     """
     known = np.isfinite(deviations) & (deviations > 0.0)
     if not known.any():

@@ -1,4 +1,4 @@
-"""The metric of a local search: how much each dimension matters, by the latest returns."""
+"""Metric of the local search: relevance of each dimension for the latest returns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,18 +15,18 @@ from rolecast.platform.surrogate.relevance import group_variances, relevance
 
 
 class Metric:
-    """Relevance of D dimensions, chosen anew at each refit; it fades as evaluations come in."""
+    """Relevance of D dimensions, fitted at each refit; its exponent falls with evaluations."""
 
     def __init__(self, config: LocalGpSettings, power: float, *, dimension: int) -> None:
-        """Begin with all dimensions alike.
+        """Start with relevance 1 for all dimensions.
 
         Args:
-            config: its groups, and when relevance begins and ends.
-            power: how strongly relevance stretches the metric at first; 0: never.
+            config: groups, and the evaluations at which relevance starts and ends.
+            power: exponent of relevance at the start; 0: off.
             dimension: D.
 
         Raises:
-            ConfigError: there are groups for more or fewer dimensions.
+            ConfigError: the number of groups is not `dimension`.
         """
         self._config, self._power = config, power
         self._groups = _groups(config, dimension)
@@ -40,11 +40,11 @@ class Metric:
 
     @property
     def stretch(self) -> Float:
-        """Factors [D] from the cube to the process's coordinates."""
+        """Factors [D] from the cube to the coordinates of the process: sqrt(relevance)."""
         return np.sqrt(self._relevance)
 
     def update(self, data: Observations, radius: float) -> None:
-        """Fit the relevance to the latest evaluations, of a cloud of that radius."""
+        """Fit the relevance to the latest evaluations; inputs are in units of the radius."""
         config, count = self._config, len(data)
         power = self._power * max(0.0, 1.0 - count / config.relevance_end)
         if power == 0.0 or count < config.relevance_start:
@@ -61,7 +61,7 @@ class Metric:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """Return variances of the groups, and the relevance."""
+        """Return the prior variances of the groups, and the relevance."""
         return {"variances": self._variances.copy(), "relevance": self._relevance.copy()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

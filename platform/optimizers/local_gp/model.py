@@ -1,9 +1,9 @@
-"""The Gaussian process of a local search: its metric, kernel and noise, held between two refits.
+"""Gaussian process of the local search: metric, kernel and noise, fixed between two refits.
 
-A refit takes the latest evaluations, chooses relevance, noise, lengthscales and the share of
-structure by evidence, and factors the covariance: N^3. Between refits all of that stands, and new
-evaluations extend the factor: N^2 for each. A process of few points is fitted anew with every
-batch, for that costs nothing; a large one when it has grown by a tenth.
+A refit takes the latest N evaluations. It chooses relevance, noise, lengthscales and the share of
+structure by evidence, and factors the covariance in O(N^3). Between refits new evaluations extend
+the factor, in O(N^2) each. A small process is refitted with every batch, a large one when it has
+grown by a tenth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ Cliques = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class _Span:
-    """What the last refit saw: evaluations from `start` to `stop`, and the cloud's radius then."""
+    """Evaluations of the last refit, from `start` to `stop`, and the radius at that time."""
 
     start: int
     stop: int
@@ -44,7 +44,7 @@ class _Span:
 
 
 class LocalGp:
-    """The process over the latest evaluations; see the module. D dimensions, N evaluations."""
+    """Gaussian process of the latest N evaluations, in D dimensions; see the module."""
 
     def __init__(
         self, config: LocalGpSettings, defaults: SearchDefaults, *, dimension: int
@@ -53,7 +53,7 @@ class LocalGp:
         self._cliques = _interacting(config.surrogate_cliques())
         self._finder = StructureFinder(config.finder_settings(), dimension=dimension)
         self.metric = Metric(config, defaults.relevance_power, dimension=dimension)
-        """How much each dimension matters; points are stretched by it before the kernel."""
+        """Relevance of the dimensions; points are stretched by its root before the kernel."""
         self._by_evidence = defaults.lengthscale == "evidence"
         self._noises = (
             (
@@ -73,12 +73,12 @@ class LocalGp:
 
     @cached_property
     def device(self) -> "torch.device | None":
-        """Where matrices are, None for the CPU; looked for when first needed.
+        """Device of the matrices, None for the CPU; looked up on first use.
 
-        A driver that only checks settings may have none.
+        A driver without a GPU can thus check the settings.
 
         Raises:
-            ConfigError: torch does not see it here.
+            ConfigError: torch does not find the device here.
         """
         return find_device(f"{type(self._config).__name__}.device", self._config.device)
 
@@ -89,25 +89,25 @@ class LocalGp:
 
     @property
     def order(self) -> int:
-        """How many dimensions the largest term of the sum has; 1 where it has no share."""
+        """Dimensions d of the largest term of the sum; 1 where its share is 0."""
         if not self._share:
             return 1
         return 2 if self._structure == "pairs" else max(map(len, self._cliques or ((),)))
 
     def current(self, data: Observations) -> Posterior | None:
-        """Return what `condition` returned last; None before that. Nothing was told since."""
+        """Return the posterior of the last `condition`, None before it; `data` as then."""
         return None if self._span is None else self._extended(data, self._span)
 
     def condition(self, data: Observations, radius: float, tells: int) -> Posterior:
-        """Return the process given the latest evaluations, in stretched coordinates.
+        """Return the posterior given the latest evaluations, in stretched coordinates.
 
         Args:
             data: all evaluations.
-            radius: of the cloud, now.
-            tells: batches told so far, for what is chosen every few of them.
+            radius: current radius of the trust region.
+            tells: batches told so far; some choices are made every few batches.
 
         Raises:
-            ConfigError: the window holds more evaluations than memory does.
+            ConfigError: the evaluations of the window do not fit in memory.
         """
         span = self._span
         if span is None or self._is_due(span, len(data), radius):
@@ -115,14 +115,14 @@ class LocalGp:
         return self._extended(data, span)
 
     def returns(self, transformed: Float, data: Observations) -> Float:
-        """Map values [M] of the process back to the unit of the returns."""
+        """Return values [M] of the process in the unit of the returns."""
         start = 0 if self._span is None else self._span.start
         return untransform_returns(
             transformed, data.returns[start:], self._config.outcome_transform
         )
 
     def explain(self) -> dict[str, float]:
-        """Return what evidence chose last."""
+        """Return the hyperparameters that evidence chose last."""
         found = {"noise_share": self._noise}
         if self._by_evidence and self._span is not None:
             found["lengthscale"] = self._scales[0] * self._span.radius
@@ -132,7 +132,7 @@ class LocalGp:
         return found | self._finder.explain()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what was chosen last, and what it was chosen from."""
+        """Return the last choices, and the evaluations that they were made from."""
         span = self._span
         return {
             "metric": self.metric.state_dict(),
@@ -144,7 +144,7 @@ class LocalGp:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state; the factor of the last refit is computed again when needed."""
+        """Continue from a state; the factor is computed again on first use."""
         self.metric.load_state_dict(state["metric"])
         self._noise, self._share, *scales = map(float, state["choices"])
         self._scales = scales[0], scales[1]
@@ -164,9 +164,9 @@ class LocalGp:
         )
 
     def _refit(self, data: Observations, radius: float, tells: int) -> Posterior:
-        """Choose everything anew and condition.
+        """Return the posterior after a choice of all hyperparameters.
 
-        The noise is near the last choice; lengthscales and share are chosen every few batches.
+        Noise is compared near its last value; lengthscales and share are chosen every few batches.
         """
         count = len(data)
         self._span = _Span(max(0, count - self._config.window), count, radius)
@@ -204,7 +204,7 @@ class LocalGp:
         return self._base
 
     def _extended(self, data: Observations, span: _Span) -> Posterior:
-        """Condition on what the last refit saw and what was told since, by its choices."""
+        """Return the posterior of the last refit, extended by later evaluations."""
         if self._base is None:
             self._base = self._restored(data, span)
         if len(data) == span.stop:
@@ -214,7 +214,7 @@ class LocalGp:
         return self._base.extended(points, targets, self._noise * noise)
 
     def _restored(self, data: Observations, span: _Span) -> Posterior:
-        """Return the process of the last refit, from its choices."""
+        """Return the posterior of the last refit, computed from its choices."""
         points, targets, noise = self._seen(data, span, span.stop)
         self._require_memory(points, fits=1)
         covariance = self._common(self._scales[0]).matrix(points, points)
@@ -229,7 +229,7 @@ class LocalGp:
         return data.candidates[seen] * self.metric.stretch, targets, noise
 
     def _choose_scales(self, points: Float, targets: Float, noise: Float) -> None:
-        """Choose the common term's lengthscale."""
+        """Choose the lengthscale of the common term."""
 
         def matrix(scale: float) -> Matrix:
             return self._common(scale).matrix(points, points)
@@ -237,10 +237,10 @@ class LocalGp:
         self._scales = best_scale(matrix, targets, noise, self._noises), self._scales[1]
 
     def _structures(self) -> tuple[str, ...]:
-        """Return the structured terms that there are: "pairs", "cliques".
+        """Return the structured terms that exist: "pairs", "cliques".
 
-        All pairs are for black boxes alone: in the narrow cloud of a policy's weights a function is
-        a plane with some curvature, and they would pass for the common term.
+        "pairs" is for black boxes alone. A function is nearly quadratic in the small trust region
+        of a policy's weights. "pairs" is then not distinguishable from the common term.
         """
         pairs = self._by_evidence and self._finder.looks
         return ("pairs",) * pairs + ("cliques",) * (self._cliques is not None)
@@ -248,10 +248,10 @@ class LocalGp:
     def _choose_share(
         self, points: Float, covariance: Matrix, targets: Float, noise: Float
     ) -> Matrix | None:
-        """Choose the structured term and its share, and its scale where lengthscales are chosen.
+        """Choose the structured term, its share and, with "evidence", its lengthscale.
 
         Returns:
-            The structured covariance [N, N]; None where its share is 0.
+            The structured covariance [N, N]; None for share 0.
         """
         scales = SEARCH_CONSTANTS.lengthscale_multiples if self._by_evidence else (1.0,)
         matrices = (
@@ -276,25 +276,25 @@ class LocalGp:
         return structured
 
     def _chosen_structure(self, points: Float) -> Matrix | None:
-        """Return the structured covariance [N, N] as it was chosen; None where its share is 0."""
+        """Return the chosen structured covariance [N, N]; None for share 0."""
         if not self._share:
             return None
         return self._structured(self._structure, self._scales[1]).matrix(points, points)
 
     def _mix(self, common: Matrix, structured: Matrix | None) -> None:
-        """Make the common term's covariance [N, N] the one that was chosen, in place."""
+        """Replace K_common [N, N] by (1 - s) K_common + s K_structured, in place."""
         if structured is not None:
             common += self._share * (structured - common)
 
     def _kernel(self) -> Kernel:
-        """Return the covariance that was chosen."""
+        """Return the chosen kernel."""
         common = self._common(self._scales[0])
         if not self._share:
             return common
         return Mixture(common, self._structured(self._structure, self._scales[1]), self._share)
 
     def _common(self, scale: float) -> Kernel:
-        """Return the term over all dimensions, at a multiple of the cloud's scale."""
+        """Return the term over all dimensions, lengthscale `scale` times the radius."""
         lengthscale = scale * self._radius()
         if self.device is None:
             return Matern(lengthscale)
@@ -302,8 +302,8 @@ class LocalGp:
         return CliqueSum(whole, lengthscale * one, one, device=self.device)
 
     def _structured(self, structure: str, scale: float) -> Kernel:
-        """Return the sum over all pairs or over cliques, each at a multiple of the cloud in it."""
-        # Single precision adds 2e-6 of the variance, far below any noise of a policy's returns.
+        """Return the sum over pairs or cliques; a clique of m: lengthscale scale r sqrt(m / D)."""
+        # Single precision adds 2e-6 of the variance, far below the noise of a policy's returns.
         single = not self._by_evidence
         one = scale * self._radius() / np.sqrt(self._dimension)
         if structure == "pairs" or self._cliques is None:
@@ -316,15 +316,15 @@ class LocalGp:
         )
 
     def _require_memory(self, points: Float, *, fits: int) -> None:
-        """Refuse a process of points [N, D] that does not fit where its matrices are."""
+        """Refuse a process of points [N, D] that does not fit in the memory of the device."""
         require_memory(*points.shape, fits=fits, available=free_memory(self.device))
 
     def _radius(self) -> float:
-        """Return the cloud's radius at the last refit."""
+        """Return the radius of the trust region at the last refit."""
         return self._defaults.radius if self._span is None else self._span.radius
 
 
 def _interacting(cliques: Cliques | None) -> Cliques | None:
-    """Return the cliques of two dimensions or more; the common term covers the others."""
+    """Return the cliques of two or more dimensions; the common term covers the others."""
     kept = [clique for clique in cliques or () if len(clique) > 1]
     return kept or None

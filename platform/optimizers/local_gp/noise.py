@@ -1,9 +1,9 @@
-"""What follows the noise of a cloud's returns: how wide the cloud is, and how many episodes it has.
+"""Noise rule of the local search: radius and episodes by the signal-to-noise ratio of returns.
 
-A cloud that is wider than noise calls for costs returns, makes the function less simple, and shows
-no more. So while returns vary more by what the candidates are than by noise, the cloud narrows.
-Where there is next to no noise, it limits nothing: the cloud is as wide as ever, and fewer episodes
-a candidate leave more of the budget for candidates.
+A larger radius than the noise requires lowers the returns, makes the function less linear, and
+adds no information. The radius therefore falls while the signal variance exceeds the noise.
+Almost noise-free returns do not limit the radius. They need fewer episodes, so that the budget
+allows more candidates.
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 
 
 class NoiseRule:
-    """Width of a cloud, and its episodes, by the ratio of signal to noise in its returns."""
+    """Width factor and episodes by the signal-to-noise ratio of the latest returns."""
 
     def __init__(self, wanted: float) -> None:
-        """Begin with the whole width and all episodes.
+        """Start with width 1 and all episodes.
 
         Args:
-            wanted: ratio of signal to noise at which the width stays; 0: nothing ever changes.
+            wanted: signal-to-noise ratio at which the width stays; 0: no changes.
         """
         self._wanted = wanted
         self._width, self._share = 1.0, 1.0
@@ -30,15 +30,15 @@ class NoiseRule:
 
     @property
     def width(self) -> float:
-        """Factor of the cloud's radius, in [`least_noise_width`, 1]."""
+        """Width: factor of the radius, in [`least_noise_width`, 1]."""
         return self._width
 
     def episodes(self, planned: int) -> int:
-        """Return how many of the episodes planned for a candidate it needs."""
+        """Return the episodes of each candidate asked for next, from 1 to `planned`."""
         return max(min(SEARCH_CONSTANTS.least_episodes, planned), round(self._share * planned))
 
     def update(self, returns: Float, stderrs: Float) -> None:
-        """Take in returns [q] of the cloud and their standard errors [q], NaN where unknown."""
+        """Update by returns [q] of the cloud and their standard errors [q], NaN where unknown."""
         ratio = signal_to_noise(returns, stderrs)
         if ratio is None:
             return
@@ -49,6 +49,7 @@ class NoiseRule:
             self._share = max(0.5 * self._share, SEARCH_CONSTANTS.least_episode_share)
         elif ratio < self._wanted:
             self._share = min(2.0 * self._share, 1.0)
+        # log w += 0.25 min(1, q / 60) clip(log((wanted + 0.05) / (ratio + 0.05)) / 2, -1, 1)
         wider = np.clip(
             0.5
             * np.log(
@@ -70,13 +71,13 @@ class NoiseRule:
         )
 
     def explain(self) -> dict[str, float]:
-        """Return the ratio in the last batch, and the share of the episodes."""
+        """Return the signal-to-noise ratio of the last batch, and the share of episodes."""
         if self._ratio is None:
             return {}
         return {"signal_to_noise": self._ratio, "episodes_share": self._share}
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the last ratio, and what follows it."""
+        """Return the last ratio, the width and the share of episodes."""
         return {"ratio": self._ratio, "width": self._width, "share": self._share}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -86,17 +87,16 @@ class NoiseRule:
 
 
 def signal_to_noise(returns: Float, stderrs: Float) -> float | None:
-    """Return the variance of returns that is not noise, in units of that which is.
+    """Return the signal-to-noise ratio of returns: max(0, var(y) / mean(se^2) - 1).
 
-    Of returns as they are: transformed by a square root, those of a task that pays next to nothing
-    seem to vary by three times their noise, for the error of a return near 0 says little of its
-    root's.
+    Returns are not transformed: the slope of a square root near 0 is unreliable. On a task with
+    nearly zero returns, transformed ones seem to vary by three times their noise.
 
     Args:
-        returns: [q], of a cloud.
+        returns: [q], of one cloud.
         stderrs: [q], their standard errors; NaN where unknown.
     Returns:
-        From 0 to `signal_ratio_limit`; None where noise is unknown, or all returns are the same.
+        From 0 to `signal_ratio_limit`; None for unknown noise or equal returns.
     """
     if len(returns) < 2:
         return None

@@ -1,9 +1,9 @@
-"""What follows from what the start of a local search earns: when it goes back to it, more narrowly.
+"""Restart rule of the local search: return to the start with a smaller radius.
 
-The middle of a policy's weights may be a good policy already: a robot that stands. Where any cloud
-but a narrow one falls, a search in a wide one learns how to fall least badly, and ends below where
-it began. But a start that is better than its cloud may be a poor one all the same, and a wide cloud
-the quickest way up. So a search is given some time before it goes back.
+The centre of the weights can be a good policy already, such as a robot that stands. All candidates
+of a wide cloud may then fall, and the search ends below its start. But a start that is better than
+its cloud can still be poor, and a wide cloud improves fastest. So restarts are compared only at
+intervals of the budget.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 
 
 class StartRule:
-    """Goes back to the start, with a cloud half as wide, where none of the cloud is as good."""
+    """Restart at the start with half the radius, where no recent candidate is as good."""
 
     def __init__(self, start: Float, *, enabled: bool) -> None:
-        """Begin with the whole width.
+        """Start with width 1.
 
         Args:
             start: [D], the first centre of the cloud.
-            enabled: if not, the start is never asked for, and nothing ever changes.
+            enabled: if false, the start is never evaluated and there are no restarts.
         """
         self._start, self._enabled = start, enabled
         self._width, self._asked = 1.0, not enabled
@@ -34,25 +34,25 @@ class StartRule:
 
     @property
     def width(self) -> float:
-        """Factor of the cloud's radius, in [`least_restart_width`, 1]."""
+        """Width: factor of the radius, in [`least_restart_width`, 1]."""
         return self._width
 
     def with_start(self, drawn: Float) -> Float:
-        """Return the points drawn [q, D], the start in place of the last one once a width."""
+        """Return the points drawn [q, D]; once per width the start replaces the last one."""
         if not self._asked:
             drawn[-1] = self._start
             self._asked = True
         return drawn
 
     def among(self, candidates: Float) -> NDArray[np.bool_]:
-        """Return which of the candidates [q, D] are the start itself [q]."""
+        """Return a mask [q] of the candidates [q, D] that are the start itself."""
         return np.asarray((candidates == self._start).all(axis=1))
 
     def should_restart(self, candidates: Float, returns: Float, spent: float) -> bool:
-        """Take in returns [q] of candidates [q, D], that share of the budget being spent.
+        """Update by returns [q] of candidates [q, D], at the share of the budget spent.
 
         Returns:
-            Whether to go back. A start that earns nothing has nothing to lose: never to that.
+            Whether to restart: the mean return of the start is above 0 and above all recent ones.
         """
         if not self._enabled:
             return False
@@ -77,13 +77,13 @@ class StartRule:
         return True
 
     def explain(self) -> dict[str, float]:
-        """Return what the start earned, on average over its evaluations, and the width."""
+        """Return the mean return of the start, and the width."""
         if not self._earned:
             return {}
         return {"start_return": float(np.mean(self._earned)), "start_width": self._width}
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the width, and what was heard of the start and of the cloud."""
+        """Return the width, and the returns of the start and of recent candidates."""
         return {
             "width": self._width,
             "asked": self._asked,

@@ -1,9 +1,8 @@
-"""The local search: a process over a cloud, a centre that climbs its mean, a cloud that narrows.
+"""Local search: a Gaussian process in a trust region, whose centre climbs the posterior mean.
 
-Each `tell` fits the process to the latest evaluations and moves the centre up its posterior mean,
-at most `step` radii; each `ask` draws a fresh cloud round the centre. With structure, the kernel is
-a common term over all dimensions plus the cliques, their share chosen by evidence, so that where
-the cliques say nothing it is the plain search again.
+Each `tell` fits the process to the latest evaluations. It then moves the centre uphill, by at most
+`step` radii. Each `ask` draws a new cloud of candidates round the centre. With structure, the
+kernel is (1 - s) k_common + s k_cliques. Evidence chooses the share s; s = 0 is the plain search.
 """
 
 from collections.abc import Mapping
@@ -50,7 +49,7 @@ class LocalSearch:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin in the middle of the cube, knowing nothing."""
+        """Start at the centre of the cube, without evaluations."""
         dimension = self._dimension
         self._data = Observations(dimension)
         self._process = LocalGp(self._config, self._defaults, dimension=dimension)
@@ -61,29 +60,29 @@ class LocalSearch:
 
     @property
     def radius(self) -> float:
-        """Root mean square distance of the cloud from its centre, now."""
+        """Current radius: root mean square distance of the cloud from its centre."""
         return self._start.width * self._noise.width * self._trust_region.radius(self._total)
 
     def episodes(self, planned: int) -> int:
-        """Return how many of the episodes planned for a candidate it needs."""
+        """Return the episodes of each candidate asked for next, from 1 to `planned`."""
         return self._noise.episodes(planned)
 
     @property
     def _averaged(self) -> int:
-        """How many of the latest centres make the incumbent; from one tell to the next one more."""
+        """Number of latest centres averaged into the incumbent; it grows with the batches told."""
         return max(1, round(self._config.averaged * self._tells))
 
     def pace(self, spent: float) -> None:
-        """Take in the share of the budget spent."""
+        """Set the share of the budget spent."""
         self._trust_region.pace(spent)
 
     def ask(self, q: int) -> Float:
         """Return q points of the cloud [q, D].
 
         Raises:
-            ConfigError: the device of the settings is not there.
+            ConfigError: the device of the settings does not exist here.
         """
-        _ = self._process.device  # before anything is evaluated for it
+        _ = self._process.device  # a missing device fails before any evaluation
         self._first_batch = self._first_batch or require_batch(q)
         if self._config.acquisition == "cloud":
             return self._start.with_start(self._drawn(require_batch(q)))
@@ -92,7 +91,7 @@ class LocalSearch:
         return asked
 
     def _drawn(self, count: int) -> Float:
-        """Return that many points drawn round the centre."""
+        """Return `count` normal draws round the centre, mirrored at the faces of the cube."""
         dimension = self._dimension
         shape = self._process.metric.relevance ** (0.5 * self._config.relevance_cloud)
         shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
@@ -102,7 +101,7 @@ class LocalSearch:
         return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded))
 
     def _chosen(self, q: int) -> Float:
-        """Return the q points of a larger cloud that the acquisition prefers [q, D]."""
+        """Return the q points [q, D] of a larger cloud chosen by the acquisition function."""
         config = self._config
         posterior = self._process.current(self._data)
         if posterior is None:
@@ -123,7 +122,7 @@ class LocalSearch:
         return pool[places]
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Take in evaluations and their noise, refit, move the centre."""
+        """Add evaluations, refit the process and move the centre."""
         known, centre, radius = len(self._data), self._centre, self.radius
         self._data.add(candidates, returns, stderrs)
         self._pending = still_pending(self._pending, candidates)
@@ -137,9 +136,9 @@ class LocalSearch:
             self._restart()
 
     def best(self) -> Float:
-        """Return the average of the latest centres: of highest posterior mean, less their walk.
+        """Return the average of the latest centres, which removes their random walk.
 
-        Evaluated points are no candidates: each carries its own luck, the centre that of all.
+        Evaluated points are not considered: their own noise would bias the choice.
         """
         if not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
@@ -148,7 +147,7 @@ class LocalSearch:
         return np.asarray(self._path[-self._averaged :].mean(0))
 
     def explain(self) -> dict[str, float]:
-        """Return what is believed: of the cloud, noise, structure, and what the centre earns."""
+        """Return radius, noise, structure, and the posterior return at the centre."""
         found = {"cloud_radius": self.radius} | self._process.explain() | self._noise.explain()
         found |= self._start.explain()
         if self._incumbent is not None:
@@ -156,7 +155,7 @@ class LocalSearch:
         return found
 
     def state_dict(self) -> dict[str, Any]:
-        """Return data, generator, centre, and what decides the process and the cloud."""
+        """Return data, generator and centre, with the states of process and trust region."""
         return {
             "data": self._data.state_dict(),
             "rng": generator_state(self._rng),
@@ -186,16 +185,16 @@ class LocalSearch:
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
     def _restart(self) -> None:
-        """Begin anew, of all evaluations remembering those of the start."""
+        """Start again, keeping only the evaluations of the start itself."""
         data, kept = self._data, self._start.among(self._data.candidates)
         self._begin()
         self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
 
     def _update_noise(self, known: int, centre: Float, radius: float) -> None:
-        """Learn how noisy the latest evaluations were, of a cloud round that centre."""
+        """Update the noise rule by the latest evaluations, drawn round that centre."""
         data = self._data
         distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
-        # The centre itself, where it was asked for as the start, was not drawn.
+        # The start itself, at distance 0, was not drawn from the cloud.
         drawn = (
             np.flatnonzero(
                 (distances > 0.0) & (distances <= SEARCH_CONSTANTS.cloud_cutoff * radius)
@@ -205,7 +204,7 @@ class LocalSearch:
         self._noise.update(data.returns[drawn], data.stderrs[drawn])
 
     def _learn(self) -> None:
-        """Condition the process on the latest evaluations, and climb."""
+        """Condition the process on the latest evaluations, and move the centre."""
         posterior = self._process.condition(self._data, self.radius, self._tells)
         stretch = self._process.metric.stretch
         limit = self._defaults.step * self.radius
@@ -222,10 +221,10 @@ class LocalSearch:
 
 
 def climb(posterior: Posterior, start: Float, limit: float) -> Float:
-    """Return the move [D] from a start that raises the posterior mean, at most `limit` long.
+    """Return the move [D] from a start that increases the posterior mean, of length <= `limit`.
 
-    Steps of equal length along the normalised gradient, while the mean rises; the length of the
-    gradient is not used, for in high dimension it says little about how far to trust it.
+    Gradient ascent with normalised steps x + (limit / 8) g / |g|, while the mean increases. The
+    length |g| is not used: in high dimension it is a poor measure of the step.
     """
     place, height = start, float(posterior.mean(start[None])[0])
     for _ in range(SEARCH_CONSTANTS.ascent_steps):

@@ -1,4 +1,4 @@
-"""Settings of the local search, all but how it is built: what its parts may know of them."""
+"""Settings of the local search, without the construction of the optimiser."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -50,25 +50,24 @@ SETTING_RULES: Final[Rules] = {
     ),
     "evaluations": or_none(POSITIVE_INTEGER),
 }
-"""What the settings of a local search may be, but for the device."""
+"""Allowed values of the settings of a local search, without the device."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalGpSettings:
-    """A Gaussian process over a cloud around a moving centre.
+    """Local Bayesian optimisation: a Gaussian process in a trust region round a moving centre.
 
-    Differs: the paper searches the whole cube. In some 350 dimensions, with returns that are
-    mostly noise, that finds nothing (docs/optimizers.md), so the process looks at a cloud of
-    radius `radius` round a centre which climbs its posterior mean.
+    Differs: the paper searches the whole cube, which finds nothing in some 350 dimensions with
+    mostly noise (docs/optimizers.md). Here candidates are drawn within `radius` of a centre, which
+    climbs the posterior mean.
 
-    Defaults of None depend on what is searched: a policy's weights or a black box
-    (`SearchDefaults`).
+    Defaults of None depend on the search: a policy's weights or a black box (`SearchDefaults`).
     """
 
     radius: float | None = None
-    """Initial radius of the trust region, above 0: root mean square distance of a candidate from
-    the centre, in sides of the cube. None: 0.2 for a policy's weights, sqrt(D / 12), the spread
-    of the cube, for a black box."""
+    """Initial radius of the trust region, above 0, in sides of the cube. It is the root mean square
+    distance of a candidate from the centre. None: 0.2 for a policy's weights; for a black box
+    sqrt(D / 12), the spread of the cube."""
 
     final_radius: float | None = None
     """Final radius of the trust region, above 0, at most `radius`. Noise may reduce it further
@@ -165,10 +164,10 @@ class LocalGpSettings:
             raise ConfigError(f"{owner}.final_radius", self.final_radius, "above 0, <= radius")
 
     def search_defaults(self, dimension: int) -> SearchDefaults:
-        """Return the settings that are set, and defaults for a policy or a black box.
+        """Return the settings with None replaced by defaults for a policy or a black box.
 
         Raises:
-            ConfigError: the final radius is greater than the first.
+            ConfigError: the final radius is greater than the initial one.
         """
         usual = POLICY_DEFAULTS
         if self.groups is None:
@@ -190,5 +189,5 @@ class LocalGpSettings:
         return None
 
     def finder_settings(self) -> FinderSettings | None:
-        """Return how cliques are looked for in the evaluations; None: they are not."""
+        """Return the settings of the structure finder in evaluations; None: off."""
         return None

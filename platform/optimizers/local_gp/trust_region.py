@@ -1,8 +1,8 @@
 """Trust region of a local search: its defaults for policies and black boxes, and its radius.
 
-Returns of policies are mostly noise, and nearly linear within a small radius. Such a search narrows
-with its budget, and further where the noise allows it. A black box is searched as a whole first.
-The search then narrows with its budget, or with the moves of its centre if no budget is known.
+Returns of policies are mostly noise, and nearly linear within a small radius. The radius of such a
+search falls with the budget, and further where the noise is small. A search of a black box starts
+with the whole cube. Its radius falls with the budget or, without one, by the moves of the centre.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ UNIFORM_DEVIATION: Final = 12.0**-0.5
 
 @dataclass(frozen=True, kw_only=True)
 class SearchDefaults:
-    """Settings of `LocalGpConfig` that are None there unless set; see its docstrings."""
+    """Settings that are None in `LocalGpConfig` unless set; its docstrings explain them."""
 
     radius: float
     final_radius: float
@@ -45,11 +45,10 @@ POLICY_DEFAULTS: Final = SearchDefaults(
     signal_to_noise=1.0,
     restart_at_centre=True,
 )
-"""Where the weights of a policy are searched (docs/optimizers.md tells what else was tried)."""
+"""Defaults for the weights of a policy (alternatives measured: docs/optimizers.md)."""
 
 FINAL_RADIUS_RATIOS: Final = {"schedule": 1e-2, "progress": 1e-3}
-"""Least radius of a black box's cloud, in units of the first: where a budget ends it, and how far
-moves that cancel may lead it."""
+"""Final over initial radius for a black box: at the end of the budget, or the minimum."""
 
 
 def black_box_defaults(dimension: int, narrowing: str) -> SearchDefaults:
@@ -68,13 +67,15 @@ def black_box_defaults(dimension: int, narrowing: str) -> SearchDefaults:
 
 
 class TrustRegion:
-    """Radius of a cloud: the root mean square distance of its points from their centre.
+    """Radius of the cloud: root mean square distance of its points from the centre.
 
-    With narrowing "schedule" it falls geometrically over the evaluations of a budget. With
-    "progress" it falls while the centre's moves cancel, rises while they add up, and stays between
-    the final and the first radius: the step-size rule of CMA-ES, with the posterior's ascent in
-    place of the mean's shift. Source: Hansen and Ostermeier (2001), section 4.2. Differs: the
-    average of moves is compared with a fixed length, for a move is at most one step long.
+    "schedule": geometric decrease over the evaluations of a budget, r_t = r_0 (r_T / r_0)^(t / T).
+    "progress": the radius falls while moves of the centre cancel, and rises while they add up.
+    It stays between the final and the initial radius.
+
+    Source of "progress": step-size rule of CMA-ES, Hansen and Ostermeier (2001), section 4.2.
+    Differs: moves are those of the posterior's ascent. Their average is compared with a fixed
+    length, for a move has at most length 1.
     """
 
     def __init__(self, defaults: SearchDefaults, *, evaluations: int, dimension: int) -> None:
@@ -84,7 +85,7 @@ class TrustRegion:
         self._radius = defaults.radius
 
     def radius(self, count: int) -> float:
-        """Return the radius after so many evaluations."""
+        """Return the radius after `count` evaluations."""
         if self._defaults.narrowing == "progress":
             return self._radius
         budget = count / self._spent if self._spent else 0.0
@@ -93,15 +94,16 @@ class TrustRegion:
         return self._defaults.radius * float(ratio ** min(passed, 1.0))
 
     def spent(self, count: int) -> float:
-        """Return the share of the budget spent; of the schedule after so many, if none is known."""
+        """Return the share of the budget spent; without a budget, of the planned evaluations."""
         return count / self._evaluations if self._spent is None else self._spent
 
     def pace(self, spent: float) -> None:
-        """Take in the share of the budget spent."""
+        """Set the share of the budget spent."""
         self._spent = spent
 
     def update(self, share: Float) -> None:
-        """Take in a move of the centre [D], as a share of the longest that was allowed."""
+        """Update the radius by a move of the centre [D], in maximum steps."""
+        # m <- (1 - c) m + c move,  r <- r exp(0.4 (|m| / 0.7 - 1)), by the constants' values.
         self._moves = (
             1.0 - SEARCH_CONSTANTS.move_weight
         ) * self._moves + SEARCH_CONSTANTS.move_weight * share
@@ -115,7 +117,7 @@ class TrustRegion:
         self._radius = float(np.clip(wanted, self._defaults.final_radius, self._defaults.radius))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what was spent, the average of moves, and the radius that follows it."""
+        """Return the share spent, the averaged move and the radius."""
         return {"spent": self._spent, "moves": self._moves.copy(), "radius": self._radius}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""Which dimensions interact: by a policy's Hessians or by returns, and the cliques they form."""
+"""Interactions of dimensions, from Hessians of a policy or from returns, and their cliques."""

@@ -1,7 +1,7 @@
-"""From scores of pairs of dimensions to the cliques of the kernel: edges, maximal cliques, caps.
+"""Cliques of the kernel from scores of pairs of dimensions: edges, maximal cliques, caps.
 
-Section 4.4 of the DSS-GP-UCB paper. Scores are of a policy's Hessians (`hessians`), or of
-evaluations alone (`inference`).
+Section 4.4 of the DSS-GP-UCB paper, Algorithm 4, step 3. Scores come from Hessians of a policy
+(`hessians`) or from evaluations (`returns`).
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ class Structure:
     """[E], scores of the edges."""
 
     cliques: tuple[tuple[int, ...], ...]
-    """Every dimension is in at least one."""
+    """Cliques of dimensions; every dimension is in at least one."""
 
     left_out: int
-    """Maximal cliques beyond the cap, whose pairs the surrogate does not see as such."""
+    """Number of maximal cliques beyond the cap, which get no term of the kernel."""
 
     def summary(self, dimension: int) -> dict[str, Any]:
         """Return counts for the log and the report."""
@@ -46,17 +46,17 @@ class Structure:
 
 
 def balanced(scores: Float) -> Float:
-    """Divide scores [D, D] by the geometric mean of what their two dimensions reach on average.
+    """Return normalised scores [D, D]: s_ab / sqrt(r_a r_b), r_a the root mean square of row a.
 
-    So the edges under a cap are not all in one net, and fewer dimensions stay alone.
+    Edges under a cap are then spread over the nets, and fewer dimensions stay alone.
     """
-    # A dimension that interacts with none reaches 0; its scores are 0 and stay so.
+    # A dimension without interactions has r_a = 0; its scores are 0 and stay so.
     root = np.sqrt(np.sqrt(np.square(scores).mean(0)) + 1e-300)
     return np.asarray(scores / root[:, None] / root)
 
 
 def strongest_edges(scores: Float, cap: int) -> tuple[NDArray[np.int64], Float]:
-    """Return at most `cap` pairs of a score above 0, strongest first.
+    """Return at most `cap` pairs with scores above 0, strongest first.
 
     Args:
         scores: [D, D], symmetric, at least 0; the diagonal is ignored.
@@ -77,7 +77,7 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
     Args:
         scores: [D, D], symmetric, at least 0; the diagonal is ignored.
         edge_cap: most edges; pairs of score 0 are never edges.
-        clique_cap: most cliques taken, largest first; 10 times as many are looked at.
+        clique_cap: most cliques taken, largest first, of the first 10 times as many listed.
         clique_size: larger cliques are cut into parts of at most this many dimensions.
     """
     dimension = len(scores)
@@ -101,12 +101,12 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
 
 
 def _cut(clique: Sequence[int], size: int) -> list[tuple[int, ...]]:
-    """Cut a clique into parts of at most `size`, as even as can be."""
+    """Return parts of a clique, of at most `size` dimensions and as even as possible."""
     parts = -(-len(clique) // size)
     return [tuple(int(member) for member in part) for part in np.array_split(clique, parts)]
 
 
 def random_scores(dimension: int, seed: int) -> Float:
-    """Return scores [D, D] of a random graph: the control for a found one."""
+    """Return scores [D, D] of a random graph, the control for a graph that was found."""
     upper = np.triu(np.random.default_rng(seed).random((dimension, dimension)), 1)
     return np.asarray(upper + upper.T)

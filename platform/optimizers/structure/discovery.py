@@ -1,4 +1,4 @@
-"""Structure by name: found by the policy's Hessian, or a control that replaces it."""
+"""Structure discovery before a search: Hessians of the policy, or a control in their place."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ from rolecast.policies.protocol import Policy
 def discover(
     config: DiscoverySettings, policy: Policy, candidates: Float, observations: Float
 ) -> dict[str, Any]:
-    """Return the structure that a config asks for, as JSON values for structure.json.
+    """Return the structure named by a config, as JSON values for structure.json.
 
     Args:
-        config: names the structure and its caps.
-        policy: whose parameters are searched.
-        candidates: [T0, D] of the unit cube; their first entries also seed what is random.
-        observations: [S, n, do], states that they met.
+        config: name of the structure, and its caps.
+        policy: the policy that is searched.
+        candidates: [T0, D] of the unit cube; their first entry also seeds random choices.
+        observations: [S, n, do], states met by these policies.
     Returns:
         `edges` [[a, b], ...] strongest first, `strengths`, `cliques`, `blocks` (net to [start,
         stop]), and the counts of `Structure.summary`.

@@ -1,9 +1,9 @@
-"""Scores pairs of parameters by Hessians of the policy: how strongly they interact in its actions.
+"""Interaction scores of pairs of parameters, from Hessians of the policy's actions.
 
-Section 4.4 and appendices A and H of the DSS-GP-UCB paper. The return's own Hessian cannot be
-observed; that of the policy's actions, over states met by running it, stands in for it. A zero
-there does not imply a zero in the return's Hessian: a remainder stays, which is why the surrogate
-keeps a common term over all dimensions.
+Sections 4.4 and 4.5 and appendices A and H of the DSS-GP-UCB paper. The Hessian H_v of the return
+cannot be observed. The Hessian H_pi of the actions, over states met by the policy, replaces it.
+H_v = r + H_pi o g has a remainder r: a zero of H_pi does not imply a zero of H_v. The surrogate
+therefore keeps a common term over all dimensions.
 """
 
 from typing import Final
@@ -16,26 +16,24 @@ from rolecast.core.types import Float
 from rolecast.policies.protocol import Policy
 
 HESSIAN_AVERAGES: Final = ("rms", "signed")
-"""How Hessians are averaged: root mean square, or the paper's signed sum."""
+"""Averages over Hessians: root mean square, or the signed mean of the paper."""
 
 
 def hessian_scores(
     policy: Policy, weights: Float, observations: Float, *, score: str, seed: int
 ) -> Float:
-    """Return how strongly each pair of parameters interacts in the policy's actions, [D, D].
+    """Return interaction scores [D, D] of the parameters, in units of the cube.
 
-    In units of the cube: an entry is the second derivative of an action, for moves along two
-    edges of the cube. "rms" averages squares over policies, states and action components by
-    Hessians of random signs of the components: the square of such a Hessian is, on average, the
-    sum of the components' squares, so one Hessian a policy is enough. "signed" averages the
-    entries themselves and loses the pairs whose sign changes with a third weight.
+    An entry averages d^2 a_k / (d theta_a d theta_b) over policies, states and action components k.
+    "rms" is the root mean square: one Hessian of sum_k s_k a_k for each policy, s_k random signs.
+    "signed" is the absolute mean. It loses the pairs whose sign changes with a third weight.
 
     Args:
         policy: with `relaxed_act`.
-        weights: [T, D], policies around which to look.
-        observations: [S, n, do], states met; each policy takes its share of them.
+        weights: [T, D], weights of the policies at which Hessians are computed.
+        observations: [S, n, do], states met; each policy gets an equal part of them.
         score: one of `HESSIAN_AVERAGES`.
-        seed: of the random signs.
+        seed: seed of the random signs.
     Raises:
         ConfigError: there are fewer states than policies.
     """
@@ -58,6 +56,7 @@ def hessian_scores(
         ) -> torch.Tensor:
             return (policy.relaxed_act(values, states) * signs).sum()
 
+        # E[(sum_k s_k H_k)^2] = sum_k H_k^2, entry by entry, for independent signs s_k.
         hessian = torch.func.hessian(projected)(torch.as_tensor(point)).numpy()
         hessian = hessian * np.outer(ranges, ranges)
         total += np.square(hessian) / signs.numel() if score == "rms" else hessian / signs.numel()

@@ -1,13 +1,13 @@
-"""Finds which dimensions interact from evaluations alone, where no policy can be differentiated.
+"""Interactions of dimensions from evaluations alone, for policies without derivatives.
 
-A process of single dimensions explains what it can of the returns. How much of the rest a pair's
-products of features share is a weighted sum of squares, of which chance is known: pairs that it
-cannot explain join the process, strongest first, and the rest is asked again, until none are left.
+A Gaussian process of single dimensions is fitted to the returns. Each pair of dimensions is then
+tested: the squared products of its features with the residual are summed. Without interaction this
+is a weighted sum of chi-squares, which gives a p-value. Significant pairs join the process,
+strongest first, and the test is repeated until no pair is significant.
 
-Appendix H of the DSS-GP-UCB paper leaves Hessians without gradients to finite differences and
-Gaussian processes. Differs: a test of each pair, not the Hessian of a posterior mean, which finds
-fewer of the true pairs from the same points and says of none how sure it is; measured in
-docs/notebook/2026-11-structure.md.
+Appendix H of the DSS-GP-UCB paper suggests finite differences or Gaussian processes for Hessians
+without gradients. Differs: a test of each pair, not the Hessian of a posterior mean. That Hessian
+finds fewer true pairs from the same points, without p-values (docs/notebook/2026-11-structure.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,68 +26,73 @@ from rolecast.platform.surrogate.matern import matern52
 from rolecast.platform.surrogate.outcome_transform import transform_returns
 
 FIRST_LOOK: Final = 100
-"""Evaluations before a first look."""
+"""Evaluations before the first test of pairs."""
 
 LOOK_GROWTH: Final = 1.5
-"""Factor of evaluations from one look to the next."""
+"""Factor by which evaluations grow between two tests."""
 
 LOOK_WINDOW: Final = 2000
-"""Latest evaluations that a look takes in."""
+"""Maximum evaluations in a test, the latest ones."""
 
 DIMENSION_LIMIT: Final = 1000
-"""Most dimensions in which it looks: scores take 8 (6 D)^2 bytes a few times over, and more pairs
-are not told apart by any evaluations that a search can make."""
+"""Maximum number of dimensions that are tested.
+
+Scores take several times 8 (6 D)^2 bytes, and the evaluations of a search cannot separate more
+pairs."""
 
 RELATIVE_LENGTHSCALE: Final = 1.4
-"""Of the one-dimensional kernels, in standard deviations of the dimension."""
+"""Lengthscale of the one-dimensional kernels, in standard deviations of the dimension."""
 
 NYSTROEM_NODES: Final = 20
-"""Quantiles of a dimension from which its kernel's features are made (Nyström)."""
+"""Nodes of Nyström's method: quantiles of a dimension."""
 
 FEATURE_COUNT: Final = 6
-"""How many of them are kept."""
+"""Features kept of each dimension."""
 
 ROUND_LIMIT: Final = 20
-"""Most rounds."""
+"""Maximum rounds of one test."""
 
 DIMENSIONS_PER_PAIR: Final = 8
-"""Dimensions for each pair that joins in a round: one that shares a dimension with a true pair
-looks like one itself until that has joined."""
+"""Dimensions for each pair that joins in a round, so D / 8 pairs join at most.
+
+A false pair that shares a dimension with a true one is significant until the true one joins."""
 
 FALSE_DISCOVERY_RATE: Final = 0.1
-"""Share of false pairs among those found that is put up with (Benjamini and Hochberg 1995). Where
-nothing interacts, it is how often a look finds any; chances are a little rough, so 0.15 at most."""
+"""False discovery rate of the pairs found (Benjamini and Hochberg 1995).
+
+Without interactions it is the probability that a test finds any pair. The p-values are
+approximate, so the rate is 0.15 at most."""
 
 NOISE_VARIANCES: Final = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Noise variances that evidence chooses among, as shares of the output variance."""
+"""Grid of noise variances, as shares of the output variance."""
 
 PAIR_SHARES: Final = (0.2, 0.5, 0.8)
-"""Shares of the pairs that evidence chooses among."""
+"""Grid of the pairs' share of the output variance."""
 
 Index = NDArray[np.int64]
 
 
 class StructureFinder:
-    """Looks for pairs now and then, as evaluations come in; without settings it never does."""
+    """Structure found in the evaluations of a search; off without settings."""
 
     def __init__(self, settings: FinderSettings | None, *, dimension: int) -> None:
         self._settings, self._dimension = settings, dimension
         self._next = FIRST_LOOK
         self._edges: Index = np.zeros((0, 2), dtype=np.int64)
         self.cliques: tuple[tuple[int, ...], ...] | None = None
-        """Found last, a dimension in no pair alone; None before the first look."""
+        """Cliques of the last test, with single dimensions; None before the first test."""
 
     @property
     def looks(self) -> bool:
-        """Whether it ever does."""
+        """Whether pairs are tested at all."""
         return self._settings is not None and 1 < self._dimension <= DIMENSION_LIMIT
 
     def is_due(self, count: int) -> bool:
-        """Return whether it is time to look, with so many evaluations."""
+        """Return whether the next test is due at a count of evaluations."""
         return self.looks and count >= self._next
 
     def find(self, candidates: Float, returns: Float, noise: Float) -> None:
-        """Look for pairs among the latest evaluations.
+        """Test all pairs on the latest evaluations.
 
         Args:
             candidates: [N, D].
@@ -105,15 +110,15 @@ class StructureFinder:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether it found any when it last looked."""
+        """Whether the last test found any pair."""
         return len(self._edges) > 0
 
     def explain(self) -> dict[str, float]:
-        """Return how many pairs were found, where it looks for them."""
+        """Return the number of pairs found; nothing without settings."""
         return {} if self._settings is None else {"structure_edges": float(len(self._edges))}
 
     def state_dict(self) -> dict[str, Any]:
-        """Return pairs, strongest first, and when to look again."""
+        """Return pairs, strongest first, and the evaluations at which the next test is due."""
         return {"next": self._next, "edges": self._edges.copy()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -139,7 +144,7 @@ class StructureFinder:
 
 
 def pair_scores(candidates: Float, targets: Float, noise: Float) -> Float:
-    """Return scores [D, D] of pairs that interact: 0 for the others, greater for those found first.
+    """Return scores [D, D] of pairs: 1 / rank of those found, 0 of the others.
 
     Args:
         candidates: [N, D].
@@ -154,9 +159,9 @@ def pair_scores(candidates: Float, targets: Float, noise: Float) -> Float:
 
 
 def features(column: Float) -> Float:
-    """Return centred features [N, FEATURE_COUNT] of a dimension, whose products sum to its kernel.
+    """Return centred features [N, FEATURE_COUNT] of a dimension, f(x) f(x') close to its kernel.
 
-    Matérn-5/2 by Nyström's method on quantiles, the constant taken out, mean square sum 1.
+    Nyström's method for Matérn-5/2 at quantiles. The sum of the features' mean squares is 1.
     """
     spread = max(float(column.std()), 1e-12) * RELATIVE_LENGTHSCALE
     nodes = np.quantile(column, np.linspace(0.0, 1.0, NYSTROEM_NODES))
@@ -175,7 +180,7 @@ def features(column: Float) -> Float:
 
 
 class _PairModel:
-    """Features of all dimensions, and a process that takes in pairs round by round."""
+    """Features of all dimensions, and a Gaussian process to which pairs are added in rounds."""
 
     def __init__(self, candidates: Float, targets: Float, noise: Float) -> None:
         self._targets, self._noise = targets, noise
@@ -185,7 +190,7 @@ class _PairModel:
         self._single = flat @ flat.T / candidates.shape[1]
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Return the pairs that chance does not explain, in the order in which they joined."""
+        """Return the significant pairs, in the order in which they joined."""
         found: list[tuple[int, int]] = []
         together = np.zeros_like(self._single)
         for _ in range(ROUND_LIMIT):
@@ -197,13 +202,13 @@ class _PairModel:
         return found
 
     def _next(self, known: Fit, found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the pairs that join next, least likely by chance first; none at the end."""
+        """Return the pairs that join next, smallest p-value first; none at the end."""
         times, chances = self._tested(known)
         for a, b in found:
             chances[a, b] = 1.0
         rows, columns = np.triu_indices(len(times), 1)
         times, chances = times[rows, columns], chances[rows, columns]
-        # Chances can be too small for a float; then the greater score goes first.
+        # A p-value can underflow to 0; then the greater score goes first.
         order = np.lexsort((-times, chances))[: max(1, len(self._features) // DIMENSIONS_PER_PAIR)]
         sure = false_discovery_control(chances)[order] <= FALSE_DISCOVERY_RATE
         return [(int(rows[place]), int(columns[place])) for place in order[sure]]
@@ -212,7 +217,7 @@ class _PairModel:
         return np.asarray(self._features[dimension] @ self._features[dimension].T)
 
     def _fit(self, pairs: int, together: Float) -> Fit:
-        """Choose share and noise by evidence, given the sum of so many pairs' kernels."""
+        """Return the fit of greatest evidence over share and noise, for that many pairs."""
         fits = (
             fit(
                 (1.0 - share) * self._single + share * together / max(pairs, 1),
@@ -225,15 +230,18 @@ class _PairModel:
         return max(fits, key=lambda each: each.log_evidence)
 
     def _tested(self, known: Fit) -> tuple[Float, Float]:
-        """Return what each pair's products of features share of what is unexplained, [D, D] twice.
+        """Return the statistic of each pair over its expected value, and p-values, both [D, D].
 
-        As a multiple of what chance makes of it, and how likely chance makes as much.
+        T_ab = sum_ij (sum_n w_n f_ai(n) f_bj(n))^2, with weights w = K^-1 z of the fit.
+        Without interaction T_ab is near sum_ij lambda_ij chi^2_1 in distribution, with
+        lambda_ij = sum_n var(w_n) f_ai(n)^2 f_bj(n)^2.
         """
         size, _, rank = self._features.shape
         shape = (size, rank, size, rank)
         identity = np.eye(len(self._targets))
         inverse = solve_triangular(known.factor, identity, lower=True, check_finite=False)
         squares = np.square(self._flat)
+        # Cov(K^-1 z) = scale K^-1, of which the diagonal is used.
         variances = known.scale * np.square(inverse).sum(0)
         usual = (squares.T @ (variances[:, None] * squares)).reshape(shape)
         shared = np.square(self._flat.T @ (known.weights[:, None] * self._flat)).reshape(shape)
@@ -247,16 +255,18 @@ class _PairModel:
 
 
 def chance_of(total: Float, first: Float, second: Float, third: Float) -> Float:
-    """Return how likely a weighted sum of squares of independent normal deviates is this great.
+    """Return p-values of sums of lambda_i z_i^2, z_i independent standard normal deviates.
 
-    By a chi-square of the same mean, variance and skewness (Hall 1983, Buckley and Eagleson 1988).
+    Approximated by a chi-square of the same mean, variance and skewness (Hall 1983, Buckley and
+    Eagleson 1988).
 
     Args:
-        total: the sum.
-        first: sum of the weights, of the same shape.
-        second: of their squares.
-        third: of their cubes.
+        total: the sums.
+        first: sums of lambda_i, of the same shape.
+        second: sums of lambda_i^2.
+        third: sums of lambda_i^3.
     """
+    # nu = c_2^3 / c_3^2, and (T - c_1) / sqrt(2 c_2) is near (chi2_nu - nu) / sqrt(2 nu).
     freedom = second**3 / third**2
     above = (total - first) / np.sqrt(2.0 * second)
     return np.asarray(chi2.sf(above * np.sqrt(2.0 * freedom) + freedom, freedom))

@@ -1,4 +1,4 @@
-"""Settings of the search for structure: what discovery and the finder read of a config."""
+"""Settings of structure discovery, before a search and during it."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,7 @@
-"""The fused sum over cliques as one operation of torch, with its gradient.
+"""Fused sum over cliques as one operation of torch, with its gradient.
 
-Forward and backward are kernels compiled for the CPU, and by Triton for CUDA, and chunks of plain
-torch on other devices. Derivatives of a derivative (`create_graph`) are those of plain torch.
+Forward and backward are compiled kernels: for the CPU, and by Triton for CUDA. Other devices use
+chunks of plain torch. So do second derivatives (`create_graph`).
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def covariances(
 
 
 class _Covariances(torch.autograd.Function):
-    """One batch after the other, each by what is compiled for its device."""
+    """Sum over cliques, one batch after the other, by the kernels of the device."""
 
     @staticmethod
     def forward(
@@ -105,7 +105,7 @@ def _gradients(
         return device_clique_sum_gradient(ours, theirs, weights, given, layout, smooth=smooth)
 
     if u2 is None:
-        # Both sides are one: each entry counts for its row and for its column.
+        # u2 is u1, so each entry contributes to its row and to its column.
         whole, shares = gradient(u1, u1, coefficients + coefficients.T)
         return whole, None, 0.5 * shares
     first, shares = gradient(u1, u2, coefficients)
@@ -119,7 +119,7 @@ def _is_in_memory(points: Tensor) -> bool:
 def _batches(
     u1: Tensor, u2: Tensor | None, weights: Tensor
 ) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
-    """Yield each batch, of leading sizes that are one."""
+    """Yield the batches one by one, with the leading sizes flattened."""
     rows = u1.detach().reshape(-1, *u1.shape[-2:])
     shares = weights.detach().reshape(-1, weights.shape[-1])
     others: Any = [None] * len(rows)
@@ -129,7 +129,7 @@ def _batches(
 
 
 def _joined(parts: list[Tensor], like: Tensor, shape: Any) -> Tensor:
-    """Return the batches' results as one tensor with the leading sizes and type of another."""
+    """Return the results of the batches as one tensor, with leading sizes and type of `like`."""
     leading = like.shape[: -2 if len(shape) == 2 else -1]
     if not parts:
         return like.new_zeros(*leading, *shape)
@@ -139,9 +139,9 @@ def _joined(parts: list[Tensor], like: Tensor, shape: Any) -> Tensor:
 def _differentiable(
     ctx: Any, u1: Tensor, u2: Tensor | None, weights: Tensor, coefficients: Tensor
 ) -> list[Tensor | None]:
-    """Return the gradients as torch can derive them again."""
+    """Return gradients that torch can differentiate again."""
     needed = ctx.needs_input_grad[:3]
-    # Views of their own: of one tensor given twice, each side has its gradient.
+    # Separate views, so that each side of a tensor given twice has its own gradient.
     ours, shares = u1.view_as(u1), weights.view_as(weights)
     theirs = ours if u2 is None else u2.view_as(u2)
     value = torch_clique_sum(ours, theirs, shares, ctx.layout, smooth=ctx.smooth)

@@ -1,9 +1,9 @@
-"""The fused sum over cliques: one pass over pairs of points, no matrix for each clique.
+"""Fused sum over cliques: one pass over pairs of points, without a matrix for each clique.
 
-For a row and a block of columns the squared differences of all dimensions are made once and stay in
-cache; each clique gathers its own (compressed rows: `members[starts[c]:starts[c + 1]]`). Time grows
-as pairs times total clique size, memory as pairs. Differs: multiplying by a membership matrix does
-the same with some hundred times the arithmetic.
+Squared differences of a row and a block of columns are computed once in all dimensions, then kept
+in cache. Each clique c sums those of its members, `members[starts[c]:starts[c + 1]]`. Time
+grows as pairs times total clique size, memory as pairs. Differs: a product with a membership
+matrix gives the same, with some hundred times the arithmetic.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,33 +24,33 @@ from rolecast.platform.surrogate.clique_sum.cpu_kernels import (
 )
 
 BLOCK_BYTES: Final = 128
-"""Of one dimension in a block of columns: two vectors, so that one is computed as another waits."""
+"""Bytes of one dimension in a block of columns: two vectors, to hide the latency of one."""
 
 MOST_TURNS: Final = {4: 126.0, 8: 1000.0}
-"""Halvings after which a covariance falls no further, by bytes of a number: 1e-35, 1e-298."""
+"""Limit of halvings of a covariance, by bytes of a number: values of 1e-35 and 1e-298."""
 
 SINGLE_THREAD_PAIRS: Final = 2_000_000
-"""Pairs times cliques below which other threads are not woken."""
+"""Pairs times cliques below which one thread is used."""
 
 
 @dataclass(frozen=True)
 class CliqueLayout:
-    """Cliques as kernels read them: sorted by size, then members, dimensions numbered from 0 on.
+    """Layout of cliques for the kernels: sorted by size, then members; used dimensions from 0.
 
-    So loops of equal length follow each other, and cliques that share dimensions do.
+    Loops of equal length then follow each other, and so do cliques with common dimensions.
     """
 
     order: Index
-    """[M], which clique stands at each place."""
+    """Clique at each place [M] of the sorted order."""
 
     starts: Index
-    """[M + 1], where each begins in `members`."""
+    """Start of each clique in `members`, [M + 1]."""
 
     members: Index
-    """Dimensions of all cliques, as places in `used`."""
+    """Dimensions of all cliques, as indices into `used`."""
 
     used: Index
-    """Dimensions that are in a clique."""
+    """Dimensions that are in at least one clique."""
 
     @classmethod
     def of(cls, cliques: Sequence[Sequence[int]]) -> "CliqueLayout":
@@ -64,7 +64,7 @@ class CliqueLayout:
 
 
 def flatten_cliques(cliques: Sequence[Sequence[int]]) -> tuple[Index, Index]:
-    """Return `starts` [M + 1] and `members`, all cliques one after the other."""
+    """Return `starts` [M + 1] and the concatenated `members` of all cliques."""
     starts = np.zeros(len(cliques) + 1, dtype=np.int64)
     starts[1:] = np.cumsum([len(clique) for clique in cliques])
     members = [np.asarray(clique, dtype=np.int64) for clique in cliques]
@@ -92,7 +92,7 @@ def clique_sum(
         inverse: [C], reciprocals of squared lengthscales.
         weights: [C].
         smooth: k is exp(-s / 2), the kernel of the radial basis function, not Matérn-5/2.
-        threads: that share the rows; the result does not depend on them.
+        threads: number of threads over the rows; the result does not depend on it.
     """
     job: _Job = _Job(A, B, layout, inverse, weights, smooth)
     result = np.zeros((len(A), len(job.blocks) * job.columns), dtype=A.dtype)
@@ -122,13 +122,13 @@ def clique_sum_gradient(
 
     Args:
         A: as for `clique_sum`.
-        B: likewise; where None, the first gradient is that of both sides and the second None.
+        B: likewise; if None, the first gradient is of both sides and the second None.
         coefficients: [N, M], c.
         layout: of C cliques.
         inverse: [C].
         weights: [C].
         smooth: as for `clique_sum`.
-        threads: likewise; the order of sums, and so rounding, depends on them.
+        threads: likewise; the order of sums, and so the rounding, depends on it.
     """
     job: _Job = _Job(A, B, layout, inverse, weights, smooth)
     padded = np.zeros((len(A), len(job.blocks) * job.columns), dtype=A.dtype)
@@ -176,7 +176,7 @@ class _Job:
         self.rows: Any = np.ascontiguousarray(A[:, layout.used])
         columns = self.rows if B is None else B[:, layout.used]
         self.blocks: Any = _in_blocks(columns, self.columns)
-        # k is a function of its turns, the number of its halvings: exp(-r) = 2^-(r / ln 2).
+        # k is computed from its turns, the number of halvings: exp(-r) = 2^-(r / ln 2).
         unit = 0.5 / LN_2 if smooth else 5.0 / LN_2**2
         most = MOST_TURNS[size] if smooth else MOST_TURNS[size] ** 2
         self.arguments: tuple[Any, ...] = (
@@ -192,7 +192,7 @@ class _Job:
 
 
 def _in_blocks(points: Any, columns: int) -> Any:
-    """Return points [M, D] as [K, D * columns]: per block, one dimension after the other."""
+    """Return points [M, D] as K blocks [K, D * columns], each dimension after dimension."""
     count, dimensions = points.shape
     blocks = -(-count // columns)
     padded = np.zeros((blocks * columns, dimensions), dtype=points.dtype)
@@ -202,7 +202,7 @@ def _in_blocks(points: Any, columns: int) -> Any:
 
 
 def _widened(gradient: Any, layout: CliqueLayout, points: Any) -> Any:
-    """Return a gradient in the used dimensions as one in all of them."""
+    """Return a gradient in the used dimensions as one in all dimensions."""
     full = np.zeros_like(points)
     full[:, layout.used] = gradient
     return full
@@ -213,7 +213,7 @@ def _useful(threads: int, work: int) -> int:
 
 
 def _share(work: Callable[[int, int], None], threads: int, size: int) -> None:
-    """Call work(thread, count) for each thread, side by side."""
+    """Call work(thread, count) in each thread, in parallel."""
     count = _useful(threads, size)
     if count == 1:
         work(0, 1)

@@ -1,4 +1,4 @@
-"""The compiled loops of `clique_sum`, over pairs of points in blocks that stay in cache."""
+"""Compiled loops of `clique_sum`, over pairs of points in blocks that stay in cache."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -25,14 +25,14 @@ Real = TypeVar("Real", Float, Float32)
 
 LN_2: Final = float(np.log(2.0))
 LEAST_SQUARED_DISTANCE: Final = 1e-30
-"""Squared distance of a point from itself, so that its root can be divided by."""
+"""Squared distance added to all pairs, so that its root is above 0."""
 
 CLIQUE_GROUP: Final = 128
-"""Cliques that are summed before they join the others: a long sum of small numbers is biased."""
+"""Cliques in one partial sum: a long sum of small numbers loses precision."""
 
 
 def _unlocked(kernel: F) -> F:
-    """Let a kernel run beside other threads of Python's."""
+    """Return a kernel that runs without the interpreter lock."""
     options: dict[str, Any] = kernel.targetoptions  # type: ignore[attr-defined]  # numba's
     options["nogil"] = True
     return kernel
@@ -51,7 +51,10 @@ def _square_differences(own: Any, theirs: Any, columns: int, squares: Any) -> No
 
 @inlined
 def _covariance(scaled: Vector, weight: Scalar, smooth: bool) -> Vector:
-    """Return w k of a squared distance in turns (smooth) or squared turns."""
+    """Return w k of a distance in turns (smooth) or squared turns.
+
+    Turns t = r / ln 2: exp(-r) = 2^-t. Matérn-5/2 is w (1 + t ln 2 + (t ln 2)^2 / 3) 2^-t.
+    """
     if smooth:
         return exp2_minus(scaled) * weight
     turns = scaled * reciprocal_root(scaled)
@@ -76,7 +79,7 @@ def covariances(
 ) -> None:
     """Add covariances to result [N, K * columns], in every `threads`-th row from `thread` on.
 
-    Where symmetric, those right of the diagonal and some more.
+    If symmetric, only blocks that reach to the right of the diagonal.
     """
     columns = blocks.shape[1] // rows.shape[1]
     half = columns // 2
@@ -188,7 +191,7 @@ def slopes(
 
 @compiled
 def mirror(matrix: Real) -> None:
-    """Copy what is right of the diagonal to its left."""
+    """Copy the upper triangle to the lower one."""
     for row in range(len(matrix)):
         for column in range(row):
             matrix[row, column] = matrix[column, row]

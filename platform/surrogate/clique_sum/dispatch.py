@@ -1,7 +1,6 @@
-"""The sum over cliques of tensors that are not on the CPU: by Triton on CUDA, else by plain torch.
+"""Sum over cliques of tensors that are not on the CPU: by Triton on CUDA, else by plain torch.
 
-Triton comes with torch for CUDA on Linux; without it the chunks of plain torch are some sixty times
-slower.
+Triton is part of torch for CUDA on Linux. Plain torch in chunks is some sixty times slower.
 """
 
 from contextlib import AbstractContextManager
@@ -59,7 +58,7 @@ def device_clique_sum_gradient(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of sum_ij c_ij k(u1_i, u2_j) in u1 [N, D] and in the weights [C].
 
-    That in u2 is the one in u1 with both turned round.
+    The gradient in u2 is the one in u1 with arguments exchanged and coefficients transposed.
 
     Args:
         u1: as for `device_clique_sum`.
@@ -84,7 +83,7 @@ def device_clique_sum_gradient(
 
 
 def _current(points: Tensor) -> AbstractContextManager[None]:
-    """Make the device of points the current one: Triton starts programs there."""
+    """Make the device of points the current one, on which Triton starts programs."""
     made: Any = torch.cuda.device_of
     found: AbstractContextManager[None] = made(points)
     return found
@@ -92,5 +91,5 @@ def _current(points: Tensor) -> AbstractContextManager[None]:
 
 @cache
 def runs_triton(device: torch.device) -> bool:
-    """Whether Triton's kernels run there."""
+    """Return whether Triton's kernels run on a device."""
     return device.type == "cuda" and find_spec("triton") is not None

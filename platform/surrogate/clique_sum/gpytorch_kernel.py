@@ -1,8 +1,8 @@
-"""A sum of kernels over cliques of dimensions, for any GPyTorch or BoTorch model.
+"""Sum of kernels over cliques of dimensions, for any GPyTorch or BoTorch model.
 
-The surrogate of the DSS-GP-UCB paper (section 4.4, algorithm 4 step 3) as one kernel: its time is
-that of one pass over all pairs and cliques, its memory that of one covariance, where GPyTorch's own
-`AdditiveKernel` keeps several matrices for each clique.
+The surrogate of the DSS-GP-UCB paper (section 4.4, Algorithm 4, step 3) as one kernel. It takes one
+pass over all pairs and cliques, and the memory of one covariance. GPyTorch's own `AdditiveKernel`
+keeps several matrices for each clique.
 """
 
 import math
@@ -25,19 +25,20 @@ ERROR_OWNER = "AdditiveCliqueKernel"
 
 
 class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # the library has no types
-    """k(x, x') = sum over cliques c of clique_weight_c k_c, a Matérn-5/2 (or RBF) of |x_c - x'_c|.
+    """Kernel k(x, x') = sum_c clique_weight_c k_c, k_c a Matérn-5/2 (or RBF) of |x_c - x'_c|.
 
     Distances are Euclidean over the dimensions of a clique, each divided by its lengthscale.
-    Cliques may overlap; a dimension that is in none does not matter. Weights begin at 1/M, so
-    k(x, x) = 1. In float64, entries are exact to 1e-12; in float32 to some 1e-6, and several times
-    as fast. On the CPU it uses `torch.get_num_threads()` threads and memory for N^2 + N D numbers.
+    Cliques may overlap; a dimension in no clique has no effect. Weights begin at 1/M, so
+    k(x, x) = 1. Entries in float64 are exact to 1e-12. Entries in float32 are exact to some 1e-6,
+    and several times as fast. On the CPU it uses `torch.get_num_threads()` threads and memory for
+    N^2 + N D numbers.
 
     >>> kernel = AdditiveCliqueKernel([(0, 1), (1, 2, 3)], num_dims=4)
     >>> kernel(torch.zeros(5, 4)).to_dense().shape
     torch.Size([5, 5])
 
-    Differs: the paper does not say whether a lengthscale belongs to a dimension or to a clique;
-    here it belongs to a dimension, unless `lengthscale_per_clique`.
+    Differs: the paper does not say whether a lengthscale belongs to a dimension or to a clique.
+    Here it belongs to a dimension, unless `lengthscale_per_clique`.
     """
 
     has_lengthscale = True
@@ -56,23 +57,23 @@ class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # th
         batch_shape: torch.Size | None = None,
         active_dims: tuple[int, ...] | None = None,
     ) -> None:
-        """Take M cliques; the parameters are `lengthscale` and `clique_weight` [*batch, M].
+        """Make a kernel of M cliques; its parameters are `lengthscale` and `clique_weight`.
 
         Args:
             cliques: dimensions of each, from 0 to num_dims - 1.
             num_dims: D, size of the input (of its active dimensions).
             nu: 2.5, Matérn-5/2; or infinity, the radial basis function.
-            lengthscale_per_clique: `lengthscale` is [*batch, 1, E], one for each clique and
-                dimension of it, clique after clique; else [*batch, 1, D]. Memory grows as N E.
+            lengthscale_per_clique: one lengthscale for each clique and dimension of it, clique
+                after clique: [*batch, 1, E], else [*batch, 1, D]. Memory then grows as N E.
             lengthscale_prior: as for any kernel of GPyTorch.
             lengthscale_constraint: likewise; positive by default.
-            clique_weight_prior: on `clique_weight`.
-            clique_weight_constraint: on `clique_weight`; positive by default.
-            batch_shape: of the parameters.
-            active_dims: which dimensions of the input the kernel sees.
+            clique_weight_prior: prior of `clique_weight` [*batch, M].
+            clique_weight_constraint: constraint of `clique_weight`; positive by default.
+            batch_shape: batch shape of the parameters.
+            active_dims: dimensions of the input that the kernel uses.
 
         Raises:
-            ConfigError: cliques, num_dims or nu cannot be.
+            ConfigError: cliques, num_dims or nu are not allowed.
         """
         members = checked_cliques(cliques, num_dims)
         if nu not in (2.5, math.inf):
@@ -113,7 +114,7 @@ class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # th
 
     @property
     def clique_weight(self) -> Tensor:
-        """[*batch, M], the variance that each clique adds."""
+        """Variances [*batch, M] of the cliques."""
         weight: Tensor = self.raw_clique_weight_constraint.transform(self.raw_clique_weight)
         return weight
 
@@ -134,8 +135,8 @@ class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # th
             params: none is known.
 
         Raises:
-            RequestError: an input has a value that is not finite, another number of dimensions, or
-                a type that is neither float32 nor float64; or `last_dim_is_batch` is asked for.
+            RequestError: an input is not finite, not [..., D], or neither float32 nor float64; or
+                `last_dim_is_batch` is set.
         """
         if params.get("last_dim_is_batch"):
             raise RequestError(
@@ -154,18 +155,18 @@ class AdditiveCliqueKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # th
             return weights.sum(-1, keepdim=True).expand(*leading, u1.shape[-2])
         u1, u2 = (each.expand(*leading, *each.shape[-2:]) for each in (u1, u2))
         if diag:
-            # Each row by itself: a batch of single pairs.
+            # The diagonal as a batch of single pairs.
             shares = weights.unsqueeze(-2).expand(*u1.shape[:-1], weights.shape[-1])
             ours, theirs = u1.unsqueeze(-2), u2.unsqueeze(-2)
             found = torch_clique_sum(ours, theirs, shares, self._layout, smooth=smooth)
             return found.squeeze(-1).squeeze(-1)
         if not all(bool(torch.isfinite(each).all()) for each in (u1, u2, weights)):
-            # As a kernel of GPyTorch with such a parameter: the model says what is wrong.
+            # NaN, as from other kernels of GPyTorch: the model then raises its own error.
             return u1.new_full((*leading, u1.shape[-2], u2.shape[-2]), math.nan)
         return covariances(u1, None if same else u2, weights, self._layout, smooth=smooth)
 
     def _scaled(self, x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
-        """Return both divided by lengthscales, about a common centre, in one precision."""
+        """Return both inputs over lengthscales, about a common centre, in one precision."""
         centre = x1.detach().reshape(-1, x1.shape[-1]).mean(0)
         scaled = []
         for each in (x1, x2):
@@ -199,8 +200,8 @@ def checked_cliques(cliques: Sequence[Sequence[int]], num_dims: int) -> tuple[tu
     """Return cliques as tuples of integers.
 
     Raises:
-        ConfigError: there is none, one is empty, repeats a dimension, names one that is not there
-            or occurs twice; or num_dims is no positive integer.
+        ConfigError: there is no clique; one is empty, repeats a dimension, leaves the range 0 to
+            num_dims - 1 or occurs twice; or num_dims is no positive integer.
     """
     if type(num_dims) is not int or num_dims < 1:
         raise ConfigError(f"{ERROR_OWNER}.num_dims", num_dims, "an integer >= 1")
@@ -228,7 +229,7 @@ def checked_cliques(cliques: Sequence[Sequence[int]], num_dims: int) -> tuple[tu
 
 
 def _are_one(x1: Tensor, x2: Tensor) -> bool:
-    """Whether both are the same points and no derivative could tell them apart."""
+    """Return whether both are the same points, without separate derivatives."""
     if x1 is x2:
         return True
     if x1.requires_grad or x2.requires_grad or x1.shape != x2.shape or x1.dtype != x2.dtype:

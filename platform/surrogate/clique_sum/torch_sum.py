@@ -1,7 +1,7 @@
-"""The sum over cliques in plain torch: on any device, and with derivatives of any order.
+"""Sum over cliques in plain torch: on any device, and with derivatives of any order.
 
-Cliques are taken in chunks of bounded memory. It stands in where a derivative of a derivative is
-wanted, and on devices for which there is no compiled kernel.
+Cliques are summed in chunks of bounded memory. It is used for second derivatives, and on devices
+without a compiled kernel.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ CHUNK_NUMBERS: Final = 2**23
 """Numbers in one chunk: pairs times cliques times their largest size."""
 
 LEAST_SQUARED_DISTANCE: Final = 1e-30
-"""Squared distance below which points are one: the root below has no slope there."""
+"""Squared distance below which points count as equal: the root has no finite slope at 0."""
 
 
 def torch_clique_sum(
@@ -54,7 +54,7 @@ def torch_clique_sum_gradient(
     smooth: bool,
     inverse: Tensor | None = None,
 ) -> list[Tensor]:
-    """Return the gradients of the sum of c k in u1, u2 and weights, a chunk in memory at a time.
+    """Return the gradients of sum_ij c_ij k_ij in u1, u2 and weights, one chunk at a time.
 
     Arguments as for `torch_clique_sum`, and coefficients c [..., N, M].
     """
@@ -74,7 +74,7 @@ Chunk = tuple[Tensor, Tensor, Tensor]
 
 
 def _chunks(u1: Tensor, u2: Tensor, layout: CliqueLayout) -> Iterator[Chunk]:
-    """Yield, of some cliques at a time, which they are [C], members [C, k], which exist [C, k]."""
+    """Yield chunks of cliques: indices [C], members [C, k], and a mask of members [C, k]."""
     pairs = max(u1.shape[:-1].numel() * u2.shape[-2], 1)
     device = u1.device
     order, starts = torch.as_tensor(layout.order), torch.as_tensor(layout.starts)
@@ -82,7 +82,7 @@ def _chunks(u1: Tensor, u2: Tensor, layout: CliqueLayout) -> Iterator[Chunk]:
     sizes, count = starts.diff(), len(layout.order)
     first = 0
     while first < count:
-        # Sorted by size: the last of a chunk is its largest.
+        # Cliques are sorted by size, so the last of a chunk is the largest.
         last = first + 1
         while last < count and pairs * int(sizes[last]) * (last + 1 - first) <= CHUNK_NUMBERS:
             last += 1
@@ -112,7 +112,7 @@ def _root(squared: Tensor) -> Tensor:
 
 
 class _Matern52(torch.autograd.Function):
-    """Matérn-5/2 of squared distances, with a slope in them that is finite at 0."""
+    """Matérn-5/2 of squared distances s, with a slope that is finite at s = 0."""
 
     @staticmethod
     def forward(ctx: Any, squared: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ class _Matern52(torch.autograd.Function):
 
 
 class _Matern52Slope(torch.autograd.Function):
-    """The slope of Matérn-5/2 in the squared distance; its own is finite at 0 too."""
+    """Slope dk/ds = -5/6 (1 + r) exp(-r), r = sqrt(5 s); its own, 25/12 exp(-r), is finite."""
 
     @staticmethod
     def forward(ctx: Any, squared: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
-"""Triton's kernels of the sum over cliques: value, gradient, and what gathers the latter.
+"""Triton kernels of the sum over cliques: value, gradient by clique, and its sum by dimension.
 
-A program of the value has a tile of pairs and goes through cliques; one of the gradient has rows
-and a clique, and goes through columns. No two programs add to one number, so that the same points
+A program of the value has a tile of pairs and a loop over cliques. A program of the gradient has
+rows and a clique, and a loop over columns. No two programs add to one number, so the same points
 give the same bits. Points are stored by dimension, u[d * N + i].
 """
 
@@ -55,13 +55,13 @@ def value(  # type: ignore[no-untyped-def]
 ):
     """Write a tile of [N, M], summed over a share of the cliques."""
     row, column, split = tl.program_id(1), tl.program_id(0), tl.program_id(2)
-    # Of points with themselves, what lies below the diagonal is mirrored later.
+    # For u2 = u1, tiles below the diagonal are mirrored later.
     if (not SAME) or (column * WIDE + WIDE > row * HIGH):
         rows, columns = row * HIGH + tl.arange(0, HIGH), column * WIDE + tl.arange(0, WIDE)
         total = tl.zeros((HIGH, WIDE), u1.dtype.element_ty)
         stop = tl.minimum(C, (split + 1) * SHARE)
         for block in range(split * SHARE, stop, BLOCK):
-            # Sums of sums: tens of thousands of terms in a row would cost two digits.
+            # Sums of partial sums: tens of thousands of terms in one sum would cost two digits.
             part = tl.zeros((HIGH, WIDE), u1.dtype.element_ty)
             for clique in range(block, tl.minimum(stop, block + BLOCK)):
                 first, last = tl.load(starts + clique), tl.load(starts + clique + 1)
@@ -100,7 +100,7 @@ def gradient(  # type: ignore[no-untyped-def]
     HIGH: tl.constexpr,
     WIDE: tl.constexpr,
 ):
-    """Write, for a group of a clique's dimensions and some rows, the gradients in these."""
+    """Write the gradients of some rows in a group of dimensions of one clique."""
     group, row = tl.program_id(0), tl.program_id(1)
     clique, begin = tl.load(cliques + group), tl.load(begins + group)
     first, last = tl.load(starts + clique), tl.load(starts + clique + 1)
@@ -143,7 +143,7 @@ def gradient(  # type: ignore[no-untyped-def]
 def gathered(  # type: ignore[no-untyped-def]
     entries, starts, places, in_points, N, WIDE: tl.constexpr
 ):
-    """Add what all cliques say of a dimension, in their order."""
+    """Add the gradients of all cliques in a dimension, in fixed order."""
     dimension = tl.program_id(0).to(tl.int64)
     rows = tl.program_id(1) * WIDE + tl.arange(0, WIDE)
     there = rows < N

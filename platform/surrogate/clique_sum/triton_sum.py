@@ -1,6 +1,6 @@
-"""The fused sum over cliques on CUDA: no matrix for each clique, and no sum in a chance order.
+"""Fused sum over cliques on CUDA, without a matrix for each clique; sums have a fixed order.
 
-As `clique_sum` for the CPU; the kernels are compiled on first use, in a second or two.
+The same as `clique_sum` for the CPU. The kernels are compiled on first use, in a second or two.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,26 +17,26 @@ from rolecast.platform.surrogate.clique_sum.cpu_kernels import Index
 from rolecast.platform.surrogate.clique_sum.triton_kernels import gathered, gradient, value
 
 GRADIENT_GROUP: Final = 8
-"""Dimensions of a clique whose gradients one program holds; a larger clique has several."""
+"""Dimensions of a clique in one program of the gradient; a larger clique has several."""
 
 BUSY_PROGRAMS: Final = 1056
 """Programs that keep a large device busy: eight for each of its 132 multiprocessors."""
 
 MOST_GRADIENTS: Final = 2**26
-"""Numbers of gradients, one for each dimension of a clique and point, that are kept at once."""
+"""Maximum gradients kept at once, one for each dimension of a clique and point."""
 
 Tile = tuple[int, int, int]
 """Rows and columns of a tile, and warps that share it."""
 
 VALUE_TILES: Final = {torch.float32: (64, 64, 2), torch.float64: (32, 32, 8)}
 GRADIENT_TILES: Final = {torch.float32: (32, 128, 2), torch.float64: (16, 32, 4)}
-"""The fastest of some thirty on an H100, at 1,000 points and 1,500 cliques."""
+"""Fastest tiles of some thirty on an H100, at 1,000 points and 1,500 cliques."""
 
 CLIQUE_BLOCK: Final = 128
-"""Cliques that are summed before their sum is added to that of all."""
+"""Cliques in one partial sum."""
 
 SHORT_TILE_ROWS: Final = 16
-"""Rows of a tile where there are no more."""
+"""Rows of a tile for inputs of at most that many rows."""
 
 
 def triton_clique_sum(
@@ -48,7 +48,7 @@ def triton_clique_sum(
     smooth: bool,
     inverse: Tensor | None = None,
 ) -> Tensor:
-    """Return the sum [N, M] of points on the current CUDA device, as `device_clique_sum` says."""
+    """Return the sum [N, M] of `device_clique_sum`, for points on the current CUDA device."""
     if not (len(u1) and (u2 is None or len(u2))):
         return u1.new_zeros(len(u1), len(u1 if u2 is None else u2))
     job = _Job(u1, u2, weights, layout, inverse, VALUE_TILES)
@@ -81,7 +81,7 @@ def triton_clique_sum_gradient(
     smooth: bool,
     inverse: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients in u1 [N, D] and in the weights [C], as `device_clique_sum_gradient`."""
+    """Return the gradients of `device_clique_sum_gradient`, on the current CUDA device."""
     if not (len(u1) and len(u2)):
         return torch.zeros_like(u1), torch.zeros_like(weights)
     job = _Job(u1, u2, weights, layout, inverse, GRADIENT_TILES)
@@ -116,7 +116,7 @@ def triton_clique_sum_gradient(
 
 
 class _Job:
-    """Arguments of the kernels: points by dimension, cliques as they are sorted, sizes of tiles."""
+    """Arguments of the kernels: points by dimension, sorted cliques, tile sizes."""
 
     def __init__(
         self,
@@ -145,29 +145,29 @@ class _Job:
 
 @dataclass(frozen=True)
 class _Groups:
-    """Cliques whose gradients are computed at once, each cut into groups of dimensions."""
+    """Consecutive cliques of one launch of the gradient, each cut into groups of dimensions."""
 
     first: int
-    """Where the first clique begins in the members."""
+    """Start of the first clique in the members."""
 
     entries: int
-    """How many members they have."""
+    """Number of members of these cliques."""
 
     cliques: Index
-    """[G], of which clique each group is."""
+    """Clique of each group, [G]."""
 
     begins: Index
-    """[G], where each begins in the members."""
+    """Start of each group in the members, [G]."""
 
     starts: Index
-    """[D + 1], where each dimension begins in `places`."""
+    """Start of each dimension in `places`, [D + 1]."""
 
     places: Index
     """Entries of the first dimension, then of the second."""
 
 
 def _groups(layout: CliqueLayout, rows: int) -> Iterator[_Groups]:
-    """Yield groups of consecutive cliques, of about MOST_GRADIENTS numbers for so many rows."""
+    """Yield groups of consecutive cliques, about MOST_GRADIENTS numbers each for those rows."""
     most = max(1, MOST_GRADIENTS // rows)
     start, count = 0, len(layout.order)
     while start < count:

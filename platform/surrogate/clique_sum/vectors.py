@@ -1,8 +1,8 @@
-"""Vectors of 16 float32 or 8 float64 inside compiled kernels, with what a Matérn kernel needs.
+"""Vectors of 16 float32 or 8 float64 in compiled kernels, with functions for a Matérn kernel.
 
-As `rolecast.core.simd`, for two precisions, so that one source of a kernel serves both:
-the type of the array that is loaded from decides. `reciprocal_root` and `exp2_minus` cost some ten
-instructions each, where a square root alone keeps the processor busy for as long as twenty others.
+As `rolecast.core.simd`, but for two precisions: one source of a kernel serves both. The type of the
+array loaded from decides. `reciprocal_root` and `exp2_minus` cost some ten instructions each; a
+square root alone costs as much time as twenty others.
 """
 
 import operator
@@ -19,10 +19,10 @@ from rolecast.core.types import Float, Float32
 
 INT32_TYPE: Final = ir.IntType(32)
 POLYNOMIAL_DEGREES: Final = {32: 5, 64: 10}
-"""Of the polynomial for 2^-f, by bits of the number: relative errors of 1e-7 and 3e-16."""
+"""Degrees of the polynomial for 2^-f, by bits: relative errors of 1e-7 and 3e-16."""
 
 MANTISSA_BITS: Final = {32: 23, 64: 52}
-"""Bits of a number below its exponent."""
+"""Bits of the mantissa, by bits of a number."""
 
 
 class VectorType(types.Type):
@@ -38,7 +38,7 @@ class VectorType(types.Type):
 
 @register_model(VectorType)
 class VectorModel(models.PrimitiveModel):
-    """Keeps a vector in a register."""
+    """Data model of a vector: one register."""
 
     def __init__(self, manager: Any, frontend_type: Any) -> None:
         super().__init__(manager, frontend_type, frontend_type.form)  # type: ignore[no-untyped-call]
@@ -54,7 +54,7 @@ def _constant(form: Any, value: float) -> Any:
 
 
 def _spread(context: Any, builder: Any, kind: Any, value: Any, vector: Any) -> Any:
-    """Return value as that type of vector; a scalar goes into every place."""
+    """Return a value as a vector; a scalar is copied to all places."""
     if isinstance(kind, VectorType):
         return value
     scalar = context.cast(builder, value, kind, vector.scalar)
@@ -65,7 +65,7 @@ def _spread(context: Any, builder: Any, kind: Any, value: Any, vector: Any) -> A
 
 
 def _kind_in(buffer: Any) -> Any:
-    """Return the vectors that a C-ordered array of one axis holds; None for other types."""
+    """Return the vector type of a C-ordered array of one axis; None for other types."""
     if isinstance(buffer, types.Array) and buffer.ndim == 1 and buffer.layout == "C":
         return VECTOR_TYPES.get(buffer.dtype)
     return None
@@ -135,7 +135,7 @@ def _reciprocal_root(typing: Any, value: Any) -> Any:
         y = builder.fdiv(_constant(single, 1.0), rooted, flags=quick)
         if value == FLOAT32_VECTOR:
             return y
-        # One step of Newton's: an error e, here some 2^-22, becomes 1.5 e^2.
+        # One Newton step y <- y + y (1 - x y^2) / 2: an error e of some 2^-22 becomes 1.5 e^2.
         y = builder.fpext(y, value.form)
         error = builder.fmul(builder.fmul(x, y), y)
         error = builder.fsub(
@@ -165,7 +165,7 @@ def _exp2_minus(typing: Any, value: Any) -> Any:
 
 
 def _coefficients(degree: int) -> list[float]:
-    """Return a polynomial near 2^-f for f in [0, 1], highest power first, exact at f = 0."""
+    """Return coefficients of a polynomial near 2^-f on [0, 1], highest power first."""
     slope = Chebyshev.interpolate(
         lambda f: np.expm1(-f * np.log(2.0)) / f, degree - 1, domain=[0.0, 1.0]
     )
@@ -174,7 +174,7 @@ def _coefficients(degree: int) -> list[float]:
 
 
 def _define_operator(operation: Callable[..., Any], instruction: str) -> None:
-    """Give the vectors one arithmetic operator, with vectors or a scalar on either side."""
+    """Define an arithmetic operator of vectors, with a vector or scalar on either side."""
 
     def place_by_place(typing: Any, left: Any, right: Any) -> Any:
         kind = left if isinstance(left, VectorType) else right
@@ -199,7 +199,7 @@ def _define_operator(operation: Callable[..., Any], instruction: str) -> None:
             return applied
         return None
 
-    # Numba wants the parameters of both, annotations included, to be the same.
+    # Numba requires the same parameters of both, annotations included.
     def applied(left: Any, right: Any) -> Any:
         return apply(left, right)
 
@@ -217,7 +217,7 @@ Scalar = float | np.float32 | np.float64
 if TYPE_CHECKING:
 
     class Vector:
-        """64 bytes of float32 or float64; exists only inside compiled kernels."""
+        """Vector of 64 bytes of float32 or float64, in compiled kernels only."""
 
         def __add__(self, other: "Vector | Scalar") -> "Vector": ...
         def __radd__(self, other: Scalar) -> "Vector": ...
@@ -227,16 +227,16 @@ if TYPE_CHECKING:
         def __rmul__(self, other: Scalar) -> "Vector": ...
 
     def load(buffer: Float | Float32, offset: int) -> Vector:
-        """Return the numbers from `offset` on of a C-ordered array of one axis."""
+        """Return the vector at `offset` of a C-ordered array of one axis."""
 
     def store(buffer: Float | Float32, offset: int, value: Vector | Scalar) -> None:
-        """Write them; a scalar goes into every place."""
+        """Write a vector at `offset`; a scalar is copied to all places."""
 
     def limit(value: Vector, top: Scalar) -> Vector:
-        """Return the smaller of both; NaN stays NaN."""
+        """Return min(value, top) place by place; NaN stays NaN."""
 
     def total(value: Vector) -> float:
-        """Return the sum."""
+        """Return the sum over the places of a vector."""
 
     def reciprocal_root(value: Vector) -> Vector:
         """Return 1 / sqrt(value), value in [1e-37, 1e37]; relative error 2e-7 or 1e-13."""
