@@ -22,6 +22,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "notebook").glob("*.md")),
+    *sorted((ROOT / "docs" / "tasks").glob("*.md")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {"--env-steps": "20000", "--evaluations": "12", "--episodes": "40"}

@@ -1,4 +1,4 @@
-"""The page of tasks tells of every task, and each number observed is the one that it says."""
+"""The pages of tasks cover every task, and each number observed is the one they document."""
 
 import json
 import re
@@ -15,7 +15,11 @@ from rolecast.envs.registry import FAMILIES, make_task, task_specs
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tasks.md"
 TABLE = re.compile(r"<!-- observation: (\S+) -->\n((?:\|.*\n)+)")
-TABLES = dict(TABLE.findall(PAGE.read_text()))
+PAGES = (PAGE, *sorted((PAGE.parent / "tasks").glob("*.md")))
+"""The guide, and a page for each family of tasks."""
+
+TEXT = "\n".join(page.read_text() for page in PAGES)
+TABLES = dict(TABLE.findall(TEXT))
 FORCE = "N m, N"
 FLAT = ("pred_prey_3", "drone_delivery_3")
 """Tasks whose numbers come from no simulator of others."""
@@ -47,7 +51,7 @@ def units_of_state(model: Any) -> list[str]:
     return [*positions, *velocities, *[FORCE] * (6 * int(model.nbody))]
 
 
-def test_every_task_has_its_numbers_on_the_page() -> None:
+def test_every_task_has_its_numbers_on_a_page() -> None:
     smallest = {f"{name}_{family.sizes[0]}" for name, family in FAMILIES.items()}
     assert TABLES.keys() == (smallest | NAMED_TASKS.keys()) - {"het_pred_prey_3"}
 
@@ -72,11 +76,19 @@ def test_every_option_is_named(option: str) -> None:
     assert re.search(rf"`{option}\b", PAGE.read_text())
 
 
-def test_every_picture_of_the_page_is_made_by_the_command_and_small() -> None:
-    shown = re.findall(r"\]\((tasks/\S+\.png)\)", PAGE.read_text())
-    assert shown
-    assert {Path(name).stem for name in shown} == DRAWN_TASKS.keys()
-    assert max((PAGE.parent / name).stat().st_size for name in shown) < 60_000
+def test_the_guide_links_the_page_of_each_family() -> None:
+    linked = re.findall(r"\]\((tasks/\w+\.md)\)", PAGE.read_text())
+    assert {PAGE.parent / name for name in linked} == set(PAGES) - {PAGE}
+
+
+def test_every_picture_of_the_pages_is_made_by_the_command_and_small() -> None:
+    shown = [
+        page.parent / name
+        for page in PAGES
+        for name in re.findall(r"\]\((\S+\.png)\)", page.read_text())
+    ]
+    assert {picture.stem for picture in shown} == DRAWN_TASKS.keys()
+    assert max(picture.stat().st_size for picture in shown) < 60_000
 
 
 def test_the_table_of_returns_is_that_of_the_measured_results() -> None:
