@@ -17,11 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.benchmarks.resumable import (
+from rolecast.benchmarks.result_table import (
     ROWS_SCHEMA,
     UNFINISHED_KEY,
     Row,
-    chosen,
     finished,
     read_rows,
 )
@@ -119,13 +118,6 @@ def trials_of(
         for heading, experiment in scaled
         for plan in experiment.trials()
     ]
-
-
-def chosen_trials(
-    trials: Iterable[TableTrial], filters: Sequence[str], kinds: Sequence[str]
-) -> list[TableTrial]:
-    """Return the trials that all filters let through; see `resumable.chosen`."""
-    return chosen(trials, filters, kinds=kinds, named=lambda trial: trial.names)
 
 
 def run_missing_trials(

@@ -14,9 +14,8 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.regions import fill_region
-from rolecast.benchmarks.resumable import Row, place
-from rolecast.benchmarks.table_text import slug
+from rolecast.benchmarks.result_table import Row, place
+from rolecast.benchmarks.table_text import fill_region, slug
 from rolecast.core.files import write_bytes
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED

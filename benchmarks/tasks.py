@@ -6,8 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.benchmarks.regions import fill_region
-from rolecast.benchmarks.table_text import table
+from rolecast.benchmarks.table_text import fill_region, table
 from rolecast.core.files import read_json, write_bytes, write_json
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.registry import FAMILIES, make_task, task_specs

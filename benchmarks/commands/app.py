@@ -14,6 +14,7 @@ from rolecast.benchmarks.commands.options import (
     folder_of,
     kept_results,
     only_option,
+    run_table,
     say_written,
     tell,
     write_results,
@@ -48,7 +49,6 @@ def main_table(
     A finished search is kept and not computed again, one that is stopped goes on where it was;
     tables and pictures are written anew at the end of each call.
     """
-    from rolecast.benchmarks.experiment_table import chosen_trials
     from rolecast.benchmarks.main_table import (
         MAIN_FILTERS,
         main_trials,
@@ -56,10 +56,11 @@ def main_table(
         run_main_table,
         write_main_table,
     )
+    from rolecast.benchmarks.result_table import chosen
 
     folder = folder_of(out, quick=quick)
     every = quick_main_trials() if quick else main_trials(seeds)
-    trials = chosen_trials(every, only or [], MAIN_FILTERS)
+    trials = chosen(every, only or [], MAIN_FILTERS)
     rows = run_main_table(trials, folder / "main.json", processes=processes, note=warn)
     written = write_main_table(rows, folder, readme=readme)
     tell(rows, written, json=json)
@@ -148,23 +149,36 @@ def optimizers_table(
     Some two hours of one core, in pieces as you like (`--only kind=policy`, say): a finished cell
     is kept at once, in optimizers.json or optimizers_policies.json.
     """
-    from rolecast.benchmarks.optimizers.files import ratios
-    from rolecast.benchmarks.optimizers.policy_files import gains
-    from rolecast.benchmarks.optimizers.run import (
-        all_cells,
-        chosen,
-        quick_cells,
-        run_missing,
-        write_files,
-    )
+    from rolecast.benchmarks import policy_page, policy_table
+    from rolecast.benchmarks.experiment_table import TableTrial
+    from rolecast.benchmarks.functions.known_page import KNOWN_TABLE, ratios
+    from rolecast.benchmarks.functions.known_suite import known_runs, quick_known_runs
+    from rolecast.benchmarks.functions.runs import FunctionRun
+    from rolecast.benchmarks.result_table import chosen
 
     folder = folder_of(out, quick=quick)
-    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
-    functions, searches = run_missing(cells, folder, processes=processes, note=warn)
-    written = write_files(functions, searches, folder)
+    runs = quick_known_runs() if quick else known_runs(seeds)
+    trials = policy_table.quick_policy_trials() if quick else policy_table.policy_trials(seeds)
+    cells: list[FunctionRun | TableTrial] = chosen([*runs, *trials], only or [], KNOWN_TABLE.kinds)
+    functions = KNOWN_TABLE.run_missing(
+        [cell for cell in cells if isinstance(cell, FunctionRun)],
+        folder,
+        processes=processes,
+        note=warn,
+    )
+    path = folder / policy_table.POLICIES_FILE
+    searches = policy_table.run_policy_table(
+        [cell for cell in cells if isinstance(cell, TableTrial)],
+        path,
+        processes=processes,
+        note=warn,
+    )
+    written = KNOWN_TABLE.write(functions, folder)
+    if searches:
+        written += [path, *policy_page.write_files(searches, folder)]
     compared = {
         "ratios": ratios(functions).to_dict("records"),
-        "gains": gains(searches).to_dict("records"),
+        "gains": policy_page.gains(searches).to_dict("records"),
     }
     tell([*functions, *searches], written, json=json, **(compared if json else {}))
 
@@ -192,19 +206,18 @@ def baselines_ledger(
     goes on from its last point. Pictures, and the page if one is given, are written anew at the
     end of each call.
     """
-    from rolecast.benchmarks.experiment_table import chosen_trials
     from rolecast.benchmarks.ledger.trials import (
         LEDGER_FILTERS,
         ledger_trials,
         quick_ledger_trials,
         run_ledger,
     )
-    from rolecast.benchmarks.resumable import finished, read_rows
+    from rolecast.benchmarks.result_table import chosen, finished, read_rows
 
     folder = folder_of(out, quick=quick)
     path = folder / "baselines.json"
     every = quick_ledger_trials() if quick else ledger_trials(seeds)
-    trials = chosen_trials(every, only or [], LEDGER_FILTERS)
+    trials = chosen(every, only or [], LEDGER_FILTERS)
     if listed:
         done = finished(read_rows(path))
         if json:
@@ -235,13 +248,10 @@ def competitors_table(
 
     A finished cell is kept in competitors.json at once and not computed again.
     """
-    from rolecast.benchmarks.competitors.cells import all_cells, quick_cells
-    from rolecast.benchmarks.competitors.files import write_files
-    from rolecast.benchmarks.competitors.run import chosen, run_missing
+    from rolecast.benchmarks.functions.published_page import PUBLISHED_TABLE
+    from rolecast.benchmarks.functions.published_suite import published_runs, quick_published_runs
 
-    folder = folder_of(out, quick=quick)
-    cells = chosen(quick_cells() if quick else all_cells(seeds), only or [])
-    path = folder / "competitors.json"
-    rows = run_missing(cells, path, processes=processes, note=warn)
-    written = [path, *write_files(rows, folder)]
-    tell(rows, written, json=json)
+    runs = quick_published_runs() if quick else published_runs(seeds)
+    run_table(
+        PUBLISHED_TABLE, runs, only, folder_of(out, quick=quick), processes=processes, json=json
+    )

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rolecast.platform.cli.output import print_json, say
+from rolecast.benchmarks.result_table import Cell, ResultTable, chosen
+from rolecast.platform.cli.output import print_json, say, warn
 
 Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
@@ -61,3 +62,18 @@ def tell(
         print_json({"cells": len(rows), **further, "written": written})
     else:
         say_written(written)
+
+
+def run_table(
+    table: ResultTable[Cell],
+    cells: Iterable[Cell],
+    only: Sequence[str] | None,
+    folder: Path,
+    *,
+    processes: int,
+    json: bool,
+) -> None:
+    """Run the cells of a table that are asked for and missing, write its files, and say so."""
+    asked = chosen(cells, only or [], table.kinds)
+    rows = table.run_missing(asked, folder, processes=processes, note=warn)
+    tell(rows, table.write(rows, folder), json=json)

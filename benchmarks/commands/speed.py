@@ -11,8 +11,8 @@ from rolecast.benchmarks.commands.options import (
     folder_of,
     kept_results,
     only_option,
+    run_table,
     say_written,
-    tell,
     write_results,
 )
 from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
@@ -92,12 +92,10 @@ def proposals_table(
 
     A finished optimiser and number of dimensions is kept in proposals.json and not measured again.
     """
-    from rolecast.benchmarks.proposals.cells import all_cells, quick_cells
-    from rolecast.benchmarks.proposals.run import chosen, run_missing, write_files
+    from rolecast.benchmarks.proposals import proposal_runs, quick_proposal_runs
+    from rolecast.benchmarks.proposals_page import PROPOSALS_TABLE
 
-    folder = folder_of(out, quick=quick)
-    cells = chosen(quick_cells() if quick else all_cells(), only or [])
-    path = folder / "proposals.json"
-    rows = run_missing(cells, path, processes=processes, note=warn)
-    written = [path, *write_files(rows, folder)]
-    tell(rows, written, json=json)
+    runs = quick_proposal_runs() if quick else proposal_runs()
+    run_table(
+        PROPOSALS_TABLE, runs, only, folder_of(out, quick=quick), processes=processes, json=json
+    )

@@ -12,9 +12,8 @@ from matplotlib.ticker import FuncFormatter
 
 from rolecast.benchmarks.ledger.trials import KNOWN_RETURNS, LEDGER_SECTIONS
 from rolecast.benchmarks.main_table import seeds_of, team_yardsticks
-from rolecast.benchmarks.regions import fill_region
-from rolecast.benchmarks.resumable import UNFINISHED_KEY, Row
-from rolecast.benchmarks.table_text import slug
+from rolecast.benchmarks.result_table import UNFINISHED_KEY, Row
+from rolecast.benchmarks.table_text import fill_region, slug
 from rolecast.core.files import write_bytes
 from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.comparison.paper import paper_number

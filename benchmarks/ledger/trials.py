@@ -13,7 +13,7 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.resumable import Row, place
+from rolecast.benchmarks.result_table import Row, place
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod

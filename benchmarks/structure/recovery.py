@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rolecast.benchmarks.functions.known_optimum import additive
+from rolecast.benchmarks.functions.black_boxes import additive
 from rolecast.benchmarks.table_text import table
 from rolecast.platform.optimizers.structure.returns import pair_scores
 from rolecast.platform.surrogate.outcome_transform import transform_returns

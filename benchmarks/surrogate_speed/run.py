@@ -121,8 +121,10 @@ def measure_all(
         covariance and for its gradient, the same per pair and clique, and the peak of memory beyond
         what the process had before, and how many times faster the fused kernel is at the same case.
         How many times as fast it is on all cores. Whole iterations, and how many times as fast as
-        BoTorch's they are. Raises: RequestError: a part is not known, or is of CUDA and torch sees
-        none.
+        BoTorch's they are.
+
+    Raises:
+        RequestError: a part is not known, or is of CUDA and torch sees none.
     """
     known = BENCHMARK_PARTS | CUDA_PARTS
     for part in parts:

@@ -17,7 +17,7 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.resumable import ROWS_SCHEMA, UNFINISHED_KEY, Row, finished, read_rows
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, UNFINISHED_KEY, Row, finished, read_rows
 from rolecast.core.errors import RunError
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder

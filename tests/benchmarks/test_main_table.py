@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import rolecast
-from rolecast.benchmarks.experiment_table import chosen_trials
 from rolecast.benchmarks.main_table import (
     MAIN_FILTERS,
     REGION_BEGIN,
@@ -19,7 +18,7 @@ from rolecast.benchmarks.main_table import (
     seeds_of,
     write_main_table,
 )
-from rolecast.benchmarks.resumable import ROWS_SCHEMA, read_rows
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen, read_rows
 from rolecast.core.errors import RequestError
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.config import SearchConfig
@@ -76,13 +75,13 @@ def test_every_optimiser_can_be_built(method: SearchMethod) -> None:
     ],
 )
 def test_filters_of_a_kind_are_alternatives_and_kinds_agree(filters: list[str], count: int) -> None:
-    assert len(chosen_trials(main_trials(2), filters, MAIN_FILTERS)) == count
+    assert len(chosen(main_trials(2), filters, MAIN_FILTERS)) == count
 
 
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_row_is_what_a_search_by_hand_finds(tmp_path: Path) -> None:
     """The same search again by `rolecast.search`, scored by `rolecast.evaluate`."""
-    trials = chosen_trials(quick_main_trials(), ["optimizer=random"], MAIN_FILTERS)
+    trials = chosen(quick_main_trials(), ["optimizer=random"], MAIN_FILTERS)
     (found,) = run_main_table(trials, tmp_path / "main.json", processes=1, note=lambda _: None)
     rolecast.search(
         "pred_prey_3",

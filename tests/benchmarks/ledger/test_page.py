@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.experiment_table import TrialEnd, chosen_trials
+from rolecast.benchmarks.experiment_table import TrialEnd
 from rolecast.benchmarks.ledger.page import (
     LEDGER_HEAD,
     REGION_BEGIN,
@@ -27,7 +27,7 @@ from rolecast.benchmarks.ledger.trials import (
     ledger_trials,
     tuning_of,
 )
-from rolecast.benchmarks.resumable import ROWS_SCHEMA
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
 from rolecast.platform.cli.app import main
 from rolecast.platform.search.measurements import Yardstick
 from rolecast.platform.tuning.methods import LearnerMethod
@@ -77,13 +77,11 @@ def test_every_learner_of_every_heading_has_a_training_a_seed() -> None:
     ],
 )
 def test_filters_choose_trainings(filters: list[str], count: int) -> None:
-    assert len(chosen_trials(ledger_trials(3), filters, LEDGER_FILTERS)) == count
+    assert len(chosen(ledger_trials(3), filters, LEDGER_FILTERS)) == count
 
 
 def test_a_row_has_every_point_and_its_last_score() -> None:
-    (trial,) = chosen_trials(
-        ledger_trials(1), ["arena=Pendulum-v1", "contestant=td3"], LEDGER_FILTERS
-    )
+    (trial,) = chosen(ledger_trials(1), ["arena=Pendulum-v1", "contestant=td3"], LEDGER_FILTERS)
     end = TrialEnd(points=POINTS, parameters=7, seconds=5.0, commits=["old", "new"])
     found = ledger_result(trial, end)
     assert [point["env_steps"] for point in found["curve"]] == [255, 505]

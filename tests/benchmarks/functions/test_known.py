@@ -6,36 +6,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.optimizers.cells import (
-    ASK_BATCH,
-    CONTESTANTS,
-    PROBLEMS,
-    Cell,
-    Contestant,
-    Problem,
-    function_cells,
-    run_cell,
-)
-from rolecast.benchmarks.optimizers.files import (
+from rolecast.benchmarks.experiment_table import TableTrial
+from rolecast.benchmarks.functions.known_page import (
+    KNOWN_TABLE,
     interval,
     markdown,
     ratios,
     summary,
-    write_files,
 )
-from rolecast.benchmarks.optimizers.run import (
-    FUNCTIONS_FILE,
-    all_cells,
-    chosen,
-    quick_cells,
-    run_missing,
+from rolecast.benchmarks.functions.known_suite import (
+    KNOWN_METHODS,
+    KNOWN_PROBLEMS,
+    function_of,
+    known_runs,
+    quick_known_runs,
+    run_known,
 )
-from rolecast.benchmarks.resumable import ROWS_SCHEMA
+from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun, OptimizerMethod
+from rolecast.benchmarks.policy_table import policy_trials, quick_policy_trials
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
 from rolecast.platform.optimizers.registry import make_optimizer
 
-TINY = Problem(kind="additive", dimension=6, noise=0.2, evaluations=60)
+TINY = FunctionProblem(kind="additive", dimension=6, noise=0.2, evaluations=60)
 
 
 def row(contestant: str, seed: int, regrets: list[float]) -> dict[str, Any]:
@@ -44,7 +38,7 @@ def row(contestant: str, seed: int, regrets: list[float]) -> dict[str, Any]:
         "problem": "additive 6",
         "contestant": contestant,
         "seed": seed,
-        "evaluations": [ASK_BATCH * (place + 1) for place in range(4)],
+        "evaluations": [FunctionProblem.batch * (place + 1) for place in range(4)],
         "regrets": regrets,
         "seconds": [0.1, 0.2, 0.3, 0.4],
     }
@@ -56,54 +50,56 @@ ROWS = [row("local, none", seed, [0.8, 0.6, 0.5, 0.4]) for seed in range(3)] + [
 
 
 def test_every_cell_differs_and_random_search_meets_every_problem() -> None:
-    cells = function_cells(2)
+    cells = known_runs(2)
     assert len({cell.key for cell in cells}) == len(cells)
-    met = {cell.problem for cell in cells if cell.contestant.name == "random"}
-    assert met == set(PROBLEMS)
+    met = {cell.problem for cell in cells if cell.method.name == "random"}
+    assert met == set(KNOWN_PROBLEMS)
 
 
 @pytest.mark.parametrize(
     "problem",
-    [each for each in PROBLEMS if each.kind != "additive" or each.dimension == 20],
+    [each for each in KNOWN_PROBLEMS if each.kind != "additive" or each.dimension == 20],
     ids=lambda each: each.name,
 )
-def test_contestants_with_a_graph_are_asked_where_there_is_one(problem: Problem) -> None:
-    structured = [each for each in CONTESTANTS if each.graph is not None]
-    known = problem.function(0).cliques is not None
+def test_contestants_with_a_graph_are_asked_where_there_is_one(problem: FunctionProblem) -> None:
+    structured = [each for each in KNOWN_METHODS if each.graph is not None]
+    known = function_of(problem, 0).cliques is not None
     assert any(each.takes(problem) for each in structured) == known
 
 
-@pytest.mark.parametrize("contestant", CONTESTANTS, ids=lambda each: each.name)
-def test_every_contestant_can_be_built(contestant: Contestant) -> None:
-    settings = contestant.settings_for(TINY, 0)
+@pytest.mark.parametrize("contestant", KNOWN_METHODS, ids=lambda each: each.name)
+def test_every_contestant_can_be_built(contestant: OptimizerMethod) -> None:
+    settings = contestant.settings_for(TINY, function_of(TINY, 0).cliques)
     optimizer = make_optimizer(contestant.optimizer, dimension=6, seed=0, **settings)
     assert optimizer.ask(5).shape == (5, 6)
 
 
 def test_cmaes_begins_with_three_quarters_of_the_cubes_width() -> None:
-    chosen = next(each for each in CONTESTANTS if each.name == "cmaes full")
-    assert chosen.settings_for(TINY, 0)["radius"] == pytest.approx(0.75 * (6.0 / 12.0) ** 0.5)
+    full = next(each for each in KNOWN_METHODS if each.name == "cmaes full")
+    assert full.settings_for(TINY)["radius"] == pytest.approx(0.75 * (6.0 / 12.0) ** 0.5)
 
 
 def test_the_control_has_as_many_cliques_as_the_truth() -> None:
     true, random = (
-        next(each for each in CONTESTANTS if each.name == f"local, {graph}").settings_for(TINY, 0)
+        next(each for each in KNOWN_METHODS if each.name == f"local, {graph}").settings_for(
+            TINY, function_of(TINY, 0).cliques
+        )
         for graph in ("true", "random")
     )
-    assert true["cliques"] == TINY.function(0).cliques != random["cliques"]
+    assert true["cliques"] == function_of(TINY, 0).cliques != random["cliques"]
     assert sorted(map(len, true["cliques"])) == sorted(map(len, random["cliques"]))
 
 
 def test_a_cell_records_the_true_regret_of_the_incumbent() -> None:
     """Of random search, whose incumbent can be told from outside, by the same draws again."""
-    problem = Problem(kind="additive", dimension=6, evaluations=60)
-    contestant = next(each for each in CONTESTANTS if each.name == "random")
-    found = run_cell(Cell(problem=problem, contestant=contestant, seed=3))
-    optimizer, function = make_optimizer("random", dimension=6, seed=3), problem.function(3)
+    problem = FunctionProblem(kind="additive", dimension=6, evaluations=60)
+    contestant = next(each for each in KNOWN_METHODS if each.name == "random")
+    found = run_known(FunctionRun(problem=problem, method=contestant, seed=3))
+    optimizer, function = make_optimizer("random", dimension=6, seed=3), function_of(problem, 3)
     for evaluations, regret in zip(found["evaluations"], found["regrets"], strict=True):
-        points = optimizer.ask(ASK_BATCH)
+        points = optimizer.ask(FunctionProblem.batch)
         optimizer.tell(points, function.value(points))
-        assert evaluations % ASK_BATCH == 0
+        assert evaluations % FunctionProblem.batch == 0
         assert regret == pytest.approx(function.regret(optimizer.best()), rel=1e-4)
     assert found["seconds"] == sorted(found["seconds"])
 
@@ -118,28 +114,30 @@ def test_a_cell_records_the_true_regret_of_the_incumbent() -> None:
     ],
 )
 def test_filters_of_a_kind_are_alternatives_and_kinds_agree(filters: list[str], count: int) -> None:
-    assert len(chosen(quick_cells(), filters)) == count
+    cells: list[FunctionRun | TableTrial] = [*quick_known_runs(), *quick_policy_trials()]
+    assert len(chosen(cells, filters, KNOWN_TABLE.kinds)) == count
 
 
 @pytest.mark.parametrize("filters", [["optimizer=random"], ["random"], ["seed=77"]])
 def test_a_filter_that_leaves_nothing_is_refused(filters: list[str]) -> None:
+    cells: list[FunctionRun | TableTrial] = [*known_runs(1), *policy_trials(1)]
     with pytest.raises(RequestError, match="--only"):
-        chosen(all_cells(1), filters)
+        chosen(cells, filters, KNOWN_TABLE.kinds)
 
 
 def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
-    cells = chosen(quick_cells(), ["contestant=random", "kind=additive", "kind=hartmann6"])
+    filters = ["contestant=random", "kind=additive", "kind=hartmann6"]
+    cells = chosen(quick_known_runs(), filters, KNOWN_TABLE.kinds)
     told: list[str] = []
-    path = tmp_path / FUNCTIONS_FILE
+    path = tmp_path / KNOWN_TABLE.file
     write_json(
         path, {"schema": ROWS_SCHEMA, "cells": [row("random", 0, [0.5]) | {"key": cells[0].key}]}
     )
-    first, searches = run_missing(cells, tmp_path, processes=1, note=told.append)
+    first = KNOWN_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append)
     assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
     assert [row["key"] for row in first] == [cell.key for cell in cells]
     assert first[0]["regrets"] == [0.5]
-    assert searches == []
-    assert run_missing(cells, tmp_path, processes=1, note=told.append) == (first, [])
+    assert KNOWN_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append) == first
 
 
 def test_the_table_tells_median_and_interval_at_each_share_of_the_budget() -> None:
@@ -163,8 +161,9 @@ def test_the_interval_of_one_seed_is_its_value() -> None:
 
 
 def test_the_files_hold_every_problem(tmp_path: Path) -> None:
-    written = write_files(ROWS, tmp_path)
+    written = KNOWN_TABLE.write(ROWS, tmp_path)
     assert {path.name for path in written} == {
+        "optimizers.json",
         "optimizers.csv",
         "optimizers.md",
         "optimizers.png",
@@ -178,10 +177,10 @@ def test_the_files_hold_every_problem(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "problem",
-    [each for each in PROBLEMS if each.kind != "additive" or each.dimension == 20],
+    [each for each in KNOWN_PROBLEMS if each.kind != "additive" or each.dimension == 20],
     ids=lambda each: each.name,
 )
-def test_no_optimum_is_where_searches_begin(problem: Problem) -> None:
+def test_no_optimum_is_where_searches_begin(problem: FunctionProblem) -> None:
     """Larger additive ones are drawn by the same code; their optima take seconds to find."""
-    function = problem.function(0)
+    function = function_of(problem, 0)
     assert function.regret(np.full(problem.dimension, 0.5)) > 0.1

@@ -16,20 +16,19 @@ from botorch.test_functions.synthetic import (
 )
 from scipy.optimize import minimize
 
-from rolecast.benchmarks.competitors.cells import (
-    PROBLEMS,
+from rolecast.benchmarks.functions.literature import PUBLISHED_FIGURES, embedded, rover
+from rolecast.benchmarks.functions.published_page import PUBLISHED_TABLE, markdown, published
+from rolecast.benchmarks.functions.published_suite import (
+    PUBLISHED_PROBLEMS,
     REGRET_PLACES,
-    Cell,
-    Problem,
-    all_cells,
-    contestants,
-    quick_cells,
-    run_cell,
+    published_methods,
+    published_problem,
+    published_runs,
+    quick_published_runs,
+    run_published,
 )
-from rolecast.benchmarks.competitors.files import markdown, published, write_files
-from rolecast.benchmarks.competitors.problems import PUBLISHED_FIGURES, embedded, rover
-from rolecast.benchmarks.competitors.run import chosen, run_missing
-from rolecast.benchmarks.resumable import ROWS_SCHEMA
+from rolecast.benchmarks.functions.runs import FunctionRun
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
 from rolecast.core.types import Float
@@ -126,25 +125,23 @@ def test_a_function_that_cannot_be_is_refused(kind: str, dimension: int, message
 
 
 def test_every_competitor_of_the_registry_is_asked_and_every_cell_differs() -> None:
-    cells = all_cells(2)
+    cells = published_runs(2)
     assert len({cell.key for cell in cells}) == len(cells)
-    asked = {cell.contestant.optimizer for cell in cells}
+    asked = {cell.method.optimizer for cell in cells}
     assert asked >= set(BASELINES)
     assert [cell.seed for cell in cells] == sorted(cell.seed for cell in cells)
-    names = {contestant.name for contestant in contestants()}
-    assert all(names.issuperset(problem.asked) for problem in PROBLEMS)
-    one_by_one = [
-        cell.contestant.name for cell in cells if cell.problem.name.endswith("one by one")
-    ]
+    names = {contestant.name for contestant in published_methods()}
+    assert all(names.issuperset(problem.asked) for problem in PUBLISHED_PROBLEMS)
+    one_by_one = [cell.method.name for cell in cells if cell.problem.name.endswith("one by one")]
     assert one_by_one.count("baxus") == 2
     assert "gibo" not in one_by_one
 
 
 def test_a_cell_records_regrets_of_the_best_point_and_of_the_incumbent() -> None:
     """Of random search, whose points can be told from outside, by the same draws again."""
-    problem = Problem(kind="branin", dimension=5, evaluations=40)
-    contestant = next(each for each in contestants() if each.name == "random")
-    found = run_cell(Cell(problem=problem, contestant=contestant, seed=2))
+    problem = published_problem(kind="branin", dimension=5, evaluations=40)
+    contestant = next(each for each in published_methods() if each.name == "random")
+    found = run_published(FunctionRun(problem=problem, method=contestant, seed=2))
     optimizer, function = make_optimizer("random", dimension=5, seed=2), embedded("branin", 5, 2)
     greatest = -np.inf
     assert found["evaluations"] == [10, 20, 30, 40]
@@ -157,15 +154,17 @@ def test_a_cell_records_regrets_of_the_best_point_and_of_the_incumbent() -> None
 
 
 def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
-    cells = chosen(quick_cells(), ["contestant=random", "contestant=cmaes"])
+    cells = chosen(
+        quick_published_runs(), ["contestant=random", "contestant=cmaes"], PUBLISHED_TABLE.kinds
+    )
     told: list[str] = []
     path = tmp_path / "competitors.json"
-    done = row(cells[0].contestant.name, 0, 0.125) | {"key": cells[0].key}
+    done = row(cells[0].method.name, 0, 0.125) | {"key": cells[0].key}
     write_json(path, {"schema": ROWS_SCHEMA, "cells": [done]})
-    first = run_missing(cells, path, processes=1, note=told.append)
+    first = PUBLISHED_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append)
     assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
     assert 0.125 in [each["observed"][-1] for each in first]
-    assert run_missing(cells, path, processes=1, note=told.append) == first
+    assert PUBLISHED_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append) == first
 
 
 def row(contestant: str, seed: int, regret: float) -> dict[str, Any]:
@@ -189,14 +188,18 @@ def test_the_page_sets_printed_figures_beside_ours(tmp_path: Path) -> None:
     assert "| turbo | **0.02** [0.01, 0.5] | **0.02** [0.01, 0.5] | 0.001 ± 0.001 | 3 | 1 |" in text
     assert "| branin 2, 200 | turbo | 0.000 ± 0.000 | `turbo` **0.02** [0.01, 0.5] | 10 |" in text
     assert "| xnes (full covariance) | | | 0.047 ± 0.083 | | |" in text
-    written = write_files(rows, tmp_path)
-    assert {path.name for path in written} == {"competitors.md", "competitors.png"}
+    written = PUBLISHED_TABLE.write(rows, tmp_path)
+    assert {path.name for path in written} == {
+        "competitors.json",
+        "competitors.md",
+        "competitors.png",
+    }
     assert (tmp_path / "competitors.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_printed_figure_names_its_source_and_a_problem_of_the_table() -> None:
-    budgets = {problem.name: problem for problem in PROBLEMS}
-    names = {contestant.name for contestant in contestants()}
+    budgets = {problem.name: problem for problem in PUBLISHED_PROBLEMS}
+    names = {contestant.name for contestant in published_methods()}
     for line in published():
         problem = budgets[line["problem"]]
         assert line["source"]
@@ -210,10 +213,10 @@ def test_every_printed_figure_names_its_source_and_a_problem_of_the_table() -> N
 
 
 def test_some_settings_follow_from_the_problem() -> None:
-    by_name = {contestant.name: contestant for contestant in contestants()}
-    problem = Problem(kind="branin", dimension=100, evaluations=50)
+    by_name = {contestant.name: contestant for contestant in published_methods()}
+    problem = published_problem(kind="branin", dimension=100, evaluations=50)
     assert by_name["cmaes sigma 0.25"].settings_for(problem) == {"radius": 2.5}
     assert by_name["baxus"].settings_for(problem) == {"evaluations": 40}
     assert by_name["alebo"].settings_for(problem)["embedding"] == 4
-    other = Problem(kind="hartmann6", dimension=100, evaluations=50)
+    other = published_problem(kind="hartmann6", dimension=100, evaluations=50)
     assert "embedding" not in by_name["alebo"].settings_for(other)

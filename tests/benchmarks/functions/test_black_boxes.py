@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rolecast.benchmarks.functions.additive import AdditiveFunction, relabelled
-from rolecast.benchmarks.functions.known_optimum import (
+from rolecast.benchmarks.functions.black_boxes import (
     STANDARD_FUNCTIONS,
-    Function,
+    ScaledFunction,
     additive,
     embedded,
 )
@@ -16,7 +16,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
 
-def mixed_difference(function: Function, a: int, b: int, point: Float) -> float:
+def mixed_difference(function: ScaledFunction, a: int, b: int, point: Float) -> float:
     """Return f(x) - f(x + a) - f(x + b) + f(x + a + b): 0 where a and b do not interact."""
     steps = np.zeros((4, function.dimension))
     steps[1, a] = steps[2, b] = steps[3, [a, b]] = 0.2
@@ -70,7 +70,7 @@ def test_the_search_for_the_optimum_ends_at_the_same_value_from_two_starts(seed:
 
 def test_regret_is_0_at_the_optimum_and_1_at_a_point_as_good_as_the_mean() -> None:
     values = {0.0: 5.0, 1.0: 2.0}
-    function = Function(
+    function = ScaledFunction(
         dimension=1,
         value=lambda points: np.array([values[float(x)] for x in points[:, 0]]),
         optimum=5.0,

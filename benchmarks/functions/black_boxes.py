@@ -21,16 +21,21 @@ SAMPLE_POINTS: Final = 2000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Function:
-    """A function of the unit cube [0, 1]^D with what is known of it."""
-
-    dimension: int
-    """D."""
+    """A function of the unit cube [0, 1]^D whose optimum is known."""
 
     value: Callable[[Float], Float]
     """Maps points [N, D] to values [N], without noise."""
 
     optimum: float
-    """Greatest value, or the greatest that was found."""
+    """Greatest value, or the greatest that was found, or a bound on it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScaledFunction(Function):
+    """A function whose values over the cube, and interactions, are known too."""
+
+    dimension: int
+    """D."""
 
     mean: float
     """Mean over the cube: a point as good as this has normalised regret 1."""
@@ -119,7 +124,7 @@ STANDARD_FUNCTIONS: Final = {
 
 
 @lru_cache(maxsize=32)
-def additive(dimension: int, seed: int) -> Function:
+def additive(dimension: int, seed: int) -> ScaledFunction:
     """Return a sum over random cliques.
 
     Args:
@@ -129,7 +134,7 @@ def additive(dimension: int, seed: int) -> Function:
     rng = np.random.default_rng((seed, dimension))
     drawn = AdditiveFunction(dimension, rng)
     values = drawn(rng.random((SAMPLE_POINTS, dimension)))
-    return Function(
+    return ScaledFunction(
         dimension=dimension,
         value=drawn,
         optimum=drawn.greatest(dimension, rng),
@@ -140,7 +145,7 @@ def additive(dimension: int, seed: int) -> Function:
 
 
 @lru_cache(maxsize=4)
-def embedded(name: str, dimension: int, rotated: bool, seed: int) -> Function:
+def embedded(name: str, dimension: int, rotated: bool, seed: int) -> ScaledFunction:
     """Return a standard function in many dimensions.
 
     A function of few inputs takes them from as many dimensions, or from random directions that are
@@ -172,7 +177,7 @@ def embedded(name: str, dimension: int, rotated: bool, seed: int) -> Function:
         return known.value(0.5 + (points - summit) @ directions.T)
 
     values = value(rng.random((SAMPLE_POINTS, dimension)))
-    return Function(
+    return ScaledFunction(
         dimension=dimension,
         value=value,
         optimum=known.optimum,

@@ -1,4 +1,4 @@
-"""Functions of the literature as the competitors' papers put them: box, optimum, embedding.
+"""Functions of the literature as the papers of the competitors put them: box, optimum, embedding.
 
 All are maximised over the unit cube. Their optima do not lie in the middle, where local searches
 begin: boxes are those of the trust-region papers, which are not symmetric about the optimum.
@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 from scipy.interpolate import BSpline
 
-from rolecast.benchmarks.functions import known_optimum as functions
+from rolecast.benchmarks.functions import black_boxes as functions
+from rolecast.benchmarks.functions.black_boxes import Function
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
@@ -118,17 +119,7 @@ PUBLISHED_FIGURES: Final = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Embedded:
-    """A published function of some of the cube's dimensions."""
-
-    value: Callable[[Float], Float]
-    """Maps points [N, D] to values [N]."""
-
-    optimum: float
-
-
-def embedded(kind: str, dimension: int, seed: int) -> Embedded:
+def embedded(kind: str, dimension: int, seed: int) -> Function:
     """Return a function whose inputs are dimensions drawn by the seed; the rest do not matter.
 
     Args:
@@ -150,6 +141,6 @@ def embedded(kind: str, dimension: int, seed: int) -> Embedded:
     chosen = np.arange(inputs)
     if inputs < dimension:
         chosen = np.random.default_rng((seed, dimension)).permutation(dimension)[:inputs]
-    return Embedded(
+    return Function(
         value=lambda points: known.value(points[:, chosen]), optimum=known.optimum(inputs)
     )

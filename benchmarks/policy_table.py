@@ -16,10 +16,12 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.resumable import Row, by_table
+from rolecast.benchmarks.result_table import Row, by_table
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES, TABLE
+
+POLICIES_FILE: Final = "optimizers_policies.json"
 
 POLICY_KIND: Final = "policy"
 """Kind of these problems, for filters."""

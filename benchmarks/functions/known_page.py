@@ -1,7 +1,6 @@
 """Writes the optimisers' table for readers: CSV, Markdown and pictures."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import bootstrap
 
-from rolecast.benchmarks.optimizers.cells import ASK_BATCH
-from rolecast.core.files import write_all
+from rolecast.benchmarks.functions.known_suite import KNOWN_METHODS, KNOWN_PROBLEMS, run_known
+from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun
+from rolecast.benchmarks.result_table import ResultTable, by_table
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 
 BUDGET_SHARES: Final = (0.25, 0.5, 1.0)
@@ -59,7 +59,7 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
     """
     lines = []
     for (problem, contestant), cells in grouped(rows, "problem", "contestant").items():
-        batches = cells[0]["evaluations"][-1] / ASK_BATCH
+        batches = cells[0]["evaluations"][-1] / FunctionProblem.batch
         pace = float(np.median([cell["seconds"][-1] for cell in cells])) / batches
         for share in BUDGET_SHARES:
             place = round(share * len(cells[0]["regrets"])) - 1
@@ -134,7 +134,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "",
         "Simple regret of the incumbent (`best()`, its true value), as a share of the regret of "
         "the cube's mean: 1 is a uniform point, 0 the optimum. Median over seeds, from 0 on, and "
-        f"its 90 % bootstrap interval. Batches of {ASK_BATCH}. Written by "
+        f"its 90 % bootstrap interval. Batches of {FunctionProblem.batch}. Written by "
         "`rolecast bench optimizers`.",
     ]
     compared = ratios(rows)
@@ -219,14 +219,24 @@ def grouped(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]
     return found
 
 
-def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write optimizers.csv, .md and .png, and optimizers_time.png, beside the results file."""
+def pages(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return the page, its figures as CSV, and two pictures."""
     time = "processor time of the optimiser, s"
-    return write_all(
-        {
-            folder / "optimizers.csv": summary(rows).to_csv(index=False).encode(),
-            folder / "optimizers.md": markdown(rows).encode(),
-            folder / "optimizers.png": png(picture(rows, over="evaluations", label="evaluations")),
-            folder / "optimizers_time.png": png(picture(rows, over="seconds", label=time)),
-        }
-    )
+    return {
+        "optimizers.csv": summary(rows).to_csv(index=False).encode(),
+        "optimizers.md": markdown(rows).encode(),
+        "optimizers.png": png(picture(rows, over="evaluations", label="evaluations")),
+        "optimizers_time.png": png(picture(rows, over="seconds", label=time)),
+    }
+
+
+KNOWN_TABLE: Final[ResultTable[FunctionRun]] = ResultTable(
+    file="optimizers.json",
+    kinds=("problem", "kind", "contestant", "seed"),
+    run=run_known,
+    order=by_table(
+        [problem.name for problem in KNOWN_PROBLEMS], [method.name for method in KNOWN_METHODS]
+    ),
+    line=lambda row: f"regret {row['regrets'][-1]} in {row['seconds'][-1]:.1f} s",
+    pages=pages,
+)

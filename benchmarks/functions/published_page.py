@@ -9,14 +9,16 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 
-from rolecast.benchmarks.competitors.cells import (
+from rolecast.benchmarks.functions.published_suite import (
     ALEBO_BRANIN,
     EXACT_SETTINGS,
     FEW_FIRST,
-    PROBLEMS,
-    Problem,
+    PUBLISHED_PROBLEMS,
+    published_methods,
+    run_published,
 )
-from rolecast.core.files import write_all
+from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun
+from rolecast.benchmarks.result_table import ResultTable, by_table
 from rolecast.platform.reports.style import (
     INK,
     legend_lines,
@@ -55,7 +57,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "for this function, number of dimensions and of evaluations (sources below); batches "
         "differ. Written by `rolecast bench competitors`.",
     ]
-    for problem in PROBLEMS:
+    for problem in PUBLISHED_PROBLEMS:
         cells = [row for row in rows if row["problem"] == problem.name]
         if not cells:
             continue
@@ -100,7 +102,7 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(text) + "\n"
 
 
-def _at_the_end(problem: Problem) -> dict[str, Mapping[str, str]]:
+def _at_the_end(problem: FunctionProblem) -> dict[str, Mapping[str, str]]:
     """Return the printed figures after as many evaluations as the table has, by contestant.
 
     Of several the first; of no contestant by the method's own name.
@@ -149,9 +151,8 @@ def _printed(line: Mapping[str, str] | None) -> str:
 
 def picture(rows: Sequence[Row]) -> Figure:
     """Draw the regret of the best point so far against evaluations; medians, a panel a problem."""
-    problems = [
-        problem.name for problem in PROBLEMS if any(row["problem"] == problem.name for row in rows)
-    ]
+    there = {row["problem"] for row in rows}
+    problems = [problem.name for problem in PUBLISHED_PROBLEMS if problem.name in there]
     names = list(dict.fromkeys(row["contestant"] for row in rows))
     drawing, panels = panel_grid(
         len(problems) + 1, PANEL_COLUMNS, width=3.6 * PANEL_COLUMNS, height=2.8
@@ -179,11 +180,22 @@ def picture(rows: Sequence[Row]) -> Figure:
     return drawing
 
 
-def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write competitors.md and competitors.png beside the results file."""
-    return write_all(
-        {
-            folder / "competitors.md": markdown(rows).encode(),
-            folder / "competitors.png": png(picture(rows)),
-        }
-    )
+def pages(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return the page and the picture."""
+    return {
+        "competitors.md": markdown(rows).encode(),
+        "competitors.png": png(picture(rows)),
+    }
+
+
+PUBLISHED_TABLE: Final[ResultTable[FunctionRun]] = ResultTable(
+    file="competitors.json",
+    kinds=("problem", "contestant", "seed"),
+    run=run_published,
+    order=by_table(
+        [problem.name for problem in PUBLISHED_PROBLEMS],
+        [method.name for method in published_methods()],
+    ),
+    line=lambda row: f"regret {row['observed'][-1]} in {row['seconds'][-1]:.1f} s",
+    pages=pages,
+)

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from rolecast.benchmarks.proposals.cells import (
+from rolecast.benchmarks.proposals import (
     PROPOSAL_DIMENSIONS,
     TOLD_COUNTS,
-    Cell,
-    all_cells,
+    ProposalRun,
     in_a_process,
     measure,
-    quick_cells,
+    proposal_runs,
+    quick_proposal_runs,
     settings_of,
 )
-from rolecast.benchmarks.proposals.run import chosen, markdown, run_missing, write_files
-from rolecast.benchmarks.resumable import ROWS_SCHEMA
+from rolecast.benchmarks.proposals_page import PROPOSALS_TABLE, markdown
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
 from rolecast.core.errors import RunError
 from rolecast.core.files import write_json
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
@@ -35,7 +35,7 @@ def row(optimizer: str, seconds: list[float | None]) -> dict[str, Any]:
 
 
 def test_all_optimizers_are_measured_in_all_sizes() -> None:
-    cells = all_cells()
+    cells = proposal_runs()
     assert len({cell.key for cell in cells}) == len(cells)
     refused = {"saasbo / 400"}
     assert len(cells) == len(PROPOSAL_DIMENSIONS) * len({*OPTIMIZERS, *BASELINES}) - len(refused)
@@ -65,12 +65,12 @@ def test_a_measurement_that_fails_says_so() -> None:
 
 
 def test_finished_cells_are_kept_and_not_measured_again(tmp_path: Path) -> None:
-    cells = chosen(quick_cells(), ["optimizer=cmaes"])
+    cells = chosen(quick_proposal_runs(), ["optimizer=cmaes"], PROPOSALS_TABLE.kinds)
     path = tmp_path / "proposals.json"
     done = row("cmaes", [0.5, 0.6]) | {"key": cells[0].key}
     write_json(path, {"schema": ROWS_SCHEMA, "cells": [done]})
     told: list[str] = []
-    assert run_missing(cells, path, processes=1, note=told.append) == [done]
+    assert PROPOSALS_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append) == [done]
     assert told == ["1 of 1 cells are there; 0 to run"]
 
 
@@ -79,9 +79,13 @@ def test_the_page_tells_what_was_given_up(tmp_path: Path) -> None:
     text = markdown(rows)
     assert "| cmaes | 20 | 0.001 s, 10 MiB | 2.5 s, 10 MiB |" in text
     assert "| saasbo | 20 | 70.0 s, 10 MiB | > 120 s |" in text
-    assert {path.name for path in write_files(rows, tmp_path)} == {"proposals.md", "proposals.png"}
+    assert {path.name for path in PROPOSALS_TABLE.write(rows, tmp_path)} == {
+        "proposals.json",
+        "proposals.md",
+        "proposals.png",
+    }
     assert (tmp_path / "proposals.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_cell_is_known_by_its_optimizer_and_dimension() -> None:
-    assert Cell(optimizer="cmaes", dimension=20).key == "cmaes / 20"
+    assert ProposalRun(optimizer="cmaes", dimension=20).key == "cmaes / 20"

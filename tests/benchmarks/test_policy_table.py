@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import rolecast
-from rolecast.benchmarks.experiment_table import chosen_trials
-from rolecast.benchmarks.optimizers.policies import (
+from rolecast.benchmarks.policy_page import gains, markdown, write_files
+from rolecast.benchmarks.policy_table import (
     policy_trials,
     quick_policy_trials,
     run_policy_table,
 )
-from rolecast.benchmarks.optimizers.policy_files import gains, markdown, write_files
+from rolecast.benchmarks.result_table import chosen
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.held_out import HeldOut
@@ -58,7 +58,7 @@ def test_every_task_meets_every_search_with_every_seed() -> None:
 def test_a_row_follows_the_incumbent_to_what_the_search_hands_over(tmp_path: Path) -> None:
     """The same search again by `rolecast.search`: incumbents of its history, and its artefact."""
     filters = ["contestant=local, found", "seed=0"]
-    trials = chosen_trials(quick_policy_trials(), filters, ("contestant", "seed"))
+    trials = chosen(quick_policy_trials(), filters, ("contestant", "seed"))
     (found,) = run_policy_table(trials, tmp_path / "rows.json", processes=1, note=lambda _: None)
     out = tmp_path / "run"
     rolecast.search(

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rolecast.benchmarks.competitors.cells import LARGEST_DIMENSIONS
+from rolecast.benchmarks.functions.published_suite import LARGEST_DIMENSIONS
 from rolecast.benchmarks.peak import peak_mib
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float
@@ -38,7 +38,7 @@ TIME_LIMIT_S: Final = 120
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class ProposalRun:
     """One optimiser in one number of dimensions, told more and more."""
 
     optimizer: str
@@ -55,23 +55,28 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """What tells this cell from all others."""
+        """Name of its row."""
         return f"{self.optimizer} / {self.dimension}"
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Names by kind of filter."""
+        return {"optimizer": self.optimizer, "dimension": str(self.dimension)}
 
-def all_cells() -> list[Cell]:
+
+def proposal_runs() -> list[ProposalRun]:
     """Return all optimisers in all numbers of dimensions that they take, small ones first."""
     return [
-        Cell(optimizer=name, dimension=dimension)
+        ProposalRun(optimizer=name, dimension=dimension)
         for dimension in PROPOSAL_DIMENSIONS
         for name in (*OPTIMIZERS, *BASELINES)
         if dimension <= LARGEST_DIMENSIONS.get(name, dimension)
     ]
 
 
-def quick_cells() -> list[Cell]:
+def quick_proposal_runs() -> list[ProposalRun]:
     """Return a table of seconds that says nothing, to see that the command works."""
-    return [Cell(optimizer=name, dimension=4, told=(30, 60)) for name in ("cmaes", "rducb")]
+    return [ProposalRun(optimizer=name, dimension=4, told=(30, 60)) for name in ("cmaes", "rducb")]
 
 
 def settings_of(name: str) -> dict[str, Any]:
@@ -80,22 +85,22 @@ def settings_of(name: str) -> dict[str, Any]:
     return {"initial": ASK_BATCH} if "initial" in known else {}
 
 
-def run_cell(cell: Cell) -> dict[str, Any]:
-    """Measure one cell; return one row, JSON values: seconds and MiB, None beyond the limit."""
+def run_proposals(run: ProposalRun) -> dict[str, Any]:
+    """Measure one run; return one row, JSON values: seconds and MiB, None beyond the limit."""
     seconds: list[float | None] = []
     memory: list[float | None] = []
-    for told in cell.told:
+    for told in run.told:
         found = None
         if None not in seconds:
-            found = in_a_process(cell.optimizer, cell.dimension, told, cell.limit)
+            found = in_a_process(run.optimizer, run.dimension, told, run.limit)
         seconds.append(None if found is None else found["seconds"])
         memory.append(None if found is None else found["mib"])
     return {
-        "key": cell.key,
-        "optimizer": cell.optimizer,
-        "dimension": cell.dimension,
-        "told": list(cell.told),
-        "limit": cell.limit,
+        "key": run.key,
+        "optimizer": run.optimizer,
+        "dimension": run.dimension,
+        "told": list(run.told),
+        "limit": run.limit,
         "seconds": seconds,
         "mib": memory,
     }

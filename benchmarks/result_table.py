@@ -1,20 +1,22 @@
-"""Tables that take hours: cells run beside each other, each kept in a file as it ends.
+"""Tables that take hours: problem x method x seed to rows, and rows to a page and pictures.
 
-A cell is a frozen value with a `key`; a cell whose key is in the file is not computed again.
+A cell is a frozen value with a `key`; a cell whose key is in the results file is not computed
+again. Cells run in parallel, and each is kept in the file as it ends.
 """
 
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_json
+from rolecast.core.files import read_json, write_all, write_json
 
 ROWS_SCHEMA: Final = 1
 UNFINISHED_KEY: Final = "unfinished"
@@ -23,31 +25,29 @@ UNFINISHED_KEY: Final = "unfinished"
 Row = dict[str, Any]
 
 
-class Keyed(Protocol):
+class TableCell(Protocol):
     """A cell of a table."""
 
     @property
     def key(self) -> str:
-        """What tells it from all others."""
+        """Tells it from all others."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Its names by kind, for filters."""
 
 
-Cell = TypeVar("Cell", bound=Keyed)
+Cell = TypeVar("Cell", bound=TableCell)
 
 
-def chosen(
-    cells: Iterable[Cell],
-    filters: Sequence[str],
-    *,
-    kinds: Sequence[str],
-    named: Callable[[Cell], Mapping[str, str]],
-) -> list[Cell]:
+def chosen(cells: Iterable[Cell], filters: Sequence[str], kinds: Sequence[str]) -> list[Cell]:
     """Return the cells that all filters let through.
 
     Args:
         cells: from which to choose.
         filters: "KIND=VALUE" each. Filters of one kind are alternatives; kinds must all agree.
-        kinds: that there are.
-        named: what a cell is called, for each kind.
+        kinds: the kinds that there are.
+
     Raises:
         RequestError: a filter is of another form, or nothing is left.
     """
@@ -58,10 +58,10 @@ def chosen(
             forms = ", ".join(f"{each}=VALUE" for each in kinds)
             raise RequestError(f"--only {word!r} is not understood; expected one of {forms}")
         wanted.setdefault(kind, set()).add(value)
-    offered = [(cell, named(cell)) for cell in cells]
-    left = [cell for cell, names in offered if all(names[kind] in wanted[kind] for kind in wanted)]
+    offered = list(cells)
+    left = [cell for cell in offered if all(cell.names[kind] in wanted[kind] for kind in wanted)]
     if not left:
-        known = {names[kind]: None for kind in wanted for _, names in offered}
+        known = {cell.names[kind]: None for kind in wanted for cell in offered}
         raise RequestError(f"--only {' '.join(filters)} leaves no cell; names: {', '.join(known)}")
     return left
 
@@ -86,41 +86,70 @@ def finished(rows: Iterable[Row]) -> set[str]:
     return {row["key"] for row in rows if not row.get(UNFINISHED_KEY)}
 
 
-def run_missing(
-    cells: Sequence[Cell],
-    path: Path,
-    *,
-    run: Callable[[Cell], Row],
-    order: Callable[[Row], Any],
-    line: Callable[[Row], str],
-    processes: int,
-    note: Callable[[str], None],
-) -> list[Row]:
-    """Run the cells that a results file lacks, in parallel, and keep each as it ends.
+@dataclass(frozen=True, kw_only=True)
+class ResultTable(Generic[Cell]):
+    """How the cells of a table become rows, and its rows a page and pictures."""
 
-    Args:
-        cells: what the table should have.
-        path: the results file, JSON.
-        run: computes a row, with "key", in a process of its own.
-        order: by which rows are sorted in the file.
-        line: what is said of a finished row.
-        processes: cells at once, each on one core.
-        note: told of each cell.
-    Returns:
-        All rows of the file in their order, those of other cells included.
-    Raises:
-        RequestError, RunError: a cell failed; those before it are kept.
-    """
-    rows = sorted(read_rows(path), key=order)
-    done = finished(rows)
-    missing = [cell for cell in cells if cell.key not in done]
-    if cells:
-        note(f"{len(cells) - len(missing)} of {len(cells)} cells are there; {len(missing)} to run")
-    for row in _results(missing, run, processes):
-        rows = sorted([each for each in rows if each["key"] != row["key"]] + [row], key=order)
-        write_json(path, {"schema": ROWS_SCHEMA, "cells": rows})
-        note(f"{row['key']}: {line(row)}")
-    return rows
+    file: str
+    """Name of the results file, JSON."""
+
+    kinds: Sequence[str]
+    """Kinds of filters."""
+
+    run: Callable[[Cell], Row]
+    """Computes a row, JSON values with "key", in a process of its own."""
+
+    order: Callable[[Row], Any]
+    """Key by which rows are sorted in the file."""
+
+    line: Callable[[Row], str]
+    """Says in words what a row has found."""
+
+    pages: Callable[[Sequence[Row]], Mapping[str, bytes]]
+    """Returns the files for readers, by name."""
+
+    def run_missing(
+        self,
+        cells: Sequence[Cell],
+        folder: Path,
+        *,
+        processes: int,
+        note: Callable[[str], None],
+    ) -> list[Row]:
+        """Run the cells that the results file of a folder lacks, and keep each as it ends.
+
+        Args:
+            cells: what the table should have.
+            folder: where the results file is.
+            processes: cells at once, each on one core.
+            note: told of each cell.
+
+        Returns:
+            All rows of the file in their order, those of other cells included.
+
+        Raises:
+            RequestError, RunError: a cell failed; those before it are kept.
+        """
+        path = folder / self.file
+        rows = sorted(read_rows(path), key=self.order)
+        done = finished(rows)
+        missing = [cell for cell in cells if cell.key not in done]
+        if cells:
+            there = len(cells) - len(missing)
+            note(f"{there} of {len(cells)} cells are there; {len(missing)} to run")
+        for row in _results(missing, self.run, processes):
+            others = [each for each in rows if each["key"] != row["key"]]
+            rows = sorted([*others, row], key=self.order)
+            write_json(path, {"schema": ROWS_SCHEMA, "cells": rows})
+            note(f"{row['key']}: {self.line(row)}")
+        return rows
+
+    def write(self, rows: Sequence[Row], folder: Path) -> list[Path]:
+        """Write the files for readers; return them behind the results file, none without rows."""
+        if not rows:
+            return []
+        pages = {folder / name: content for name, content in self.pages(rows).items()}
+        return [folder / self.file, *write_all(pages)]
 
 
 def place(name: str, names: Sequence[str]) -> int:
@@ -129,13 +158,13 @@ def place(name: str, names: Sequence[str]) -> int:
 
 
 def by_table(
-    problems: Sequence[str], contestants: Sequence[str]
+    problems: Sequence[str], methods: Sequence[str]
 ) -> Callable[[Row], tuple[int, str, int, int]]:
     """Return by what rows are sorted: "problem" and "contestant" as in a table, then "seed"."""
     return lambda row: (
         place(row["problem"], problems),
         row["problem"],
-        place(row["contestant"], contestants),
+        place(row["contestant"], methods),
         row["seed"],
     )
 

@@ -1,49 +1,15 @@
-"""The proposals' table: how long every optimiser of the registry thinks, against D and N."""
+"""The page and the picture of what a proposal costs, against D and N."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from rolecast.benchmarks import resumable
-from rolecast.benchmarks.proposals.cells import ASK_BATCH, Cell, run_cell
-from rolecast.benchmarks.resumable import place
-from rolecast.core.files import write_all
+from rolecast.benchmarks.proposals import ASK_BATCH, ProposalRun, run_proposals
+from rolecast.benchmarks.result_table import ResultTable, Row, place
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
-
-PROPOSAL_FILTERS: Final = ("optimizer", "dimension")
-Row = Mapping[str, Any]
-
-
-def chosen(cells: Iterable[Cell], filters: Sequence[str]) -> list[Cell]:
-    """Return the cells that all filters let through; see `resumable.chosen`."""
-    return resumable.chosen(
-        cells,
-        filters,
-        kinds=PROPOSAL_FILTERS,
-        named=lambda cell: {"optimizer": cell.optimizer, "dimension": str(cell.dimension)},
-    )
-
-
-def run_missing(
-    cells: Sequence[Cell], path: Path, *, processes: int, note: Callable[[str], None]
-) -> list[resumable.Row]:
-    """Measure the cells that a results file lacks; return all rows of the file.
-
-    See `resumable.run_missing`.
-    """
-    return resumable.run_missing(
-        cells,
-        path,
-        run=run_cell,
-        order=lambda row: (place(row["optimizer"], [*OPTIMIZERS, *BASELINES]), row["dimension"]),
-        line=lambda row: f"{row['seconds']} s",
-        processes=processes,
-        note=note,
-    )
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -94,8 +60,8 @@ def picture(rows: Sequence[Row]) -> Figure:
                 shown = np.maximum(seconds, 1e-3)
                 axes.plot(row["told"], shown, marker="o", ms=3, **style)
                 if None in row["seconds"]:
-                    place = row["told"][row["seconds"].index(None)]
-                    axes.plot(place, row["limit"], "^", color=style["color"], ms=6)
+                    reached = row["told"][row["seconds"].index(None)]
+                    axes.plot(reached, row["limit"], "^", color=style["color"], ms=6)
         panel_style(axes, f"D = {dimension}")
         axes.set_xscale("log")
         axes.set_xlabel("evaluations told, N", fontsize=9)
@@ -105,11 +71,16 @@ def picture(rows: Sequence[Row]) -> Figure:
     return drawing
 
 
-def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write proposals.md and proposals.png beside the results file."""
-    return write_all(
-        {
-            folder / "proposals.md": markdown(rows).encode(),
-            folder / "proposals.png": png(picture(rows)),
-        }
-    )
+def pages(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return the page and the picture."""
+    return {"proposals.md": markdown(rows).encode(), "proposals.png": png(picture(rows))}
+
+
+PROPOSALS_TABLE: Final[ResultTable[ProposalRun]] = ResultTable(
+    file="proposals.json",
+    kinds=("optimizer", "dimension"),
+    run=run_proposals,
+    order=lambda row: (place(row["optimizer"], [*OPTIMIZERS, *BASELINES]), row["dimension"]),
+    line=lambda row: f"{row['seconds']} s",
+    pages=pages,
+)

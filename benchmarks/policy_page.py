@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rolecast.benchmarks.optimizers.files import (
+from rolecast.benchmarks.functions.known_page import (
     BUDGET_SHARES,
     LINE_WIDTH,
     Row,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.incumbents import incumbents
+from rolecast.benchmarks.functions.runs import incumbents
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.registry import make_optimizer
 

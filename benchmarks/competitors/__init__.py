@@ -1,1 +1,0 @@
-"""Optimisers on functions with published results."""

@@ -1,1 +1,0 @@
-"""Optimisers, with and without structure, on functions and on policies."""

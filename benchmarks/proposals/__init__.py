@@ -1,1 +1,0 @@
-"""How long every optimiser computes for a batch."""
