@@ -1,4 +1,4 @@
-"""What every batched task asks of the actions that it is given."""
+"""Check of actions, shared by all batched tasks."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,10 @@ def checked_actions(
     """Return actions [B, n, da] clipped to [-1, 1].
 
     Args:
-        spec: of the task.
-        actions: as given.
+        spec: spec of the task.
+        actions: actions as given.
         batch: B.
-        steps: taken before, by all episodes or by each [B].
+        steps: steps taken before, by all episodes or by each [B].
     Raises:
         ConfigError: the shape is not [B, n, da], or a number is NaN or infinite; names the agent,
             the episode and the step.

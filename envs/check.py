@@ -1,6 +1,6 @@
-"""Whether a task keeps the contract of batched tasks, in seconds: `check_task`.
+"""Contract check of batched tasks, in seconds: `check_task`.
 
-Made for environments that users bring; the project's own tasks pass it too.
+It is made for users' environments; all tasks of this project pass it.
 """
 
 import time
@@ -20,38 +20,38 @@ from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 
 CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
-"""Episodes that the checks run."""
+"""Seeds of the episodes in the checks."""
 
 MOST_STEPS: Final = 200
-"""Steps of each episode after which a check has seen enough."""
+"""Maximum steps of each episode in a check."""
 
 MOST_SECONDS: Final = 1.0
-"""Time after which the count of steps per second ends."""
+"""Maximum seconds of the speed measurement."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One property of a task."""
+    """Result of one check of a task."""
 
     name: str
-    """What was looked at: "spaces", "seeding", "rewards", "payment", "batch", "speed"."""
+    """Name of the check: "spaces", "seeding", "rewards", "payment", "batch", "speed"."""
 
     ok: bool
-    """Whether it holds."""
+    """Whether the check passed."""
 
     detail: str
-    """What was found, one sentence."""
+    """Finding, in one sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckReport:
-    """All that was found out about a task."""
+    """Results of all checks of a task."""
 
     id: str
-    """Of the task, options included."""
+    """Id of the task, with its options."""
 
     checks: tuple[Check, ...]
-    """In the order in which they ran; those after a failed run are missing."""
+    """Checks in their order; those after a crash of the task are missing."""
 
     @property
     def ok(self) -> bool:
@@ -61,19 +61,19 @@ class CheckReport:
 
 @dataclass(frozen=True, kw_only=True)
 class _Trajectory:
-    """B episodes under random actions, T steps at most."""
+    """Trajectory of B episodes under random actions, of at most T steps."""
 
     observations: Float
-    """[T + 1, B, n, do]."""
+    """Observations [T + 1, B, n, do]."""
 
     rewards: Float
-    """[T, B], as paid."""
+    """Rewards [T, B] as paid."""
 
     earned: Float
-    """[T, B], without the task's reward settings."""
+    """Rewards [T, B] as earned, without the reward settings."""
 
     done: NDArray[np.bool_]
-    """[T, B]."""
+    """Whether an episode has ended [T, B]."""
 
 
 def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport:
@@ -83,7 +83,7 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
         task: as in `make_task`.
         options: as in `make_task`.
     Returns:
-        What was found. A task that fails while it runs has a failed check that says so.
+        Results of the checks. An error of the running task becomes a failed check.
     Raises:
         RequestError: the task cannot be made.
     """
@@ -132,7 +132,7 @@ def _equal(one: _Trajectory, other: _Trajectory) -> bool:
 
 
 def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
-    """Sizes as the spec says; all numbers finite; episodes end by the horizon."""
+    """Check sizes against the spec, finite numbers, and the horizon."""
     spec = task.spec
     expected = (CHECK_SEEDS.size, spec.agents, spec.observation_size)
     shape = first.observations.shape[1:]
@@ -150,7 +150,7 @@ def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
 
 
 def _seeding(task: BatchedTask, first: _Trajectory) -> Check:
-    """Same seeds, same trajectories."""
+    """Check that equal seeds give equal trajectories."""
     if not _equal(_play(task, CHECK_SEEDS), first):
         detail = "the same seeds and actions gave different trajectories"
         return Check(name="seeding", ok=False, detail=detail)
@@ -161,7 +161,7 @@ def _seeding(task: BatchedTask, first: _Trajectory) -> Check:
 
 
 def _rewards(task: BatchedTask, first: _Trajectory) -> Check:
-    """All rewards are finite."""
+    """Check that all rewards are finite."""
     bad = np.argwhere(~np.isfinite(first.earned))
     if bad.size:
         step, episode = bad[0]
@@ -177,7 +177,7 @@ def _rewards(task: BatchedTask, first: _Trajectory) -> Check:
 
 
 def _payment(task: BatchedTask, first: _Trajectory) -> Check:
-    """What share of the reward its settings let through, by size; some of it must get there."""
+    """Check that the reward settings pay some of the reward; the finding is the share paid."""
     assert isinstance(task, RewardTask)
     settings, horizon = task.reward_settings, task.spec.horizon
     said = ", ".join(f"{name}={value}" for name, value in settings.options.items())
@@ -198,7 +198,7 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
 
 
 def _batch(task: BatchedTask, first: _Trajectory) -> Check:
-    """An episode is the same alone and among others."""
+    """Check that an episode alone equals the same episode in a batch."""
     for index in range(CHECK_SEEDS.size):
         alone = _play(task, CHECK_SEEDS[index : index + 1])
         steps = len(alone.rewards)
@@ -216,7 +216,7 @@ def _batch(task: BatchedTask, first: _Trajectory) -> Check:
 
 
 def _speed(task: BatchedTask, first: _Trajectory) -> Check:
-    """Count environment steps per second, random actions included."""
+    """Measure environment steps per second, with random actions."""
     seeds = np.arange(64 if hasattr(task, "lanes") else 4, dtype=np.uint64)
     steps, begin = 0, time.perf_counter()
     while (spent := time.perf_counter() - begin) < MOST_SECONDS:

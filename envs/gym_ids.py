@@ -1,11 +1,11 @@
-"""Registers the tasks of one agent with Gymnasium, when imported: `rolecast/hopper-v0`.
+"""Gymnasium ids of the tasks with one agent, registered on import: `rolecast/hopper-v0`.
 
     import gymnasium, rolecast.envs.gym_ids
     env = gymnasium.make("rolecast/hopper-v0", horizon=500)
     envs = gymnasium.make_vec("rolecast/hopper-v0", num_envs=16)
 
-Gymnasium 1 looks for no plug-ins, so something has to be imported; the name of this module before
-a colon does it too: `gymnasium.make("rolecast.envs.gym_ids:rolecast/hopper-v0")`.
+Gymnasium 1 has no plug-ins, so this module must be imported. Its name before a colon does it too:
+`gymnasium.make("rolecast.envs.gym_ids:rolecast/hopper-v0")`.
 """
 
 from typing import Any, Final
@@ -18,16 +18,16 @@ from rolecast.envs.mujoco.robots import ROBOT_MODELS
 from rolecast.envs.registry import make_task
 
 ID_VERSION: Final = 0
-"""Rises when results would change."""
+"""Version of the ids, which rises when results change."""
 
 
 def single(*, task: str, render_mode: str | None = None, **options: Any) -> TaskGymEnv:
-    """Make the environment behind an id."""
+    """Return the environment of an id."""
     return TaskGymEnv(make_task(task, **options), render_mode)
 
 
 def vector(*, task: str, num_envs: int, **options: Any) -> TaskVectorEnv:
-    """Make the vector environment behind an id."""
+    """Return the vector environment of an id."""
     return make_vector_env(task, num_envs, **options)
 
 

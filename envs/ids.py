@@ -1,7 +1,7 @@
 """Task ids: a name, and options after `?`, as in `pred_prey_6?observation=full`.
 
-One text names a task completely, so that a run folder, a worker and a command line can build the
-same one. Each value is read as JSON, and as text where it is not JSON.
+An id names a task completely: a run folder, a worker and a command line build the same task. Each
+value is read as JSON, or as text where it is not JSON.
 """
 
 import json
@@ -13,7 +13,7 @@ from rolecast.core.errors import ConfigError, RequestError
 
 
 def parse_id(text: str) -> tuple[str, dict[str, Any]]:
-    """Split an id into its name and its options.
+    """Return the name and the options of an id.
 
     `%26` stands for `&` and `%25` for `%` inside a value.
 
@@ -39,7 +39,7 @@ def parse_id(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def format_id(name: str, options: Mapping[str, Any]) -> str:
-    """Join a name and options to an id that `parse_id` takes apart again; keys are sorted.
+    """Return the id of a name and options, with sorted keys; the inverse of `parse_id`.
 
     Raises:
         ConfigError: a value is not a JSON value.
@@ -62,7 +62,7 @@ def _read(text: str) -> Any:
 
 
 def _write(name: str, key: str, value: Any) -> str:
-    """Return the text of one value; plain text stays plain where it does not read as JSON."""
+    """Return the text of one value; plain text is unchanged unless it reads as JSON."""
     try:
         text = json.dumps(value, separators=(",", ":"))
     except TypeError as error:

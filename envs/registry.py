@@ -1,4 +1,4 @@
-"""The tasks by id, and the one way to make one: for the search, and as a PettingZoo environment."""
+"""Tasks by id, and their factories `make_task` and `make_env`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -22,27 +22,27 @@ from rolecast.envs.rewards.task import with_rewards
 from rolecast.envs.spec import BatchedTask, TaskSpec
 
 ENTRY_POINTS: Final = "rolecast.tasks"
-"""Entry point group through which other packages offer tasks: id to factory."""
+"""Entry-point group of tasks of other packages: id to factory."""
 
 FOR_ENVIRONMENT: Final = "env."
-"""Begins an option that goes to a user's environment though its name is one of our own."""
+"""Prefix of an option for a user's environment that has the name of a task option."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFamily:
-    """Tasks that differ in a number: `NAME_N`."""
+    """Family of tasks that differ in a number: `NAME_N`."""
 
     build: Callable[..., BatchedTask]
-    """Makes the task from N and the options of its id."""
+    """Factory of the task from N and the options of its id."""
 
     options: tuple[str, ...]
-    """Options that an id may have."""
+    """Options of an id."""
 
     sizes: tuple[int, ...]
     """Values of N that are listed."""
 
     numbers: str
-    """Words that say which N there are."""
+    """Range of N in words."""
 
 
 FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
@@ -79,7 +79,7 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
         ),
     }
 )
-"""The project's own tasks: name before `_N` to how they are made."""
+"""Families of this project's tasks, by the name before `_N`."""
 
 OWN_FORMS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -88,11 +88,11 @@ OWN_FORMS: Final[Mapping[str, str]] = MappingProxyType(
         "python:MODULE:FACTORY": "what your function makes: a Gymnasium or PettingZoo environment",
     }
 )
-"""Forms of id under which users bring their own environments, with a line for each."""
+"""Forms of ids for users' environments, with a line for each."""
 
 
 def task_specs() -> dict[str, TaskSpec]:
-    """Return what the project's own tasks are, by id; a family also has other N than those."""
+    """Return the specs of this project's tasks by id, with the listed N of each family."""
     made = {
         f"{name}_{n}": family.build(n) for name, family in FAMILIES.items() for n in family.sizes
     } | {name: build() for name, build in NAMED_TASKS.items()}
@@ -100,33 +100,32 @@ def task_specs() -> dict[str, TaskSpec]:
 
 
 def tasks_of_others() -> dict[str, str]:
-    """Return the tasks that other packages offer: id to a line that says where from."""
+    """Return the tasks of other packages: id to a line with their source."""
     return {point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)}
 
 
 def task_ids() -> dict[str, str]:
-    """Return the ids that can be made as they stand, each with a line that says what it is.
+    """Return the ids of all tasks, each with a line of description.
 
-    Those of other packages are included; a family also has other N than the ones listed.
+    Tasks of other packages are included; a family has other N than the listed ones, too.
     """
     return {name: spec.summary for name, spec in task_specs().items()} | tasks_of_others()
 
 
 def make_task(task: str | Factory, **options: Any) -> BatchedTask:
-    """Make a task for the search and for `rollout`.
+    """Return a task for the search and for `rollout`.
 
     Args:
         task: an id, `pred_prey_6` or `gym:Pendulum-v1`, with options after `?` if wanted; or a
             function that returns a `gymnasium.Env`, a PettingZoo `ParallelEnv` or a batched task.
         options: as after `?` in the id, which they override. Every task has those of
-            `RewardSettings`: sparse, delay, noise, flip, drop, flush_on_end. For a user's own
-            environment, `horizon` and `team_reward` ("sum" or "mean" over agents) are the task's
-            own too, and all others are given to the environment; `env.NAME` is given to it as NAME
-            in any case.
+            `RewardSettings`: sparse, delay, noise, flip, drop, flush_on_end. A user's environment
+            also has `horizon` and `team_reward` ("sum" or "mean" over agents). All its other
+            options go to the environment; so does `env.NAME`, as NAME.
 
     Raises:
-        RequestError: an unknown id or option, a setting out of its range, or an environment that
-            cannot be imported or made.
+        RequestError: an id or option is unknown, a setting is out of its range, or an environment
+            cannot be made.
 
     >>> make_task("pred_prey_6?observation=full").spec.observation_size
     30
@@ -144,17 +143,17 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
 
 
 def make_env(task: str | Factory, *, render_mode: str | None = None, **options: Any) -> Any:
-    """Make a task as a PettingZoo `ParallelEnv`, or as a `gymnasium.Env` where it has one agent.
+    """Return a task as a PettingZoo `ParallelEnv`, or as a `gymnasium.Env` for one agent.
 
-    For the same seed and actions it runs through the same trajectory as `make_task`'s.
+    Trajectories for a seed and actions are those of `make_task`.
 
     Args:
         task: as in `make_task`.
         render_mode: None, or "rgb_array".
         options: as in `make_task`.
     Returns:
-        A `TaskGymEnv` for an id of one agent, such as `hopper`, a user's own environment aside;
-        else a `TaskEnv`.
+        A `TaskGymEnv` for an id of this project with one agent, such as `hopper`; else a
+        `TaskEnv`.
     Raises:
         RequestError: as in `make_task`; or the task cannot be drawn.
     """
@@ -167,7 +166,7 @@ def make_env(task: str | Factory, *, render_mode: str | None = None, **options: 
 
 
 def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
-    """Return the task of a name with options, reward settings aside."""
+    """Return the task of a name with options, without reward settings."""
     family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
     if family and family[1] in FAMILIES:
         _check_options(name, FAMILIES[family[1]].options, given)
@@ -186,7 +185,7 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
 
 
 def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> BatchedTask:
-    """Return the batched task that a factory makes, or the one round its environments."""
+    """Return the batched task of a factory, or an adapter round its environments."""
     own = {key: value for key, value in options.items() if key in ADAPTER_OPTIONS}
     theirs = {
         key.removeprefix(FOR_ENVIRONMENT): value
@@ -209,7 +208,7 @@ def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> Ba
 
 
 def _made(factory: Factory, options: Mapping[str, Any], task_id: str) -> Any:
-    """Call a user's factory; say which task it was if that fails."""
+    """Call a user's factory; an error names the task."""
     try:
         return factory(**options)
     except RequestError:
@@ -229,6 +228,6 @@ def _check_options(name: str, known: tuple[str, ...], options: Mapping[str, Any]
 
 
 def _name_of(factory: Factory) -> str:
-    """Return the id of a function; it can be built again from it where it is importable."""
+    """Return the id of a function, which is enough to build it again if it is importable."""
     name = getattr(factory, "__qualname__", type(factory).__qualname__)
     return f"python:{factory.__module__}:{name}"

@@ -1,4 +1,4 @@
-"""Policies without parameters, as yardsticks: what chance earns, and what a simple rule earns."""
+"""Scripted policies without parameters, as yardsticks: random actions and simple rules."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -17,27 +17,27 @@ from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
 from rolecast.envs.spec import BatchedTask
 
 FIRST_COUNTER: Final = 2**31
-"""Counters of an episode below are its task's, from here on the script's."""
+"""First counter of the script; smaller ones are for the task."""
 
 COMPILED_CHUNK: Final = 1024
-"""Episodes side by side of a task that is an array program."""
+"""Parallel episodes of a task that is an array program."""
 
 ADAPTED_CHUNK: Final = 16
-"""Episodes side by side of a task that holds one object for each."""
+"""Parallel episodes of a task with one object for each."""
 
 _LEAST_LENGTH: Final = 1e-300
-"""Makes the direction from a predator to a prey at the same point zero instead of NaN."""
+"""Minimum length in a division: the direction to a prey at the same point is zero."""
 
 
 T = TypeVar("T")
 
 
 class ScriptedPolicy(Protocol):
-    """A fixed rule from the state of a task to actions."""
+    """Scripted policy: a fixed rule from the state of a task to actions."""
 
     @property
     def summary(self) -> str:
-        """One line that says what it does."""
+        """Description in one line."""
 
     def plays(self, task: BatchedTask) -> bool:
         """Return whether the rule fits a task."""
@@ -46,8 +46,8 @@ class ScriptedPolicy(Protocol):
         """Return actions [B, n, da] for the running episodes.
 
         Args:
-            task: in the state to act in.
-            keys: of the B episodes, [B] each, from `episode_keys`.
+            task: task in its current state.
+            keys: keys of the B episodes, [B] each, from `episode_keys`.
             step: steps taken before, from 0.
         Raises:
             RequestError: the rule does not fit this task.
@@ -55,7 +55,7 @@ class ScriptedPolicy(Protocol):
 
 
 class RandomPolicy:
-    """Uniform actions in [-1, 1), which depend on the episode's seed and the step alone."""
+    """Uniform actions in [-1, 1), from the episode's seed and the step alone."""
 
     summary = "uniformly random actions"
 
@@ -73,7 +73,7 @@ class RandomPolicy:
 
 
 class ChasePolicy:
-    """Each predator accelerates fully towards its nearest prey, wherever that is."""
+    """Full acceleration of each predator towards its nearest prey, at any distance."""
 
     summary = "each predator runs to its nearest prey (predator-prey only)"
 
@@ -93,7 +93,7 @@ class ChasePolicy:
 
 
 class ExpertPolicy:
-    """Each drone flies to its point as fast as its fuel allows, and gives way unless blind."""
+    """Flight of each drone to its point, as fast as fuel allows, giving way unless blind."""
 
     def __init__(self, *, blind: bool) -> None:
         self._blind = blind
@@ -115,10 +115,10 @@ class ExpertPolicy:
 
 
 def _require(kind: type[T], task: BatchedTask, name: str, expected: str) -> T:
-    """Return the task as what a script needs.
+    """Return the task as the class that a script needs.
 
     Raises:
-        RequestError: it is none.
+        RequestError: it is of another class.
     """
     if not isinstance(task, kind):
         raise RequestError(
@@ -135,7 +135,7 @@ SCRIPTED: Final[Mapping[str, ScriptedPolicy]] = MappingProxyType(
         "random": RandomPolicy(),
     }
 )
-"""The scripted policies by name."""
+"""Scripted policies by name."""
 
 
 def rollout_scripted(task: BatchedTask, name: str, seeds: Seeds) -> tuple[Float, NDArray[np.int64]]:
@@ -146,7 +146,7 @@ def rollout_scripted(task: BatchedTask, name: str, seeds: Seeds) -> tuple[Float,
         name: one of `SCRIPTED`.
         seeds: [E]; an episode depends on its own seed alone.
     Returns:
-        Team returns [E] as earned, whatever the reward settings, and lengths [E] in steps.
+        Team returns [E] as earned, for any reward settings, and lengths [E] in steps.
     Raises:
         RequestError: no script has this name, or it does not fit this task.
         RunError: the task paid a return that is not finite.
@@ -173,7 +173,7 @@ def rollout_scripted(task: BatchedTask, name: str, seeds: Seeds) -> tuple[Float,
 def _run(
     task: BatchedTask, policy: ScriptedPolicy, seeds: Seeds
 ) -> tuple[Float, NDArray[np.int64]]:
-    """Run B episodes side by side until all are done."""
+    """Run B parallel episodes until all are done."""
     keys, below = episode_keys(seeds), unwrapped(task)
     task.reset(seeds)
     returns, lengths = np.zeros(seeds.size), np.zeros(seeds.size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a task is: its sizes, the batched contract, and the compiled face that some tasks have."""
+"""Interfaces of tasks: sizes, the batched task, and its optional compiled form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,46 +12,46 @@ from rolecast.core.types import Float, Float32, Seeds
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSpec:
-    """What a policy must know of a task."""
+    """Sizes and properties of a task, as needed by a policy."""
 
     id: str
-    """The whole id, options included, from which `make_task` builds it again."""
+    """Complete id with options, from which `make_task` builds the task again."""
 
     agents: int
-    """n."""
+    """Number n of agents."""
 
     observation_size: int
-    """do, numbers that one agent observes."""
+    """Observation size do of one agent."""
 
     action_size: int
-    """da, numbers in [-1, 1] that one agent acts with."""
+    """Action size da of one agent; actions are in [-1, 1]."""
 
     horizon: int
-    """Most steps that an episode can have."""
+    """Maximum steps of an episode."""
 
     summary: str = ""
     """One line for `rolecast tasks`."""
 
     source: str = ""
-    """Where the task's definition comes from."""
+    """Source of the task's definition."""
 
     homogeneous_agents: bool = False
-    """Whether all agents are alike, so that a net that assigns roles has nothing to tell apart."""
+    """Whether all agents are equal, so that a role net has no use."""
 
     role_net_in_table3: bool = True
     """Whether the paper's Table 3 counts a role net for this task."""
 
 
 class BatchedTask(Protocol):
-    """A task over B parallel episodes. Not reentrant: one batch of episodes at a time.
+    """Task over B parallel episodes. Not reentrant: one batch of episodes at a time.
 
     An episode depends on its seed and its actions alone, never on its neighbours in the batch.
-    Of an episode that has ended, actions are ignored and rewards are 0.
+    After its end, actions are ignored and rewards are 0.
 
-    A task may also have what learners look for: `restart(episodes [K], seeds [K])`, which begins
-    some episodes anew and returns observations [B, n, do] of all; `terminated` [B], of episodes
-    that are done, whether they ended by themselves and not by a limit on their length; and
-    `agent_rewards` [B, n], what each agent was paid in the last step.
+    Optional members for learners:
+    - `restart(episodes [K], seeds [K])` restarts some episodes; returns observations [B, n, do].
+    - `terminated` [B]: whether a done episode ended by itself, not by a limit on its length.
+    - `agent_rewards` [B, n]: the reward of each agent in the last step.
     """
 
     @property
@@ -72,15 +72,15 @@ class BatchedTask(Protocol):
         """
 
     def close(self) -> None:
-        """Release what the task holds."""
+        """Release the resources of the task."""
 
 
 @runtime_checkable
 class DrawsEpisodes(Protocol):
-    """A task that draws a moment of an episode with what went before it: trails, a caption."""
+    """Task with pictures of a moment that show its past: trails, a caption."""
 
     def snapshot(self, episode: int) -> Float:
-        """Return a copy of what a picture needs of an episode as it stands."""
+        """Return a copy of the current state of an episode, as needed for a picture."""
 
     def draw_moment(
         self, snapshots: Float, rewards: Float, step: int, title: str
@@ -88,8 +88,8 @@ class DrawsEpisodes(Protocol):
         """Return a picture [H, W, 3] of an episode after `step` steps.
 
         Args:
-            snapshots: [T + 1, ...], of its states in order.
-            rewards: [T], of its steps.
+            snapshots: [T + 1, ...], its states in order.
+            rewards: [T], rewards of its steps.
             step: 0 to T.
             title: first line of the caption.
         """
@@ -99,22 +99,22 @@ class LaneEpisodes(Protocol):
     """Running episodes of a compiled task, in K blocks of W lanes; the last block is padded."""
 
     observations: Float32
-    """[K, n, do, W], what the agents observe now."""
+    """Current observations [K, n, do, W]."""
 
     returns: Float32
-    """[K, W], team reward so far."""
+    """Team return [K, W] so far."""
 
     rewards: Float32
-    """[K, W], team reward of the last step."""
+    """Team reward [K, W] of the last step."""
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, da, W] in [-1, 1]; update all three arrays in place."""
 
 
 class LaneTask(Protocol):
-    """The compiled face of a task whose episodes all last `spec.horizon` steps.
+    """Compiled form of a task whose episodes all last `spec.horizon` steps.
 
-    A task that has one offers it as a method `lanes() -> LaneTask`.
+    A task with a compiled form has a method `lanes() -> LaneTask`.
     """
 
     def start(self, seeds: Seeds) -> LaneEpisodes:

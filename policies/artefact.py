@@ -1,7 +1,7 @@
-"""A trained policy on disk: `policy.json` and `weights.safetensors`; data, never code.
+"""Trained policy on disk: `policy.json` and `weights.safetensors`; data, never code.
 
-All that running the policy needs is in these two files: its name and settings, the task's sizes,
-how observations and actions are processed. Loading needs neither Ray nor the task.
+The two files are complete: name and settings of the policy, sizes of the task, processing of
+observations and actions. Loading needs neither Ray nor the task.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from rolecast.policies.registry import make_policy
 from rolecast.policies.space import ParameterSpace
 
 ARTEFACT_SCHEMA: Final = 1
-"""Version of the files; rises when an older release could no longer read them rightly."""
+"""Schema version of the files; it rises when an older release could misread them."""
 
 POLICY_FILE: Final = "policy.json"
 WEIGHTS_FILE: Final = "weights.safetensors"
@@ -34,23 +34,23 @@ WEIGHTS_FILE: Final = "weights.safetensors"
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedPolicy:
-    """A policy with its weights, ready to act."""
+    """Policy with its weights, ready to act."""
 
     policy: Policy
-    """The policy, made by the registry from the stored settings."""
+    """Policy made by the registry from the stored settings."""
 
     weights: Float
-    """[D], the policy's own weights."""
+    """Weights [D] of the policy, not of the unit cube."""
 
     task: TaskSpec
-    """Sizes of the task that the policy was trained for."""
+    """Task sizes that the policy was trained for."""
 
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """What the run that saved it had to say: returns, seeds, versions."""
+    """Metadata of the run that saved it: returns, seeds, versions."""
 
     @property
     def task_id(self) -> str:
-        """Whole id of that task, options included."""
+        """Complete id of that task, with its options."""
         return self.task.id
 
     def act(self, observations: Float) -> Float:
@@ -73,14 +73,14 @@ def save_policy(
     task_spec: TaskSpec,
     extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a policy's two files; each appears whole or not at all, and the pair is sealed.
+    """Write the two files of a policy, each atomically, and the pair with a digest.
 
     Args:
         directory: made if it does not exist; an older policy in it is replaced.
         policy: from `make_policy`.
         weights: [D], the policy's own weights (not the unit cube), finite.
         task_spec: the task that it was trained for.
-        extra: JSON values to keep beside it.
+        extra: JSON values stored with it.
     Raises:
         ConfigError: the weights do not fit the policy, or are not finite.
         OSError: the directory cannot be written.
@@ -188,7 +188,7 @@ def _damaged(path: Path, reason: str) -> RequestError:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Put a file in place whole: written beside it, flushed to disk, then renamed."""
+    """Write a file atomically: to a temporary file beside it, flushed to disk, then renamed."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,7 +1,7 @@
-"""The parts of which the compiled policies are made: layers over W lanes, float32.
+"""Layers of the compiled policies, over W lanes in float32.
 
-Arrays are rows of W lanes: `w` holds parameters, each lane's own, `rows` everything in between, and
-whole numbers say which row (a view for each part would cost more than its arithmetic). Rows are
+Arrays are rows of W lanes. `w` holds the parameters of each lane, `rows` all intermediate values.
+Integers are row numbers, because a view for each part would cost more than its arithmetic. Rows are
 read and written as whole vectors (`rolecast.core.simd`).
 """
 
@@ -14,7 +14,7 @@ from rolecast.core.simd import Lanes, load, pick, store
 from rolecast.core.types import Float32
 
 TANH_BOUND: Final = np.float32(7.90531110763549805)
-"""From here on, tanh is 1 to float32."""
+"""Bound above which tanh is 1 in float32."""
 
 
 @inlined

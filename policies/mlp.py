@@ -1,6 +1,6 @@
-"""`mlp`: one small network that every agent runs on its own observation.
+"""Policy `mlp`: one small network, applied by every agent to its own observation.
 
-With one agent it is the paper's single-agent policy (Table 2, 10-10); with several it is the
+With one agent it is the single-agent policy of the paper (Table 2, 10-10). With several it is the
 team-shared "CTDE" policy of section 5.2 (14-14), without role assignment and interaction.
 """
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MlpConfig(PolicySettings):
-    """One small multi-layer perceptron for each agent, its weights shared by all."""
+    """Multi-layer perceptron for each agent, with weights shared by all agents."""
 
     hidden: Sequence[int] | None = None
-    """Widths of the hidden layers, one or more. None: 10, 10 for one agent, 14, 14 for several."""
+    """Widths of the hidden layers, at least one. None: 10, 10 for one agent, 14, 14 for several."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,7 +45,7 @@ class MlpConfig(PolicySettings):
             raise ConfigError("MlpConfig.hidden", self.hidden, "one or more integers >= 1")
 
     def build(self, task: TaskSpec, seed: int) -> "MlpPolicy":
-        """Return the policy for a task of these sizes; `seed` draws its centre."""
+        """Return the policy for a task of these sizes; the seed decides its centre."""
         default = (10, 10) if task.agents == 1 else (14, 14)
         hidden = default if self.hidden is None else tuple(self.hidden)
         net = Net(
@@ -68,7 +68,7 @@ class MlpConfig(PolicySettings):
 
 
 class MlpPolicy:
-    """The policy `mlp`; see `rolecast.policies.protocol.Policy`."""
+    """Policy `mlp`; see `rolecast.policies.protocol.Policy`."""
 
     name = "mlp"
 
@@ -108,7 +108,7 @@ class MlpPolicy:
     def relaxed_act(self, weights: "Tensor", observations: "Tensor") -> "Tensor":
         """Return actions [S, n, da] for weights [D] and observations [S, n, do].
 
-        There is nothing to relax: the same function, in torch.
+        The same function as `act`, in torch.
         """
         from rolecast.policies.relaxation import mlp_actions
 
@@ -121,7 +121,7 @@ class MlpPolicy:
         )
 
     def lanes(self) -> LanePolicy:
-        """Return the compiled face."""
+        """Return the compiled form."""
         from rolecast.policies.mlp_fused import MlpLanes
 
         return MlpLanes(

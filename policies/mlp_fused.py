@@ -1,4 +1,4 @@
-"""The compiled face of `mlp`: the same function as `mlp.MlpPolicy.act`, over lanes in float32."""
+"""Compiled form of `mlp`: the same function as `mlp.MlpPolicy.act`, over lanes in float32."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ from rolecast.policies.network import check_lanes
 
 @dataclass(frozen=True, kw_only=True)
 class MlpLanes:
-    """`rolecast.policies.protocol.LanePolicy` of an MLP that all agents share."""
+    """MLP shared by all agents, as a `rolecast.policies.protocol.LanePolicy`."""
 
     widths: tuple[int, ...]
     """Inputs, hidden widths, outputs."""
@@ -36,7 +36,7 @@ class MlpLanes:
         """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W].
 
         Raises:
-            ConfigError: the observations or actions are those of a task of other sizes.
+            ConfigError: observations or actions have the sizes of another task.
         """
         check_lanes(observations, actions, sizes=(self.widths[0], self.widths[-1]))
         mlp_actions(

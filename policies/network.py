@@ -33,7 +33,7 @@ def unpack(weights: Array, nets: Sequence[Net]) -> dict[str, list[tuple[Array, A
 
 
 def forward(layers: Sequence[tuple[Float, Float]], inputs: Float) -> Float:
-    """Run P nets over their own rows.
+    """Return the outputs of P nets, each over its own rows.
 
     Args:
         layers: (weight [P, out, in], bias [P, out]) per layer, from `unpack`.
@@ -73,13 +73,13 @@ def check_lanes(
     sizes: tuple[int, int],
     agents: int | None = None,
 ) -> None:
-    """Raise ConfigError unless arrays of lanes fit a policy: kernels would read past them.
+    """Raise ConfigError unless arrays of lanes fit a policy; kernels do not check bounds.
 
     Args:
         observations: [K, n, do, W].
         actions: [K, n, da, W].
         sizes: do and da of the policy.
-        agents: n of the policy; None where it takes any.
+        agents: n of the policy; None for any.
     """
     met = (observations.shape[1], observations.shape[2], actions.shape[2])
     wanted = (met[0] if agents is None else agents, *sizes)

@@ -1,11 +1,10 @@
-"""Where the cube of parameters lies in the space of weights: centre, ranges, output gain.
+"""Parameterisation of policies: centre and half ranges of the weights, and the output gain.
 
-Differs: the paper (section 4.5) searches a plain cube of weights. There, three zero-centred layers
-make a saddle of the middle, and the search stands on a plateau. So by default the middle of the
-cube is a near-linear team: the hidden and output layers of every small net have an orthogonal
-centre (of HOM, the identity pattern: random ones are as good on most seeds and fail on some),
-biases stay small, and the action is tanh(gain * output) with a fixed gain. The paper's form is the
-preset "table3".
+Differs: the paper (section 4.5) searches a plain cube of weights. Three zero-centred layers have a
+saddle at its centre, and the search stays on a plateau. By default the centre is a near-linear
+team. The hidden and output layers of every small net have an orthogonal centre. HOM has the
+identity pattern, because random orthogonal centres fail on some seeds. Biases are small, and the
+action is tanh(gain * output) with a fixed gain. The form of the paper is the preset "table3".
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,47 +25,48 @@ CENTRE_WEIGHTS: Final = ("orthogonal", "identity", "zero")
 CENTRED_RANGES: Final[Mapping[str, float]] = MappingProxyType(
     {"first": 2.5, "hidden": 0.75, "bias": 0.25, "message": 0.3}
 )
-"""Half ranges of the default cube: weights of first layers; weights of hidden and output layers;
-biases; and a factor on all of the message net."""
+"""Half ranges of the default cube: first layers, hidden and output layers, biases, and a factor of
+the message net."""
 
 TABLE3_RANGES: Final[Mapping[str, float]] = MappingProxyType(
     {"first": 3.0, "hidden": 3.0, "bias": 3.0, "message": 1.0}
 )
-"""The paper's plain cube, weights in [-3, 3]; the bound is ours, the paper states none."""
+"""Half ranges of the paper's plain cube, weights in [-3, 3]; the paper states no bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameterisation:
-    """The resolved settings of one policy."""
+    """Resolved parameterisation of one policy."""
 
     centre: str
-    """One of CENTRE_WEIGHTS."""
+    """Centre of the weights, one of CENTRE_WEIGHTS."""
 
     ranges: Mapping[str, float]
     """Half ranges, with the keys of CENTRED_RANGES."""
 
     output_gain: float
-    """Fixed factor before the last tanh; no parameter of the policy."""
+    """Fixed factor before the last tanh, not a parameter of the search."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicySettings:
-    """The settings that every policy of this project has. None stands for the preset's value."""
+    """Settings of every policy of this project. None is the value of the preset."""
 
     observation_clip: float = 10.0
-    """Observations are clipped to [-observation_clip, observation_clip] before anything else."""
+    """Bound of the observations, above 0: they are first clipped to [-bound, bound]."""
 
     parameterisation: Literal["centred", "table3"] = "centred"
-    """Preset of the three settings below: "centred", or "table3" for the paper's plain cube."""
+    """Preset of the three settings below: "centred", or "table3", the paper's plain cube."""
 
     centre: Literal["orthogonal", "identity", "zero"] | None = None
-    """Middle of the cube: hidden layers random orthogonal and output rows orthonormal times
-    sqrt(2), drawn from the seed; the identity pattern; or zero. First layers and biases have
-    centre 0 always. Preset "centred": "identity" for HOM, "orthogonal" for an MLP."""
+    """Centre of the hidden and output weights. "orthogonal": random orthogonal hidden layers and
+    orthonormal output rows times sqrt(2), drawn from the seed. "identity": the identity pattern.
+    "zero": 0, as first layers and biases always have. Preset "centred": "identity" for HOM,
+    "orthogonal" for an MLP."""
 
     ranges: Mapping[str, float] | None = None
-    """Half ranges by kind, "first", "hidden" and "bias", and the factor "message"; those not
-    named keep the preset's value."""
+    """Half ranges by kind: "first", "hidden" and "bias", and the factor "message". Others keep the
+    value of the preset."""
 
     output_gain: float | None = None
     """Fixed factor before the last tanh. Preset "centred": 10, but 1 for an MLP of one agent."""
@@ -88,7 +88,7 @@ class PolicySettings:
                 require_positive(f"{name}.ranges[{kind!r}]", value)
 
     def resolve(self, default_gain: float, default_centre: str) -> Parameterisation:
-        """Fill in the preset; the defaults are gain and centre of the "centred" one."""
+        """Return the settings with the preset filled in; arguments are those of "centred"."""
         plain = self.parameterisation == "table3"
         preset = TABLE3_RANGES if plain else CENTRED_RANGES
         gain = (1.0 if plain else default_gain) if self.output_gain is None else self.output_gain
@@ -114,13 +114,13 @@ def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Net:
-    """The shape of one small MLP: tanh hidden layers, linear outputs."""
+    """Shape of one small MLP: tanh hidden layers, linear outputs."""
 
     name: str
-    """Net of the policy: "role", "edge", "message", "update" or "mlp"."""
+    """Name of the net: "role", "edge", "message", "update" or "mlp"."""
 
     inputs: tuple[str, ...]
-    """What each input reads."""
+    """Name of each input column."""
 
     hidden: tuple[int, ...]
     """Widths of the hidden layers; at least one."""
@@ -187,7 +187,7 @@ def _centre(kind: str, outputs: int, inputs: int, last: bool, rng: np.random.Gen
 
 
 def semi_orthogonal(rows: int, columns: int, rng: np.random.Generator) -> Float:
-    """Return a uniformly drawn [rows, columns] whose shorter side is orthonormal."""
+    """Return a uniform random matrix [rows, columns], orthonormal along its shorter side."""
     long, short = max(rows, columns), min(rows, columns)
     q, r = np.linalg.qr(rng.standard_normal((long, short)))
     q = q * np.where(np.diagonal(r) < 0, -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""What a policy is: a function of weights and observations, without state of its own."""
+"""Interface of policies: a function of weights and observations, without state."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class LanePolicy(Protocol):
-    """The compiled float32 face of a policy, over K blocks of W lanes (`rolecast.envs.spec`).
+    """Compiled float32 form of a policy, over K blocks of W lanes (`rolecast.envs.spec`).
 
-    Every lane has weights of its own, so that any mix of candidates and episodes fills a block.
+    Every lane has its own weights, so that any mix of candidates and episodes fills a block.
     """
 
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
@@ -21,7 +21,7 @@ class LanePolicy(Protocol):
 
 
 class Policy(Protocol):
-    """Maps weights and observations to actions, batched over candidates and episodes."""
+    """Policy: actions from weights and observations, batched over candidates and episodes."""
 
     @property
     def name(self) -> str:
@@ -29,9 +29,9 @@ class Policy(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Settings, JSON values; `make_policy(name, task, **options)` builds this policy again.
+        """Settings as JSON values; `make_policy(name, task, **options)` builds this policy again.
 
-        All defaults are resolved in them, and the seed is one.
+        Defaults are resolved, and the seed is included.
         """
 
     @property
@@ -41,14 +41,14 @@ class Policy(Protocol):
     def act(self, weights: Float, observations: Float) -> Float:
         """Return actions [P, B, n, da] in [-1, 1] for weights [P, D], observations [P, B, n, do].
 
-        The readable float64 reference of the compiled face.
+        The readable float64 reference of the compiled form.
         """
 
     def relaxed_act(self, weights: "Tensor", observations: "Tensor") -> "Tensor":
         """Return actions [S, n, da], twice differentiable in weights [D], for [S, n, do].
 
-        A policy that cannot be differentiated leaves it out: structure is then found in returns.
+        Optional: without it, structure is found in returns.
         """
 
     def lanes(self) -> LanePolicy:
-        """Return the compiled face."""
+        """Return the compiled form."""

@@ -1,4 +1,4 @@
-"""The policies by name, and the one way to make one."""
+"""Policies by name, and their factory `make_policy`."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -13,24 +13,24 @@ from rolecast.policies.mlp import MlpConfig
 from rolecast.policies.protocol import Policy
 
 ENTRY_POINTS: Final = "rolecast.policies"
-"""Entry point group through which other packages offer policies: name to config class."""
+"""Entry-point group of policies of other packages: name to config class."""
 
 
 class PolicyConfig(Protocol):
-    """Settings of one policy: a frozen dataclass, checked when built, of keyword arguments."""
+    """Settings of one policy: a frozen dataclass of keyword arguments, checked when built."""
 
     def build(self, task: TaskSpec, seed: int) -> Policy:
-        """Return the policy for a task of these sizes; all that is random comes from the seed."""
+        """Return the policy for a task of these sizes; the seed decides all random choices."""
 
 
 POLICIES: Final[Mapping[str, type[PolicyConfig]]] = MappingProxyType(
     {"hom": HomConfig, "mlp": MlpConfig}
 )
-"""The project's own policies: name to config class."""
+"""Policies of this project: name to config class."""
 
 
 def policy_names() -> list[str]:
-    """Return the names that `make_policy` knows, sorted; those of other packages included."""
+    """Return the names of all policies, sorted, with those of other packages."""
     return sorted({*POLICIES, *(point.name for point in entry_points(group=ENTRY_POINTS))})
 
 
@@ -39,7 +39,7 @@ def policy_config(name: str) -> type[PolicyConfig]:
 
     Raises:
         RequestError: no policy has this name.
-        Exception: another package offers it and fails to load, in that package's own words.
+        Exception: the package that offers it fails to load.
     """
     if name in POLICIES:
         return POLICIES[name]
@@ -57,7 +57,7 @@ def make_policy(
     Args:
         name: one of `policy_names()`.
         task: a task from `make_task`, or its spec; only its sizes and its id are used.
-        seed: draws the policy's random centre; an integer >= 0.
+        seed: seed of the policy's random centre, an integer >= 0.
         options: settings of the policy's config class.
 
     Returns:

@@ -1,7 +1,7 @@
-"""Small MLPs in torch: what the surrogate Hessian of a policy is taken of (appendix A).
+"""Small MLPs in torch, for the surrogate Hessian of a policy (appendix A).
 
-Works under `torch.func` (vmap, jacrev, hessian). Import this only where Hessians are wanted: torch
-takes seconds to load, and running a policy does not need it.
+They work under `torch.func` (vmap, jacrev, hessian). Import this module only for Hessians: torch
+takes seconds to load, and acting does not need it.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from rolecast.policies.parameterisation import Net
 
 
 def finish_tensor(layers: Sequence[tuple[Tensor, Tensor]], sums: Tensor) -> Tensor:
-    """Run a net on from the sums [..., width] of its first layer; returns [..., out]."""
+    """Return the outputs [..., out] of a net from the sums [..., width] of its first layer."""
     for weight, bias in layers[1:]:
         sums = torch.tanh(sums) @ weight.T + bias
     return sums
 
 
 def forward_tensor(layers: Sequence[tuple[Tensor, Tensor]], inputs: Tensor) -> Tensor:
-    """Run one net over rows [..., in]; hidden units are tanh, outputs [..., out] linear."""
+    """Return the linear outputs [..., out] of a net with tanh hidden units, for rows [..., in]."""
     weight, bias = layers[0]
     return finish_tensor(layers, inputs @ weight.T + bias)
 

@@ -1,4 +1,4 @@
-"""The parameter vector: named blocks, and the affine map from the unit cube to weights."""
+"""Parameter space: named blocks, and the affine map from the unit cube to weights."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,29 +11,29 @@ from rolecast.core.types import Float
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Block:
-    """One array of weights: a layer's matrix or its biases."""
+    """Block of parameters: the weight matrix or the biases of a layer."""
 
     net: str
-    """The small network it belongs to: "role", "edge", "message", "update" or "mlp"."""
+    """Name of its net: "role", "edge", "message", "update" or "mlp"."""
 
     layer: int
     """Layer within the net, from 0."""
 
     kind: str
-    """"weight", shape (out, in), or "bias", shape (out,)."""
+    """Kind of array: "weight", shape (out, in), or "bias", shape (out,)."""
 
     centre: Float
-    """Weights at the middle of the cube; its shape is the block's."""
+    """Weights at the centre of the cube, in the shape of the block."""
 
     half_range: float
-    """Largest distance of a weight from its centre, reached at the faces of the cube."""
+    """Maximum distance of a weight from its centre, at the faces of the cube."""
 
     columns: tuple[str, ...] = field(default=())
-    """What each input column of a "weight" block reads; empty for a bias."""
+    """Name of each input column of a "weight" block; empty for a bias."""
 
     @property
     def name(self) -> str:
-        """Net, layer and kind in one word."""
+        """Name of the block: net, layer and kind."""
         return f"{self.net}.{self.layer}.{self.kind}"
 
     @property
@@ -49,13 +49,13 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class ParameterSpace:
-    """D parameters in blocks, in the order in which the policy reads them (C order inside)."""
+    """Parameter space of D parameters in blocks, in the order of the parameter vector (C order)."""
 
     blocks: tuple[Block, ...]
 
     @cached_property
     def size(self) -> int:
-        """D."""
+        """Number D of parameters."""
         return sum(block.size for block in self.blocks)
 
     @cached_property
@@ -69,7 +69,7 @@ class ParameterSpace:
 
     @cached_property
     def nets(self) -> dict[str, slice]:
-        """Net name to the slice of the parameter vector that its blocks fill."""
+        """Net name to the slice of its blocks in the parameter vector."""
         spans: dict[str, slice] = {}
         for block in self.blocks:
             part = self.slices[block.name]
@@ -78,7 +78,7 @@ class ParameterSpace:
 
     @cached_property
     def centre(self) -> Float:
-        """Weights [D] at the middle of the cube."""
+        """Weights [D] at the centre of the cube."""
         return np.concatenate([block.centre.ravel() for block in self.blocks])
 
     @cached_property
@@ -88,7 +88,7 @@ class ParameterSpace:
 
     @cached_property
     def input_groups(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Group [D] of each parameter: the weights that read one input column of one layer.
+        """Group [D] of each parameter: weights of one input column of one layer are a group.
 
         The biases of a layer are one group. Groups are numbered from 0 in order of appearance.
         """
@@ -105,9 +105,9 @@ class ParameterSpace:
         return np.concatenate(groups)
 
     def weights(self, cube: Float) -> Float:
-        """Map points [..., D] of the unit cube to weights [..., D]."""
+        """Return weights [..., D] for points [..., D] of the unit cube: w = c + (2 u - 1) r."""
         return self.centre + self.half_range * (2.0 * np.asarray(cube, dtype=np.float64) - 1.0)
 
     def cube(self, weights: Float) -> Float:
-        """Map weights [..., D] back to the cube; outside [0, 1] for weights out of range."""
+        """Return points [..., D] for weights [..., D]; outside [0, 1] for weights out of range."""
         return 0.5 * ((np.asarray(weights) - self.centre) / self.half_range + 1.0)

@@ -1,1 +1,1 @@
-"""Bring your own: Gymnasium, PettingZoo and Python environments as batched tasks."""
+"""Adapters of users' environments: Gymnasium, PettingZoo and Python, as batched tasks."""

@@ -1,4 +1,4 @@
-"""One user's environment, of Gymnasium or of PettingZoo, seen as one team with named agents."""
+"""Environment of a user, of Gymnasium or PettingZoo, as a team of named agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from pettingzoo import ParallelEnv
 from rolecast.core.errors import RequestError
 
 SINGLE_AGENT_NAME = "agent"
-"""Name of the one agent of a Gymnasium environment."""
+"""Agent name in a Gymnasium environment."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Moment:
-    """What an environment says after a reset or a step, by agent."""
+    """Results of a reset or step of an environment, by agent."""
 
     observations: Mapping[str, Any]
-    """Of the agents that are still there, or have just left."""
+    """Observations of the live agents, and of those that have just left."""
 
     rewards: Mapping[str, float]
-    """Of this step."""
+    """Rewards of this step."""
 
     live: frozenset[str]
     """Agents that act in the next step; none when the episode has ended."""
@@ -33,7 +33,7 @@ class Moment:
 
 
 class TeamEnvironment(Protocol):
-    """A user's environment, whatever its interface."""
+    """Environment of a user, with one interface for all libraries."""
 
     agents: list[str]
     observation_spaces: dict[str, spaces.Space[Any]]
@@ -46,7 +46,7 @@ class TeamEnvironment(Protocol):
         """Advance by one step with the actions of the live agents."""
 
     def max_steps(self) -> int | None:
-        """Return the length of an episode as the environment states it, if it does."""
+        """Return the maximum length of an episode, if the environment states it."""
 
     def picture(self) -> Any:
         """Return what the environment renders."""

@@ -1,4 +1,4 @@
-"""Where a user's environment comes from: a Gymnasium id, a PettingZoo module, a Python factory."""
+"""Sources of users' environments: Gymnasium ids, PettingZoo modules, Python factories."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ import gymnasium
 from rolecast.core.errors import RequestError, unknown_name
 
 Factory = Callable[..., object]
-"""Makes a new environment from the options of a task id."""
+"""Factory of an environment, from the options of a task id."""
 
 
 def gymnasium_source(name: str) -> Factory:
     """Return the factory of `gym:<id>`.
 
     Raises:
-        RequestError: Gymnasium knows no such id.
+        RequestError: Gymnasium has no such id.
     """
     if ":" not in name and name not in gymnasium.registry:
         raise unknown_name("gymnasium environment", name, gymnasium.registry)
@@ -64,14 +64,14 @@ def python_source(name: str) -> Factory:
 ENVIRONMENT_SOURCES: Final[Mapping[str, Callable[[str], Factory]]] = MappingProxyType(
     {"gym": gymnasium_source, "pettingzoo": pettingzoo_source, "python": python_source}
 )
-"""What stands before the first colon of an id, to where its environments come from."""
+"""Prefix of an id, before the first colon, to the source of its environments."""
 
 
 def _imported(name: str, task_id: str) -> ModuleType:
-    """Import a module; one that lies in the working directory is found there.
+    """Import a module, also from the working directory.
 
-    A script's own folder is importable in Python, the working directory of an installed command
-    is not; it is appended to the path, so that nothing else is shadowed.
+    The working directory of an installed command is not on Python's path. It is appended, so that
+    no other module is shadowed.
     """
     here = str(Path.cwd())
     top = name.partition(".")[0]

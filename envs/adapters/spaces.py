@@ -1,4 +1,4 @@
-"""How numbers in [-1, 1] become an action of a space, and an observation becomes numbers."""
+"""Codecs of spaces: numbers in [-1, 1] to actions, and observations to numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,32 +13,32 @@ from rolecast.core.types import Float
 
 @dataclass(frozen=True, kw_only=True)
 class ActionCodec:
-    """Turns the numbers of a policy into an action of one space."""
+    """Action codec: from the numbers of a policy to an action of one space."""
 
     size: int
-    """How many numbers the action needs."""
+    """Number of numbers of an action."""
 
     decode: Callable[[Float], Any]
-    """Maps [size] in [-1, 1] to an element of the space."""
+    """Map from [size] in [-1, 1] to an element of the space."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationCodec:
-    """Turns an observation of one space into numbers."""
+    """Observation codec: from an observation of one space to numbers."""
 
     size: int
-    """How many numbers come out."""
+    """Number of numbers of an observation."""
 
     encode: Callable[[Any], Float]
-    """Maps an element of the space to [size]."""
+    """Map from an element of the space to [size]."""
 
 
 def action_codec(space: spaces.Space[Any]) -> ActionCodec:
     """Return the map from [-1, 1]^size to an action space.
 
-    A bounded Box is filled affinely; an unbounded one is given the numbers as they are. Discrete
-    and MultiDiscrete take the largest of one number per choice (ties to the lowest), MultiBinary
-    the sign. Tuple and Dict take the numbers of their parts one after the other.
+    A bounded Box is filled affinely; an unbounded one gets the numbers unchanged. Discrete and
+    MultiDiscrete take the largest of one number per choice (ties to the lowest), MultiBinary the
+    sign. Tuple and Dict take the numbers of their parts one after the other.
 
     Raises:
         RequestError: the space is of another kind.

@@ -1,4 +1,4 @@
-"""A user's environment by the batched contract: one environment object per parallel episode."""
+"""Environment of a user as a batched task: one environment object per parallel episode."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -19,17 +19,17 @@ TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
     "sum": lambda rewards: rewards.sum(axis=1),
     "mean": lambda rewards: rewards.mean(axis=1),
 }
-"""How rewards [B, n] of the agents become the team's [B]; agents that have left count 0."""
+"""Team reward [B] from rewards [B, n] of the agents; agents that have left count 0."""
 
 ADAPTER_OPTIONS: Final = ("horizon", "team_reward")
-"""Options that are the adapter's own; all others go to the environment."""
+"""Options of the adapter; all others go to the environment."""
 
 
 class AdaptedTask:
-    """A team of a user's environment, over B parallel episodes.
+    """Task of a user's environment, over B parallel episodes.
 
     Agents with different spaces are padded with zeros to the largest, and observe a one-hot id
-    after their own numbers. Of an agent that has left, observations and rewards are 0.
+    after their own numbers. Observations and rewards of an agent that has left are 0.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class AdaptedTask:
 
     @property
     def spaces(self) -> list[tuple[Space[Any], Space[Any]]]:
-        """The environment's own observation and action space of each of the n agents."""
+        """Observation and action space of each of the n agents, as in the environment."""
         team = self._teams[0]
         return [(team.observation_spaces[a], team.action_spaces[a]) for a in self._agents]
 
@@ -95,13 +95,13 @@ class AdaptedTask:
 
     @property
     def agent_rewards(self) -> Float:
-        """What each agent was paid [B, n] in the last step."""
+        """Reward of each agent [B, n] in the last step."""
         return self._rewards.copy()
 
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, n, do].
 
-        An environment is given its seed by `folded_seed`, as many generators take no more bits.
+        The environment's seed is `folded_seed`, because many generators accept 31 bits only.
 
         Raises:
             RunError: an environment raised, or showed NaN.
@@ -161,10 +161,10 @@ class AdaptedTask:
         return self._observations.copy(), self._join(rewards), done, {}
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
-        """Return the environment's own picture [H, W, 3] of one episode.
+        """Return the picture [H, W, 3] rendered by the environment of one episode.
 
         Raises:
-            RequestError: it draws none; it has to be made with `render_mode=rgb_array`.
+            RequestError: it renders none; make it with `render_mode=rgb_array`.
         """
         picture = self._teams[episode].picture()
         if not isinstance(picture, np.ndarray):
@@ -180,7 +180,7 @@ class AdaptedTask:
             team.close()
 
     def _begin(self, seeds: Seeds) -> None:
-        """Make room for B episodes, none of which goes on yet."""
+        """Allocate B episodes, none of them live."""
         batch, spec = seeds.size, self._spec
         self._seeds = seeds
         self._steps = np.zeros(batch, dtype=np.int64)
@@ -201,7 +201,7 @@ class AdaptedTask:
         return self._observations.copy()
 
     def _ask(self, episode: int, call: Callable[[Any], Moment], argument: object) -> Moment:
-        """Call a user's environment; name the episode if it raises."""
+        """Call an environment of a user; an error names the episode."""
         try:
             return call(argument)
         except Exception as error:
@@ -212,9 +212,9 @@ class AdaptedTask:
             ) from error
 
     def _see(self, episode: int, moment: Moment, live: frozenset[str]) -> None:
-        """Write what the agents observe; zeros for those that have left.
+        """Write the observations of the agents; zeros for those that have left.
 
-        When the whole episode ends, all that are still observed keep their last view.
+        At the end of an episode, agents with a last observation keep it.
         """
         rows = self._observations[episode]
         rows[:] = 0.0
@@ -233,7 +233,7 @@ class AdaptedTask:
     def _encoded(
         self, episode: int, agent: str, moment: Moment, encode: Callable[[Any], Float]
     ) -> Float:
-        """Flatten one agent's observation; a value outside its space is the environment's fault."""
+        """Return one agent's flat observation; RunError where its size is not that of the space."""
         numbers = encode(moment.observations[agent])
         size = self._views[self._agents.index(agent)].size
         if numbers.shape != (size,):
@@ -250,7 +250,7 @@ class AdaptedTask:
 
 
 def folded_seed(seed: int) -> int:
-    """Fold a seed of 64 bits to 31; seeds below 2^31 stay as they are, others are mixed."""
+    """Return a seed of 64 bits folded to 31; seeds below 2^31 are unchanged, others are mixed."""
     if seed < 2**31:
         return seed
     return int(episode_keys(np.array([seed], dtype=np.uint64))[0][0]) % 2**31
@@ -264,7 +264,7 @@ def _all_equal(team: TeamEnvironment) -> bool:
 
 
 def _horizon(asked: int | None, team: TeamEnvironment, task_id: str) -> int:
-    """Return the horizon asked for, else the environment's own."""
+    """Return the given horizon, or that of the environment."""
     steps = team.max_steps() if asked is None else asked
     if steps is None:
         raise RequestError(

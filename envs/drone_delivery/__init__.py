@@ -1,4 +1,4 @@
-"""Drones that deliver near and far, save fuel and give way: the paper's sparse task."""
+"""Drone delivery, the sparse task of the DSS-GP-UCB paper."""
 
 from rolecast.envs.drone_delivery.expert import expert_actions
 from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, observe

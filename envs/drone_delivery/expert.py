@@ -1,7 +1,7 @@
-"""A scripted team that sees the whole world: what a good policy can be measured against.
+"""Scripted team with the whole state as input, a baseline for policies.
 
-Each drone flies straight to its point, as fast as its fuel allows, and gives way to those with
-whom it would collide. The same rule made blind to the others shows what giving way is worth.
+Each drone flies straight to its point, as fast as its fuel allows, and avoids predicted collisions.
+The same rule without other drones shows the value of avoidance.
 """
 
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ _LEAST_LENGTH: Final = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertRule:
-    """Constants of the rule."""
+    """Constants of the scripted rule."""
 
     fuel_share: float = 0.95
     """Share of the tank that a flight may use."""
 
     top_speed: float = 0.6
-    """Length per unit of time, never exceeded: a fast drone cannot turn."""
+    """Maximum speed, in length per unit of time: a fast drone cannot turn."""
 
     look_ahead: float = 1.7
-    """Time within which a closest approach counts."""
+    """Maximum time to a closest approach that counts."""
 
     clearance: float = 1.45
-    """Closest approach that is wide enough, in contact distances."""
+    """Sufficient closest approach, in contact distances."""
 
     dodge: float = 1.7
-    """Sideways way per length that is missing to the clearance, to be made until the approach."""
+    """Sideways distance until the approach, per length missing to the clearance."""
 
     reaction_time: float = 0.3
-    """Time added to that which is left, so that no drone is asked for an endless speed."""
+    """Time added to the time to the approach, so that speeds stay finite."""
 
     keep_right: float = 0.5
-    """Share of its dodge that a drone adds to the right: a head-on approach has no side."""
+    """Share of its dodge added to the right, as a head-on approach has no side."""
 
 
 def expert_actions(
@@ -52,10 +52,10 @@ def expert_actions(
     """Return actions [B, n, 2] of the scripted team.
 
     Args:
-        params: the world.
-        state: before the step.
-        blind: act as if no other drone existed.
-        rule: constants; None is the default.
+        params: parameters of the world.
+        state: state before the step.
+        blind: ignore all other drones.
+        rule: constants of the rule; None is the default.
     """
     rule = rule or ExpertRule()
     wanted = _course(params, state, rule)
@@ -70,8 +70,8 @@ def expert_actions(
 def _course(params: DroneDeliveryParameters, state: DroneState, rule: ExpertRule) -> Float:
     """Return velocities [B, n, 2] straight to the points, at the speed that the fuel allows.
 
-    A length at speed v burns hover_burn / v + speed_burn v^2; the speed is the one at which the
-    way that is left uses up the fuel that may be used, and never below the most economical.
+    A unit of length at speed v burns hover_burn / v + speed_burn v^2. The speed is such that the
+    remaining distance burns the usable fuel, and at least the most economical one.
     """
     way = state.points - state.positions
     far = np.maximum(length(way), _LEAST_LENGTH)
@@ -88,9 +88,9 @@ def _course(params: DroneDeliveryParameters, state: DroneState, rule: ExpertRule
 def _give_way(
     params: DroneDeliveryParameters, state: DroneState, wanted: Float, rule: ExpertRule
 ) -> Float:
-    """Return what to add to the velocities [B, n, 2], so that closest approaches stay wide."""
+    """Return additions to the velocities [B, n, 2] that keep closest approaches wide."""
     offset = state.positions[:, :, None] - state.positions[:, None]
-    # Where a drone will be depends on how it flies and on how it is about to.
+    # Predicted positions use the mean of the current and the wanted velocity.
     velocities = np.where(state.stopped[..., None] > 0, 0.0, 0.5 * (wanted + state.velocities))
     closing = velocities[:, :, None] - velocities[:, None]
     squared = np.maximum(np.square(closing).sum(axis=-1), _LEAST_LENGTH)

@@ -1,6 +1,6 @@
-"""What a drone observes: itself, the way to its point, and the two drones nearest to it.
+"""Observations of a drone: itself, the way to its point, and the two nearest drones.
 
-Its size is the same for every n. Source: this project; the paper does not say what is observed.
+The size is the same for every n. Source: this project; the paper does not define observations.
 """
 
 from typing import Final
@@ -11,27 +11,30 @@ from rolecast.core.types import Float
 from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState, length
 
 OBSERVATION_SIZE: Final = 13
-"""do; with it `hom` stays below 500 parameters for up to 16 drones."""
+"""Observation size do; `hom` has below 500 parameters for up to 16 drones."""
 
 LEAST_LENGTH: Final = 1e-12
-"""Keeps the direction between two equal places finite: zero."""
+"""Minimum length in a division, so that the direction between equal places is zero."""
 
 
 def observe(params: DroneDeliveryParameters, state: DroneState) -> Float:
-    """Return what each drone observes, [B, n, 13].
+    """Return the observations [B, n, 13] of the drones.
 
-    In this order: own velocity (2), fuel, 1 while stopped by a collision, direction of the own
-    point (2, of length 1) and distance to it; direction of the nearest other drone, of length 1
-    where it is and 0 at the view radius (2), and its velocity relative to the own (2); direction of
-    the second nearest, likewise (2). Ties go to the lowest index. Of a drone beyond the view
-    radius, or where there is none, all reads 0. Velocities are in units of `speed_unit`.
+    Columns in this order, with velocities in units of `speed_unit`:
+    - own velocity (2), fuel (1), 1 while stopped by a collision (1).
+    - direction of the own point, of length 1 (2), and the distance to it (1).
+    - direction of the nearest other drone, of length 1 - d / view_radius at distance d (2).
+    - velocity of the nearest drone relative to the own (2).
+    - direction of the second nearest drone, likewise (2).
 
-    Directions, because a team that is linear in them can fly at an even speed and give way to those
-    who are near, where one that is linear in offsets is fastest, and shyest, far away.
+    Ties go to the lowest index. A drone beyond the view radius, or a missing one, reads 0.
+
+    Directions allow a linear team to fly at constant speed and to avoid near drones. A team linear
+    in offsets is fastest, and avoids most, far away.
 
     Args:
-        params: the world.
-        state: now.
+        params: parameters of the world.
+        state: current state.
     """
     batch, n = state.fuel.shape
     velocities = state.velocities / params.speed_unit

@@ -1,4 +1,4 @@
-"""The compiled observations: `observation.observe` for blocks of W episodes, float32."""
+"""Compiled observations: `observation.observe` for blocks of W episodes, float32."""
 
 from typing import Final
 
@@ -21,11 +21,11 @@ from rolecast.envs.drone_delivery.world_fused import (
 )
 
 FAR_SQUARED: Final = np.float32(1e30)
-"""Squared distance beyond that of every drone."""
+"""Squared distance greater than that of any drone."""
 
 NEAREST_DRONE_ROW: Final = 7
 SECOND_DRONE_ROW: Final = 11
-"""Rows of an observation where the nearest and the second nearest drone begin."""
+"""First rows of the nearest and the second nearest drone in an observation."""
 
 
 @compiled

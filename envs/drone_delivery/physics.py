@@ -1,7 +1,7 @@
 """Physics and reward of drone delivery as pure functions: the readable float64 reference.
 
-Source: Drone Delivery of the DSS-GP-UCB paper (section 5.6 and appendix I), which states its
-qualities and no number. Differs: every constant and the order of events are this project's own.
+Source: Drone Delivery of the DSS-GP-UCB paper (section 5.6 and appendix I), described there without
+numbers. Differs: every constant and the order of events are this project's.
 B episodes, n drones; drone i delivers to point i and to no other.
 """
 
@@ -19,7 +19,7 @@ EpisodeKeys = tuple[UInt32, UInt32]
 """Two keys [B] for each episode, from `counter_random.episode_keys`."""
 
 FIRST_POINT_COUNTER: Final = 65536
-"""Counters below are for start positions, from here on for delivery points."""
+"""First counter of delivery points; smaller ones are for start positions."""
 
 
 EPISODE_TOTALS: Final = (
@@ -29,18 +29,18 @@ EPISODE_TOTALS: Final = (
     "fuel_used",
     "fuel_refilled",
 )
-"""What is counted of an episode; fuel in full tanks, a collision is one pair."""
+"""Names of the counts of an episode; fuel in full tanks, a collision is one pair."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DroneDeliveryParameters:
-    """Sizes and constants of the world; lengths have no unit, points lie in [-1, 1) x [-1, 1).
+    """Sizes and constants of the world; lengths have no unit, fuel is in full tanks.
 
-    Fuel is counted in full tanks.
+    Points lie in [-1, 1) x [-1, 1).
     """
 
     drones: int
-    """n, at least 1."""
+    """Number n of drones, at least 1."""
 
     dt: float = 0.1
     """Time of one step."""
@@ -49,40 +49,40 @@ class DroneDeliveryParameters:
     """Acceleration along an axis for an action of 1."""
 
     damping: float = 0.2
-    """Share of the velocity lost in one step; full speed is dt gain / damping along an axis."""
+    """Share of the velocity lost in one step; maximum speed is dt gain / damping along an axis."""
 
     hover_burn: float = 0.05
-    """Fuel per unit of time that a drone burns wherever it is; a tank outlasts an episode of it."""
+    """Fuel per unit of time at any speed; a full tank outlasts an episode of hovering."""
 
     speed_burn: float = 2.0
-    """Fuel per unit of time and cubed speed, on top of that; the power that overcomes drag."""
+    """Additional fuel per unit of time and cubed speed: the power against drag."""
 
     delivery_radius: float = 0.15
-    """Distance from its point within which a drone delivers."""
+    """Maximum distance from its point at which a drone delivers."""
 
     nearest_point: float = 0.7
-    """Least distance from a drone to the point that it is given."""
+    """Minimum distance from a drone to a new point."""
 
     delivery_reward: float = 10.0
-    """Team reward of a delivery per squared distance between drone and point when it was given."""
+    """Team reward of a delivery per squared distance of the point when it was given."""
 
     drone_radius: float = 0.075
-    """Two drones collide when their centres come closer than twice this."""
+    """Radius of a drone: two collide when their centres come closer than twice this."""
 
     stop_steps: int = 15
-    """Steps for which a collision stops both drones."""
+    """Steps of standstill of both drones after a collision."""
 
     collision_penalty: float = 1.0
-    """Team reward lost by each pair that collides."""
+    """Team reward lost for each pair that collides."""
 
     empty_penalty: float = 0.02
-    """Team reward lost in each step by each empty tank; its drone stays where it is."""
+    """Team reward lost in each step for each empty tank; its drone does not move."""
 
     view_radius: float = 0.75
-    """Distance up to which a drone sees others."""
+    """Maximum distance at which a drone observes others."""
 
     speed_unit: float = 0.2
-    """Length per unit of time in which speeds are observed, near the most economical one."""
+    """Unit of observed speeds, near the most economical speed."""
 
     horizon: int = 150
     """Steps of an episode, as in the paper."""
@@ -105,54 +105,54 @@ class DroneDeliveryParameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DroneState:
-    """All that there is of B episodes between two steps."""
+    """Complete state of B episodes between two steps."""
 
     positions: Float
-    """[B, n, 2]."""
+    """Positions [B, n, 2]."""
 
     velocities: Float
-    """[B, n, 2], length per unit of time."""
+    """Velocities [B, n, 2], in length per unit of time."""
 
     fuel: Float
-    """[B, n], 1 is a full tank, 0 an empty one."""
+    """Fuel [B, n]: 1 is a full tank, 0 an empty one."""
 
     stopped: NDArray[np.int64]
-    """[B, n], steps for which a drone still cannot move after a collision."""
+    """Remaining steps [B, n] of standstill after a collision."""
 
     points: Float
-    """[B, n, 2], where each drone has to go."""
+    """Points [B, n, 2] of the next deliveries."""
 
     distances: Float
-    """[B, n], from drone to point when the point was given: what its delivery is paid for."""
+    """Distances [B, n] from drone to point when the point was given, which set the reward."""
 
     deliveries: NDArray[np.int64]
-    """[B, n], made so far."""
+    """Deliveries [B, n] so far."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DroneEvents:
-    """What happened in one step of B episodes."""
+    """Events of one step of B episodes."""
 
     delivered: NDArray[np.bool_]
-    """[B, n], the drone has delivered."""
+    """Whether a drone has delivered [B, n]."""
 
     collided: NDArray[np.bool_]
-    """[B, n, n], symmetric: the pair has come into contact."""
+    """Whether a pair has come into contact [B, n, n], symmetric."""
 
     empty: NDArray[np.bool_]
-    """[B, n], the tank is empty after the step."""
+    """Whether a tank is empty after the step [B, n]."""
 
     burnt: Float
-    """[B, n], fuel used."""
+    """Fuel used [B, n]."""
 
     refilled: Float
-    """[B, n], fuel that deliveries brought."""
+    """Fuel from deliveries [B, n]."""
 
     reward: Float
-    """[B], of the team."""
+    """Team reward [B]."""
 
     def totals(self) -> dict[str, Float]:
-        """Return what all drones together did in each episode: name to [B]."""
+        """Return the counts over all drones in each episode: name to [B]."""
         totals = (
             self.delivered.sum(axis=-1),
             self.collided.sum(axis=(1, 2)) / 2.0,
@@ -167,7 +167,7 @@ class DroneEvents:
 
 
 def start(params: DroneDeliveryParameters, keys: EpisodeKeys) -> DroneState:
-    """Return the beginning of B episodes: drones at rest at random places, tanks full.
+    """Return the initial state of B episodes: drones at rest at random places, tanks full.
 
     Counter 2 i + c of an episode gives coordinate c of drone i.
     """
@@ -194,15 +194,15 @@ def new_points(
     positions: Float,
     deliveries: NDArray[np.int64],
 ) -> Float:
-    """Return the point [B, n, 2] that each drone is given after so many deliveries.
+    """Return the next point [B, n, 2] of each drone after k deliveries.
 
-    Counter 65536 + 2 (k n + i) + c of an episode gives coordinate c of the point of drone i after
-    k deliveries, uniform in [-1, 1). A point that is too near is moved by 1, half the width of the
-    square, along both axes, inwards: `nearest_point` = 0.7 is the most that this keeps.
+    Coordinate c of drone i is the draw of counter 65536 + 2 (k n + i) + c, uniform in [-1, 1). A
+    point that is too near is moved inwards by 1 along both axes, half the width of the square.
+    This guarantees a distance of at most 0.7, the value of `nearest_point`.
 
     Args:
-        params: the world.
-        keys: of the B episodes.
+        params: parameters of the world.
+        keys: keys of the B episodes.
         positions: [B, n, 2], of the drones.
         deliveries: [B, n], k.
     """
@@ -226,17 +226,17 @@ def transition(
 ) -> tuple[DroneState, DroneEvents]:
     """Advance B worlds by one step: motion, fuel, deliveries, empty tanks, collisions.
 
-    A drone that is stopped or has an empty tank stays where it is, whatever its action. A tank that
-    runs empty in a step makes no delivery in it. A collision is a pair that touches after the step
-    and did not before, so that two drones that have collided can part.
+    A drone that is stopped or has an empty tank does not move. A drone whose tank runs empty in a
+    step does not deliver in it. A collision is a pair that touches after the step but not before,
+    so that two drones can separate.
 
     Args:
-        params: the world.
-        state: before the step.
+        params: parameters of the world.
+        state: state before the step.
         actions: [B, n, 2] in [-1, 1].
-        keys: of the B episodes, for new points.
+        keys: keys of the B episodes, for new points.
     Returns:
-        The state after the step, and what happened.
+        The state after the step, and its events.
     """
     flying = (state.stopped == 0) & (state.fuel > 0.0)
     velocities = (1.0 - params.damping) * state.velocities + params.dt * params.gain * actions
@@ -282,7 +282,7 @@ def _team_reward(
     collided: NDArray[np.bool_],
     empty: NDArray[np.bool_],
 ) -> Float:
-    """Return the team reward [B] of what happened; distances [B, n] before the step."""
+    """Return the team reward [B] of the events; distances [B, n] are before the step."""
     paid = params.delivery_reward * np.where(delivered, np.square(distances), 0.0).sum(axis=-1)
     pairs = collided.sum(axis=(1, 2)) / 2.0
     return np.asarray(

@@ -1,7 +1,7 @@
-"""The compiled drone delivery: blocks of W episodes side by side, float32.
+"""Compiled drone delivery: blocks of W episodes side by side, float32.
 
-`physics.py` is the readable float64 reference, which the kernel follows line by line: same order
-of events, same counters of random draws.
+`physics.py` is the readable float64 reference. The kernel follows it line by line: same order of
+events, same counters of random draws.
 """
 
 from typing import Final
@@ -51,14 +51,14 @@ UInt32 = NDArray[np.uint32]
 f32 = np.float32
 
 WAS_X, WAS_Y, HITS = range(3)
-"""Rows of the scratch array, for each drone: where it was, and with how many it collided."""
+"""Rows of the scratch array of each drone: last position, and number of its collisions."""
 
 SCRATCH_ROWS: Final = 3
-"""Number of them."""
+"""Number of rows of the scratch array."""
 
 
 class DroneDeliveryLanes:
-    """Starts blocks of episodes; a `LaneTask`."""
+    """Compiled form of the task, a `LaneTask`."""
 
     def __init__(self, params: DroneDeliveryParameters) -> None:
         self._params = params
@@ -69,7 +69,7 @@ class DroneDeliveryLanes:
 
 
 class DroneDeliveryEpisodes:
-    """Running episodes; a `LaneEpisodes`."""
+    """Running compiled episodes, a `LaneEpisodes`."""
 
     observations: Float32
     rewards: Float32
@@ -207,7 +207,7 @@ def give_point(
     near: np.float32,
     delivered: Mask,
 ) -> None:
-    """Count a delivery and give the next point, where it was made; near is squared."""
+    """Count a delivery, if made, and give the next point; `near` is squared."""
     made = load(rows, row + COUNT) + pick(delivered, 1.0, 0.0)
     counter = whole(made * f32(2 * n) + f32(FIRST_POINT_COUNTER + 2 * drone))
     px, py = coordinate(keys, counter), coordinate(keys, counter + 1)
@@ -244,7 +244,7 @@ def collide(
     rewards: Float32,
     block: int,
 ) -> None:
-    """Stop all pairs of one block that have come into contact; count down those stopped before."""
+    """Stop new pairs in contact of one block; count down the earlier stops."""
     contact, stop, bump = constants[9], constants[10], constants[11]
     for a in range(n):
         ra, sa = row + a * WORLD_ROWS, a * SCRATCH_ROWS

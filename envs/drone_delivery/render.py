@@ -1,7 +1,7 @@
-"""A picture of one moment of drone delivery, without a plotting library.
+"""Picture of one moment of drone delivery, without a plotting library.
 
-Every mark is a signed distance from its rim, negative inside, which gives smooth edges; it is
-painted only into the part of the picture that it can reach.
+Every mark is a signed distance from its rim, negative inside, which gives smooth edges. It is
+painted only within its reach.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ DRONE_COLOURS: Final = (
     (0.60, 0.58, 0.05),
     (0.25, 0.30, 0.45),
 )
-"""Of drone and point, in turn."""
+"""Colours of drone and point, in turn."""
 
 GROUND_COLOUR: Final = (0.955, 0.965, 0.95)
 FIELD_COLOUR: Final = (0.99, 0.99, 0.985)
@@ -46,8 +46,8 @@ def draw(params: DroneDeliveryParameters, state: DroneState, episode: int) -> ND
     """Return a picture [H, W, 3] of one episode; x to the right, y upwards.
 
     A drone and its point have one colour. The ring round a drone is its fuel, clockwise from the
-    top; the tick shows course and speed. A drone stopped by a collision has a red body, one with an
-    empty tank is grey. The disc of a point is the place within which a delivery counts.
+    top; the tick shows course and speed. A drone stopped by a collision has a red body; with an
+    empty tank it is grey. The disc of a point has the radius of a delivery.
     """
     picture = np.tile(np.array(GROUND_COLOUR), (PICTURE_PIXELS, PICTURE_PIXELS, 1))
     middle = np.zeros(2)
@@ -102,11 +102,11 @@ def _paint(
 
     Args:
         picture: [H, W, 3], in [0, 1].
-        centre: [2], where the middle of the mark is.
-        reach: distance from it beyond which the mark has no part.
-        shape: of the mark.
+        centre: [2], centre of the mark.
+        reach: distance from the centre within which the mark lies.
+        shape: signed distance of the mark.
         colour: in [0, 1].
-        strength: 1 covers what is below.
+        strength: opacity; 1 covers the picture below.
     """
     pixel = 2.0 * HALF_WIDTH / PICTURE_PIXELS
     places = (np.arange(PICTURE_PIXELS) + 0.5) * pixel - HALF_WIDTH
@@ -149,7 +149,7 @@ def _diamond(half: float) -> Shape:
 
 
 def _ring(radius: float, half_width: float, share: float = 1.0) -> Shape:
-    """A ring, or this share of it, clockwise from the top."""
+    """Return the shape of a ring, or of a share of it, clockwise from the top."""
 
     def shape(x: Float, y: Float) -> Float:
         turn = np.arctan2(x, y) % (2.0 * np.pi)

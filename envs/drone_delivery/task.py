@@ -1,4 +1,4 @@
-"""Drone delivery by the batched contract, with its state in sight of scripts and renderers."""
+"""Drone delivery as a batched task, with public state for scripts and renderers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 class DroneDeliveryTask:
-    """n drones make deliveries over B parallel episodes; float64."""
+    """Drone delivery with n drones, over B parallel episodes; float64."""
 
     params: DroneDeliveryParameters
-    """The world."""
+    """Parameters of the world."""
 
     seeds: Seeds
-    """[B], of the running episodes."""
+    """Seeds [B] of the running episodes."""
 
     state: DroneState
-    """Of the running episodes, now."""
+    """Current state of the running episodes."""
 
     steps: int
-    """Steps taken in the running episodes, which all are equally long."""
+    """Steps taken in the running episodes, all of equal length."""
 
     def __init__(self, n: int) -> None:
         """Set up the task; it runs after `reset`.
@@ -77,7 +77,7 @@ class DroneDeliveryTask:
     def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
         """Advance all episodes by one step; see `BatchedTask.step`.
 
-        The metrics are what `physics.TOTALS` names, in this step.
+        The metrics are the counts of `physics.EPISODE_TOTALS`, in this step.
 
         Raises:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
@@ -96,15 +96,15 @@ class DroneDeliveryTask:
         return observe(params, self.state), reward, done, metrics
 
     def lanes(self) -> "DroneDeliveryLanes":
-        """Return the compiled face."""
+        """Return the compiled form."""
         from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryLanes
 
         return DroneDeliveryLanes(self.params)
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
-        """Return a picture [H, W, 3] of one episode as it stands."""
+        """Return a picture [H, W, 3] of the current state of one episode."""
         return draw(self.params, self.state, episode)
 
     def close(self) -> None:
-        """Forget the running episodes."""
+        """Release the running episodes."""
         self.reset(np.zeros(0, dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""How the compiled drone delivery keeps its state: rows of W lanes, float32."""
+"""State layout of the compiled drone delivery: rows of W lanes, float32."""
 
 from typing import Final
 
@@ -8,14 +8,14 @@ from rolecast.core.types import LANE_COUNT, Float32
 from rolecast.envs.drone_delivery.physics import DroneState
 
 X, Y, VX, VY, FUEL, STOPPED, POINT_X, POINT_Y, DISTANCE, COUNT = range(10)
-"""Rows of one drone, as the fields of `DroneState`; the last two are its paid distance and k."""
+"""Rows of one drone, as the fields of `DroneState`; COUNT is its deliveries k."""
 
 WORLD_ROWS: Final = 10
-"""Number of them."""
+"""Number of rows of one drone."""
 
 
 def to_world(state: DroneState) -> Float32:
-    """Lay the state of K W episodes out as [K, n, WORLD_ROWS, W]."""
+    """Return the state of K W episodes as [K, n, WORLD_ROWS, W]."""
     batch, n = state.fuel.shape
     rows = np.empty((batch, n, WORLD_ROWS))
     rows[..., [X, Y]] = state.positions

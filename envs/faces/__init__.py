@@ -1,1 +1,1 @@
-"""Tasks as other libraries know them: PettingZoo, Gymnasium, Gymnasium's vector environments."""
+"""Tasks as environments of PettingZoo, Gymnasium, and Gymnasium's vector interface."""

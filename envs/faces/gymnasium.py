@@ -1,4 +1,4 @@
-"""The Gymnasium face of tasks of one agent: one episode of the batched task.
+"""Gymnasium interface of tasks with one agent: one episode of the batched task.
 
 It holds a batch of one, so that seeds and actions give the trajectories of the batched task.
 """
@@ -23,15 +23,15 @@ from rolecast.envs.spec import BatchedTask, TaskSpec
 
 
 class TaskGymEnv(gymnasium.Env[Float, Float]):
-    """A task of one agent as a `gymnasium.Env`.
+    """Task with one agent as a `gymnasium.Env`.
 
-    Observations are a Box of float64 [do], actions a Box of float32 in [-1, 1] [da]; actions of
-    more precision are used as they are. An episode that reaches the horizon is truncated, one that
-    ends before it is terminated; the metrics of a step are in its info.
+    Observations are a Box of float64 [do], actions a Box of float32 in [-1, 1] [da]. Actions of
+    higher precision are used unchanged. An episode that reaches the horizon is truncated; one that
+    ends before it is terminated. The info of a step has its metrics.
     """
 
     def __init__(self, task: BatchedTask, render_mode: str | None = None) -> None:
-        """Wrap a task, which belongs to this environment from now on.
+        """Wrap a task, of which this environment is then the owner.
 
         Args:
             task: from `make_task`.
@@ -57,8 +57,8 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
         """Begin an episode.
 
         Args:
-            seed: of this episode, an integer >= 0, the same as in the batched task; without one,
-                the next of a sequence that the last seed (at first 0) decides.
+            seed: seed of this episode, an integer >= 0, as in the batched task. None: the next
+                of a sequence from the last seed, at first 0.
             options: unused; part of the interface.
         """
         if seed is None:
@@ -74,8 +74,8 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
         """Advance by one step with an action [da].
 
         Raises:
-            RequestError: no episode is going on, or the action has a wrong shape or is not finite,
-                which names the step.
+            RequestError: no episode is running, or the action has a wrong shape or is not finite;
+                names the step.
         """
         spec = self.task.spec
         if not self._live:
@@ -91,7 +91,7 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
         return observations[0, 0], float(reward[0]), ended and not truncated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]  # theirs is a variable
-        """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
+        """Return a picture [H, W, 3] of the current state; None without a render mode."""
         return picture(self.task, self.render_mode)
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
 
 
 def check_single(spec: TaskSpec) -> None:
-    """Refuse a task of many agents.
+    """Refuse a task with several agents.
 
     Raises:
         RequestError: it has more than one agent.
@@ -112,6 +112,6 @@ def check_single(spec: TaskSpec) -> None:
 
 
 def spaces_of(spec: TaskSpec) -> tuple[Box, Box]:
-    """Return the spaces of observations and actions of a task of one agent."""
+    """Return the observation and action space of a task with one agent."""
     seen = Box(-np.inf, np.inf, (spec.observation_size,), np.float64)
     return seen, Box(-1.0, 1.0, (spec.action_size,), np.float32)

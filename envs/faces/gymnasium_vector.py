@@ -1,4 +1,4 @@
-"""The Gymnasium vector face of tasks of one agent: B episodes of one batched task.
+"""Gymnasium vector interface of tasks with one agent: B episodes of one batched task.
 
 Each episode runs as it does in a `TaskGymEnv` with the same seed and actions.
 """
@@ -24,31 +24,31 @@ Step = tuple[Float, Float, Flags, Flags, dict[str, Any]]
 
 
 class RestartableTask(BatchedTask, Protocol):
-    """A batched task that can begin some of its episodes anew while the others go on."""
+    """Batched task that can restart some of its episodes while the others continue."""
 
     def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
         """Begin episodes [K] of B with seeds [K]; return observations [B, n, do] of all."""
 
 
 class TaskVectorEnv(VectorEnv[Float, Float, Any]):
-    """B episodes of a task of one agent as a `gymnasium.vector.VectorEnv`.
+    """B episodes of a task with one agent as a `gymnasium.vector.VectorEnv`.
 
-    An episode that has ended begins anew in the next step, whose action for it is ignored and whose
-    reward is 0 (`AutoresetMode.NEXT_STEP`, Gymnasium's default). Spaces as of `TaskGymEnv`.
+    An episode that has ended restarts in the next step, with its action ignored and reward 0
+    (`AutoresetMode.NEXT_STEP`, Gymnasium's default). Spaces are those of `TaskGymEnv`.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - theirs
 
     def __init__(self, task: RestartableTask, num_envs: int) -> None:
-        """Wrap a task, which belongs to this environment from now on.
+        """Wrap a task, of which this environment is then the owner.
 
         Args:
             task: from `make_task`.
             num_envs: B.
 
         Raises:
-            RequestError: the task has more than one agent, cannot begin episodes one by one, or
-                B is no integer of at least 1.
+            RequestError: the task has several agents or no `restart`, or B is no integer of at
+                least 1.
         """
         self.task = task  # first: Gymnasium closes even what could not be made
         check_single(task.spec)
@@ -77,8 +77,8 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
         """Begin all episodes.
 
         Args:
-            seed: of the first episode, s; the others have s + 1, s + 2 and so on. Or one each.
-                Without one, an episode has the next seed of a sequence that its last one decides.
+            seed: seed s of the first episode, with s + 1, s + 2, ... for the others; or one each.
+                None: the next of a sequence from each episode's last seed.
             options: unused; part of the interface.
         """
         count = self.num_envs
@@ -132,15 +132,15 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
 
 
 def make_vector_env(task: str | Factory, num_envs: int, **options: Any) -> TaskVectorEnv:
-    """Make a task of one agent as a `gymnasium.vector.VectorEnv`.
+    """Return a task with one agent as a `gymnasium.vector.VectorEnv`.
 
     Args:
-        task: as in `make_task`; one that can begin episodes one by one, as the MuJoCo tasks can.
+        task: as in `make_task`, with `restart`, as the MuJoCo tasks have.
         num_envs: B, episodes side by side.
-        options: as in `make_task`; of the MuJoCo tasks, `threads` is how many step them.
+        options: as in `make_task`, such as `threads` of the MuJoCo tasks.
 
     Raises:
-        RequestError: as in `make_task`; or the task has many agents, or cannot be restarted.
+        RequestError: as in `make_task`; or the task has several agents, or no `restart`.
     """
     made: Any = make_task(task, **options)
     return TaskVectorEnv(made, num_envs)

@@ -1,4 +1,4 @@
-"""What the PettingZoo and the Gymnasium face of one episode share: seeds, actions, pictures."""
+"""Shared parts of the interfaces of one episode: seeds, actions, pictures."""
 
 from typing import Final
 
@@ -12,11 +12,11 @@ from rolecast.envs.spec import BatchedTask
 RENDER_MODES: Final = ("rgb_array",)
 
 FRAMES_PER_SECOND: Final = 20
-"""Of a film of an episode, a step a frame, where the task has no time of its own."""
+"""Frames per second of a film with one frame per step, for tasks without a time unit."""
 
 
 def render_metadata(task: BatchedTask) -> dict[str, object]:
-    """Return the metadata that both faces have: render modes, and frames a second of a film."""
+    """Return the metadata of both interfaces: render modes, and frames per second of a film."""
     frames = getattr(task, "frames_per_second", FRAMES_PER_SECOND)
     return {"render_modes": list(RENDER_MODES), "render_fps": frames}
 
@@ -34,7 +34,7 @@ def check_render_mode(task: BatchedTask, render_mode: str | None) -> None:
 
 
 def picture(task: BatchedTask, render_mode: str | None) -> NDArray[np.uint8] | None:
-    """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
+    """Return a picture [H, W, 3] of the current state; None without a render mode."""
     if render_mode is None:
         return None
     drawn: NDArray[np.uint8] = task.frame()  # type: ignore[attr-defined]  # looked for
@@ -42,16 +42,16 @@ def picture(task: BatchedTask, render_mode: str | None) -> NDArray[np.uint8] | N
 
 
 def next_seed(generator: np.random.Generator) -> int:
-    """Draw the seed of an episode that was begun without one."""
+    """Return a seed for an episode that is started without one."""
     return int(generator.integers(2**63))
 
 
 def checked_action(field: str, action: object, size: int) -> Float:
-    """Return one agent's action [da], in as much precision as it was given.
+    """Return one agent's action [da], in the precision that was given.
 
     Args:
-        field: what the action is called in an error: which agent's, in which step.
-        action: as given.
+        field: name of the action in an error, with agent and step.
+        action: action as given.
         size: da.
     Raises:
         ConfigError: it is no array of numbers [da], or a number is NaN or infinite.

@@ -1,4 +1,4 @@
-"""The PettingZoo face of every task: one episode of the batched task, agent by agent.
+"""PettingZoo interface of every task: one episode of the batched task, agent by agent.
 
 It holds a batch of one, so that seeds and actions give the trajectories of the batched task.
 """
@@ -32,15 +32,15 @@ Step = tuple[
 
 
 class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZoo has no types
-    """A task as a cooperative `ParallelEnv`: every agent is paid the whole team reward.
+    """Task as a cooperative `ParallelEnv`: every agent is paid the whole team reward.
 
     Observations and actions are Boxes of float64, actions in [-1, 1]. An episode that reaches the
-    horizon is truncated, one that ends before it is terminated; all agents end together. The infos
-    of a step hold the task's metrics, with reward settings `raw_reward` among them.
+    horizon is truncated; one that ends before it is terminated. All agents end together. The infos
+    of a step have the metrics of the task; reward settings add `raw_reward`.
     """
 
     def __init__(self, task: BatchedTask, render_mode: str | None = None) -> None:
-        """Wrap a task, which belongs to this environment from now on.
+        """Wrap a task, of which this environment is then the owner.
 
         Args:
             task: from `make_task`.
@@ -81,8 +81,8 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         """Begin an episode.
 
         Args:
-            seed: of this episode, an integer >= 0, the same as in the batched task; without one,
-                the next of a sequence that the last seed (at first 0) decides.
+            seed: seed of this episode, an integer >= 0, as in the batched task. None: the next
+                of a sequence from the last seed, at first 0.
             options: unused; part of the interface.
         """
         if seed is None:
@@ -100,8 +100,8 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         """Advance by one step with an action [da] of each live agent.
 
         Raises:
-            RequestError: no episode is going on; or an action is missing, has a wrong shape, or is
-                not finite, which names agent and step.
+            RequestError: no episode is running; or an action is missing, has a wrong shape, or is
+                not finite; names agent and step.
         """
         live = self.agents
         if not live:
@@ -128,7 +128,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         return self._observations.ravel()
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return a picture [H, W, 3] of the episode as it stands; None without a render mode."""
+        """Return a picture [H, W, 3] of the current state; None without a render mode."""
         return picture(self.task, self.render_mode)
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""MuJoCo bodies as tasks of one agent or of many, stepped side by side on threads."""
+"""MuJoCo robots as tasks with one or several agents, stepped in parallel on threads."""

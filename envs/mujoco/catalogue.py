@@ -1,4 +1,4 @@
-"""The MuJoCo tasks by id: four bodies whole, the same divided among agents, and chains."""
+"""MuJoCo tasks by id: four bodies whole, the same divided among agents, and chains."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from rolecast.envs.mujoco.robots import ROBOT_MODELS, segmented
 from rolecast.envs.mujoco.task import MujocoTask
 
 TASK_OPTIONS: Final = ("obs", "horizon", "threads")
-"""Options that the ids may have."""
+"""Options of the ids."""
 
 DIVISION_LIBRARY: Final = "gymnasium-robotics 1.4, mamujoco_v1"
 
@@ -32,7 +32,7 @@ CHAIN_PARTS: Final = MappingProxyType(
 
 
 def whole(name: str, **options: Any) -> MujocoTask:
-    """Make a task of one agent that sees and moves all."""
+    """Return a task with one agent that observes and moves the whole body."""
     robot = ROBOT_MODELS[name]
     return MujocoTask(
         name,
@@ -44,7 +44,7 @@ def whole(name: str, **options: Any) -> MujocoTask:
 
 
 def divided(task_id: str, **options: Any) -> MujocoTask:
-    """Make a task of one body divided among agents."""
+    """Return a task with one body divided among agents."""
     name, split, summary = DIVIDED_BODIES[task_id]
     robot = ROBOT_MODELS[name]
     if name == "walker2d":  # the library clips the hopper's velocities, not these
@@ -55,7 +55,7 @@ def divided(task_id: str, **options: Any) -> MujocoTask:
 
 
 def many_segments(name: str, n: int, **options: Any) -> MujocoTask:
-    """Make a task of n agents, each a segment of one body."""
+    """Return a task with n agents, each a segment of one body."""
     return MujocoTask(
         f"manyagent_{name}_{n}",
         segmented(name, n),
@@ -70,4 +70,4 @@ NAMED_TASKS: Final[Mapping[str, Callable[..., MujocoTask]]] = MappingProxyType(
     {name: partial(whole, name) for name in ROBOT_MODELS}
     | {task_id: partial(divided, task_id) for task_id in DIVIDED_BODIES}
 )
-"""Tasks without a number in their id."""
+"""Tasks without a size in their id."""

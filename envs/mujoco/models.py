@@ -1,4 +1,4 @@
-"""MuJoCo models of the bodies: Gymnasium's files, and chains of segments grown from them.
+"""MuJoCo models of the bodies: files of Gymnasium, and generated chains of segments.
 
 Source of the chains: `many_segment_ant` and `many_segment_swimmer` of gymnasium-robotics 1.4 (first
 in FACMAC, Peng et al. 2021); lengths in metres, angles in degrees.
@@ -16,10 +16,10 @@ from rolecast.envs.mujoco.robots import Robot
 ASSETS_FOLDER: Final = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 
 FIRST_LEGS: Final = (((0.2, 0.2), (0.2, 0.2), "-1 1 0"), ((0.2, -0.2), (0.2, -0.2), "1 1 0"))
-"""Of an ant's first segment: where the hip is, which way the leg goes, the axis of the ankle."""
+"""Legs of an ant's first segment: place of the hip, direction of the leg, axis of the ankle."""
 
 OTHER_LEGS: Final = (((0.0, 0.2), (-0.2, 0.2), "1 1 0"), ((0.0, -0.2), (-0.2, -0.2), "-1 1 0"))
-"""Of all other segments."""
+"""Legs of all other segments."""
 
 
 def load_model(robot: Robot) -> Any:
@@ -30,7 +30,7 @@ def load_model(robot: Robot) -> Any:
 
 
 def segmented_xml(robot: Robot) -> str:
-    """Return the MJCF text of a body of segments."""
+    """Return the MJCF text of a body with segments."""
     root = parse(ASSETS_FOLDER / robot.asset).getroot()
     torso = root.find("worldbody/body[@name='torso']")
     actuator = root.find("actuator")
@@ -47,7 +47,7 @@ def segmented_xml(robot: Robot) -> str:
 
 
 def _grow_ant(torso: Element, robot: Robot) -> list[str]:
-    """Add segments of two legs each, one behind the other; return the names of the hinges."""
+    """Add segments of two legs each, one behind the other; return the hinges' names."""
     for sphere in torso.findall("geom"):
         torso.remove(sphere)
     names, segment = [], torso
@@ -89,12 +89,12 @@ def _limb(body: Element, end: tuple[float, float]) -> None:
 
 
 def _grow_swimmer(torso: Element, robot: Robot) -> list[str]:
-    """Add links, each behind the last; return the names of the hinges between them."""
+    """Add links, one behind the other; return the names of the hinges between them."""
     link, names = torso, []
     for index in range(robot.segments):
         link = SubElement(link, "body", name=f"link{index}", pos="-1 0 0" if index else "0.5 0 0")
         SubElement(link, "geom", density="1000", fromto="0 0 0 -1 0 0", size="0.1", type="capsule")
-        # Inner links turn to alternate sides; the first and the last always to the left.
+        # Inner links turn to alternate sides, the first and the last to the left.
         inner = 0 < index < robot.segments - 1
         axis = "0 0 -1" if inner and index % 2 == 0 else "0 0 1"
         names.append(f"rot{index}")

@@ -1,8 +1,8 @@
-"""Simulations side by side: one model, an `MjData` for each episode, stepped on threads.
+"""Parallel simulations: one model, an `MjData` for each episode, stepped on threads.
 
-The simulator gives Python's lock back while it computes, so threads share the cores. Each episode
-keeps its own data from its reset on, warm start of the solver included, so that it runs as one
-alone would, whoever computes it. Source of the order of calls: Gymnasium's `MujocoEnv`.
+The simulator releases Python's lock while it computes, so threads use all cores. Each episode has
+its own data from its reset on, with the warm start of the solver. Its result is that of an episode
+alone, on any thread. Source of the order of calls: Gymnasium's `MujocoEnv`.
 """
 
 import os
@@ -20,14 +20,14 @@ from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.robots import Robot
 
 TRUNK_BODY: Final = 1
-"""Number of the first body after the world."""
+"""Index of the first body after the world."""
 
 
 def usable_threads(asked: int | None) -> int:
-    """Return the number of threads: as asked, else as OMP_NUM_THREADS says, else one a core.
+    """Return the number of threads: as asked, else OMP_NUM_THREADS, else one per core.
 
     Raises:
-        ConfigError: asked is no integer of at least 1.
+        ConfigError: `asked` is no integer of at least 1.
     """
     if asked is not None:
         if type(asked) is not int or asked < 1:
@@ -40,13 +40,13 @@ def usable_threads(asked: int | None) -> int:
 
 
 class SimulationPool:
-    """B simulations of a body. What they show lies in arrays, a row an episode."""
+    """B simulations of a body; arrays of results have one row per episode."""
 
     state: Float
-    """[B, F], positions, velocities, contact forces if they cost something, and a zero."""
+    """State [B, F]: positions, velocities, contact forces if they have a cost, and a zero."""
 
     place: Float
-    """[B], metres along x from which the forward reward is measured."""
+    """Place [B] along x in metres, from which the forward reward is measured."""
 
     def __init__(self, robot: Robot, threads: int) -> None:
         self.model = load_model(robot)
@@ -57,7 +57,7 @@ class SimulationPool:
         self.resize(0)
 
     def resize(self, batch: int) -> None:
-        """Make room for B episodes, none of which has begun."""
+        """Allocate B episodes, none of them started."""
         self._data = self._data[:batch]
         self._data += [mujoco.MjData(self.model) for _ in range(batch - len(self._data))]
         model = self.model
@@ -68,7 +68,7 @@ class SimulationPool:
         self._rows = [self._row(episode) for episode in range(batch)]
 
     def begin(self, episode: int, positions: Float, velocities: Float) -> None:
-        """Begin an episode in a state of positions [nq] and velocities [nv]."""
+        """Start an episode in a state of positions [nq] and velocities [nv]."""
         data = self._data[episode]
         mujoco.mj_resetData(self.model, data)
         data.qpos[:], data.qvel[:] = positions, velocities
@@ -76,7 +76,7 @@ class SimulationPool:
         self._show(episode)
 
     def advance(self, episodes: list[int], torques: Float) -> None:
-        """Take one step in some episodes, with the motors' inputs [B, nu] of all."""
+        """Take one step in some episodes; motor inputs [B, nu] are of all."""
         waiting = deque(episodes)
 
         def work() -> None:
@@ -114,7 +114,7 @@ class SimulationPool:
         self._show(episode)
 
     def _row(self, episode: int) -> tuple[tuple[Float, Float], ...]:
-        """Pair views of the simulator's memory with the rows that show them."""
+        """Return views of the simulator's memory, each with its row of results."""
         data, costly = self._data[episode], bool(self.robot.contact_cost)
         x = data.xpos[TRUNK_BODY, :1] if costly else data.qpos[:1]
         memory = [data.qpos, data.qvel, *([data.cfrc_ext.ravel()] if costly else [])]

@@ -1,4 +1,4 @@
-"""Pictures of a body, drawn off screen by MuJoCo."""
+"""Pictures of a body, rendered off screen by MuJoCo."""
 
 import os
 import platform
@@ -13,33 +13,33 @@ from rolecast.core.errors import RequestError
 
 PICTURE_WIDTH: Final = 384
 PICTURE_HEIGHT: Final = 288
-"""Of the picture, in pixels; wide, so that an ant's legs are in it."""
+"""Height of the picture in pixels; it is wide enough for an ant's legs."""
 
 DRAWING_BACKENDS: Final = ("egl", "osmesa")
-"""Ways to draw without a screen on Linux, the faster first; MUJOCO_GL chooses one."""
+"""Backends without a screen on Linux, the faster first; MUJOCO_GL chooses one."""
 
 TRACKING_CAMERA: Final = "track"
 """Name of the camera that follows the body, in all models."""
 
 COSTLY_EFFECTS: Final = (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION)
-"""Left out: three quarters of the time where a processor draws, as on machines without a screen."""
+"""Effects left out: three quarters of the time of rendering on a CPU, without a GPU."""
 
 UNSET_VALUES: Final = ("", "1", "on", "true", "enable", "enabled")
-"""Values of MUJOCO_GL that name no backend."""
+"""Values of MUJOCO_GL without the name of a backend."""
 
 
 class Camera:
-    """Draws one model; holds a drawing context until it is closed."""
+    """Camera of one model; it holds a rendering context until it is closed."""
 
     def __init__(self, model: Any, segments: int) -> None:
         """Open a context.
 
         Args:
             model: the `mujoco.MjModel`.
-            segments: of its body, all of which are in the picture; 0 for the model's own view.
+            segments: segments of its body, all in the picture; 0 for the model's own view.
 
         Raises:
-            RequestError: this machine can draw nothing off screen.
+            RequestError: this machine cannot render off screen.
         """
         self._model = model
         self._context = _context()
@@ -86,7 +86,7 @@ class Camera:
 
 
 def _context() -> Any:
-    """Return a drawing context of the first backend that works.
+    """Return a rendering context of the first backend that works.
 
     Raises:
         RequestError: none does.

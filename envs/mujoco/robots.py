@@ -1,7 +1,7 @@
-"""The bodies: sizes, what a step pays, when an episode ends, and how far starts spread.
+"""Robots: sizes, rewards, ends of episodes, and the spread of starts.
 
-Source: Gymnasium 1.2, environments Ant-v5, Hopper-v5, Swimmer-v5 and Walker2d-v5 as they come,
-but for Ant's contact forces, which are left out of what is observed (27 numbers, as in the papers).
+Source: Gymnasium 1.2, environments Ant-v5, Hopper-v5, Swimmer-v5 and Walker2d-v5. Differs: contact
+forces of Ant are not observed (27 numbers, as in the papers).
 """
 
 from collections.abc import Mapping
@@ -19,40 +19,40 @@ NO_BOUNDS: Final = (-np.inf, np.inf)
 
 @dataclass(frozen=True, kw_only=True)
 class Robot:
-    """One body and the rules of its task."""
+    """Body and rules of one task."""
 
     asset: str
-    """Model file among Gymnasium's."""
+    """Model file of Gymnasium."""
 
     reference: str
-    """Id of the environment that it equals."""
+    """Id of the equal environment of Gymnasium."""
 
     root: tuple[int, int]
-    """Positions and velocities of the root, before those of the joints."""
+    """Number of positions and velocities of the root, before those of the joints."""
 
     joints: int
-    """Hinges, one motor each."""
+    """Number of hinges, one motor each."""
 
     segments: int = 0
-    """Segments of a body that is generated; 0 for the model file as it is."""
+    """Number of segments of a generated body; 0 for the model file."""
 
     frame_skip: int
-    """Steps of the simulator in one step of the task."""
+    """Simulator steps in one step of the task."""
 
     hidden_positions: int
-    """Positions at the front that a single agent does not observe: where the body is."""
+    """Number of first positions that a single agent does not observe: the body's place."""
 
     start_noise: float
-    """Starts are uniform in +- this round the model's own positions and velocities."""
+    """Half width of uniform starts round the positions and velocities of the model."""
 
     normal_velocities: bool = False
-    """Whether velocities of a start are normal instead, with this as standard deviation."""
+    """Whether start velocities are normal instead, with `start_noise` as standard deviation."""
 
     observed_speed: float = np.inf
-    """Velocities are observed clipped to +- this."""
+    """Bound of the observed velocities, which are clipped."""
 
     healthy_reward: float = 0.0
-    """Paid for a step after which the body is healthy."""
+    """Reward of a step after which the body is healthy."""
 
     control_cost: float
     """Weight of the sum of squared actions."""
@@ -61,13 +61,13 @@ class Robot:
     """Weight of the sum of squared contact forces, each clipped to [-1, 1]."""
 
     height: tuple[int, float, float] | None = None
-    """Position number, and the open range outside which the body has fallen."""
+    """Position index of the height, and its open range for a healthy body."""
 
     angle: tuple[float, float] = NO_BOUNDS
-    """Open range of position 2, the trunk's angle; used where `height` is."""
+    """Open range of position 2, the angle of the trunk; used together with `height`."""
 
     state_limit: float = np.inf
-    """All positions from number 2, and all velocities, must stay below this in size."""
+    """Bound of the absolute positions from index 2 on, and of the absolute velocities."""
 
     @property
     def positions(self) -> int:
@@ -81,7 +81,7 @@ class Robot:
 
     @property
     def mortal(self) -> bool:
-        """Whether an episode ends where the body is not healthy."""
+        """Whether an episode ends when the body is not healthy."""
         return self.height is not None
 
     def healthy_range(self) -> tuple[Float, Float]:
@@ -154,16 +154,16 @@ ROBOT_MODELS: Final[Mapping[str, Robot]] = MappingProxyType(
         ),
     }
 )
-"""By name."""
+"""Robots by name."""
 
 JOINTS_OF_SEGMENT: Final[Mapping[str, int]] = MappingProxyType({"ant": 4, "swimmer": 1})
-"""Hinges in each segment of a body that can have many."""
+"""Hinges in each segment of a chain."""
 
 FEWEST_SEGMENTS: Final = 2
 
 
 def segmented(name: str, segments: int) -> Robot:
-    """Return the body "ant" or "swimmer" with that many segments.
+    """Return the body "ant" or "swimmer" with a number of segments.
 
     Raises:
         ConfigError: segments is no integer of at least 2.

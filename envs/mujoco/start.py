@@ -1,4 +1,4 @@
-"""Where an episode begins: a draw that depends on its seed alone."""
+"""Start states of episodes, drawn from the seed of each alone."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from rolecast.envs.mujoco.robots import Robot
 
 
 def start_states(robot: Robot, rest: Float, keys: tuple[UInt32, UInt32]) -> tuple[Float, Float]:
-    """Draw positions and velocities.
+    """Return random positions and velocities of starts.
 
     Args:
         robot: the body.
-        rest: [nq], positions of the model file; velocities there are 0.
-        keys: two of [B], from `episode_keys`.
+        rest: [nq], positions of the model file, with velocities 0.
+        keys: two keys [B], from `episode_keys`.
     Returns:
         Positions [B, nq] and velocities [B, nv].
     Source: `reset_model` of Gymnasium's environments. Differs: in the generator alone.
@@ -32,6 +32,9 @@ def start_states(robot: Robot, rest: Float, keys: tuple[UInt32, UInt32]) -> tupl
 
 
 def _normal(radius: UInt32, turn: UInt32) -> Float:
-    """Return standard normal numbers by the transform of Box and Muller (1958)."""
+    """Return standard normal numbers by the transform of Box and Muller (1958).
+
+    z = sqrt(-2 log u_1) cos(2 pi u_2).
+    """
     share = (radius.astype(np.float64) + 0.5) * 2.0**-32
     return np.asarray(np.sqrt(-2.0 * np.log(share)) * np.cos(np.pi * symmetric_uniform(turn)))

@@ -1,4 +1,4 @@
-"""A MuJoCo body by the batched contract, for one agent or for many."""
+"""MuJoCo body as a batched task, for one or several agents."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
@@ -25,9 +25,9 @@ EPISODE_HORIZON: Final = 1000
 
 
 class MujocoTask:
-    """n agents move one body forward over B parallel episodes; float64.
+    """Task of n agents that move one body forward, over B parallel episodes; float64.
 
-    `distance` among the metrics is how far, in metres, a step has brought the body.
+    The metric `distance` is the forward distance of a step, in metres.
     """
 
     def __init__(
@@ -45,15 +45,15 @@ class MujocoTask:
         """Set up the task; the simulator is loaded by the first `reset`.
 
         Args:
-            task_id: without options.
+            task_id: id without options.
             robot: the body.
-            split: who moves what; see `layout`.
+            split: division among agents; see `layout`.
             summary: one line for listings.
-            source: where the task is from.
-            obs: what agents see; see `layout`.
-            horizon: most steps of an episode.
-            threads: that simulate, no matter to results and so no part of the id; None for what
-                OMP_NUM_THREADS says, else one a core.
+            source: source of the task.
+            obs: observations of the agents; see `layout`.
+            horizon: maximum steps of an episode.
+            threads: number of threads, without effect on results and not in the id. None:
+                OMP_NUM_THREADS, else one per core.
 
         Raises:
             RequestError: a setting is out of its range.
@@ -91,7 +91,7 @@ class MujocoTask:
 
     @property
     def frames_per_second(self) -> int:
-        """Pictures of one step each that make a second of the body's own time."""
+        """Frames of one step each in a second of simulated time."""
         from rolecast.envs.mujoco.models import load_model
 
         model = load_model(self.robot) if self._pool is None else self._pool.model
@@ -99,7 +99,7 @@ class MujocoTask:
 
     @property
     def terminated(self) -> NDArray[np.bool_]:
-        """Episodes [B] that ended because the body fell, not by the horizon alone."""
+        """Whether an episode [B] ended because the body fell, not by the horizon alone."""
         return self._fallen.copy()
 
     def reset(self, seeds: Seeds) -> Float:
@@ -117,11 +117,11 @@ class MujocoTask:
         return self.restart(np.arange(batch), seeds)
 
     def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
-        """Begin some of the B episodes anew.
+        """Restart some of the B episodes.
 
         Args:
-            episodes: [K], their rows.
-            seeds: [K].
+            episodes: [K], rows of the episodes.
+            seeds: [K], their new seeds.
         Returns:
             Observations [B, n, do] of all.
         Raises:
@@ -171,10 +171,10 @@ class MujocoTask:
         return self._observe(pool), reward, self._done.copy(), {"distance": distance}
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
-        """Return a picture [H, W, 3] of one episode as it stands.
+        """Return a picture [H, W, 3] of the current state of one episode.
 
         Raises:
-            RequestError: no episode has begun, or this machine can draw nothing off screen.
+            RequestError: no episode has begun, or this machine cannot render off screen.
         """
         from rolecast.envs.mujoco.render import Camera
 
@@ -184,7 +184,7 @@ class MujocoTask:
         return self._camera.picture(pool.data(episode))
 
     def close(self) -> None:
-        """Forget the running episodes, and end the threads."""
+        """Release the running episodes, and end the threads."""
         if self._camera is not None:
             self._camera.close()
         if self._pool is not None:
@@ -204,7 +204,7 @@ class MujocoTask:
         return self._pool
 
     def _observe(self, pool: "SimulationPool") -> Float:
-        """Return observations [B, n, do] of all episodes as they stand."""
+        """Return observations [B, n, do] of the current states of all episodes."""
         return self._layout.observe(pool.state)
 
 

@@ -1,15 +1,14 @@
-"""Who sees and who moves what: columns of the simulator's state for each agent.
+"""Observations and motors of each agent, as columns of the simulator's state.
 
-Source: gymnasium-robotics 1.4, `mamujoco_v1` with its default neighbourhood (an agent's own joints
-and its neighbours', and the root). Numbers of agents that see less are padded with zeros.
+Source: gymnasium-robotics 1.4, `mamujoco_v1` with its default neighbourhood: an agent's own joints,
+its neighbours' joints, and the root. Shorter observations are padded with zeros.
 
 Differs:
-    - `obs="own"`: positions and velocities of the agent's own joints and nothing else, as the
-      parameter counts of the DSS-GP-UCB paper need it; the library's swimmer adds a velocity of
-      the root to each joint.
-    - `manyagent_ant_N`: the library reads the joints of all segments but the last from a wrong
-      place (the sign of an offset; some "joints" are the torso's position), and swaps the torques
-      of a segment's two legs. Here each agent sees and drives its own joints, in their order.
+- `obs="own"`: positions and velocities of the agent's own joints alone, as the parameter counts of
+  the DSS-GP-UCB paper require. The library's swimmer adds a velocity of the root to each joint.
+- `manyagent_ant_N`: the library reads the joints of all segments but the last with a wrong offset.
+  Some "joints" are then the torso's position. It also swaps the torques of a segment's two legs.
+  Here each agent observes and drives its own joints, in their order.
 """
 
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from rolecast.envs.mujoco.robots import Robot
 Columns = list[int]
 
 OBSERVATION_VIEWS: Final = ("local", "own")
-"""Values of the option `obs` of tasks with many agents."""
+"""Values of the option `obs` of tasks with several agents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +32,13 @@ class Layout:
     """Columns of one row [positions, velocities, contact forces of each body, a zero] [F]."""
 
     seen: NDArray[np.intp]
-    """[n, do], the column that each agent observes at each place; -1 is the zero."""
+    """Observed columns [n, do] of each agent; -1 is the zero."""
 
     limit: Float
-    """[n, do], what is observed is clipped to +- this; infinite where it is not."""
+    """Bounds [n, do] of the observations, which are clipped; infinite for none."""
 
     moved: NDArray[np.intp]
-    """[n, da], the motor that each action drives."""
+    """Motors [n, da] of the actions."""
 
     def observe(self, state: Float) -> Float:
         """Return observations [B, n, do] of rows [B, F]."""
@@ -55,7 +54,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class _Body:
-    """Columns by what they hold."""
+    """Columns of the simulator's state by quantity."""
 
     robot: Robot
 
@@ -86,12 +85,12 @@ class _Body:
 
 
 def layout(robot: Robot, split: str, obs: str) -> Layout:
-    """Return who sees and moves what.
+    """Return the observed columns and the motors of each agent.
 
     Args:
         robot: the body.
         split: "whole" (one agent), "4x2", "3x1", "2x1", "2x3", or "segments".
-        obs: "local" or "own"; a single agent sees all.
+        obs: "local" or "own"; a single agent observes the whole body.
 
     Raises:
         RequestError: obs does not exist.
@@ -124,11 +123,11 @@ def layout(robot: Robot, split: str, obs: str) -> Layout:
 
 
 _Part = tuple[Columns, Columns, list[int]]
-"""Of one agent: columns of `own`, of `local`, and its motors."""
+"""Columns of `own`, of `local`, and motors of one agent."""
 
 
 def _ant(body: _Body) -> list[_Part]:
-    """Four legs: hip and ankle each."""
+    """Return the parts of four legs: hip and ankle each."""
     parts = []
     root = body.p(*range(2, 7)) + body.v(*range(6))
     for leg in range(4):
@@ -142,7 +141,7 @@ def _ant(body: _Body) -> list[_Part]:
 
 
 def _hopper(body: _Body) -> list[_Part]:
-    """Thigh, leg and foot; each sees the joints next to it."""
+    """Return the parts of thigh, leg and foot; each observes the neighbouring joints."""
     root = body.p(1, 2) + body.v(0, 1, 2)
     return [
         (body.hinge(joint), body.hinge(joint) + body.angle(*beside) + root, [joint])
@@ -151,7 +150,7 @@ def _hopper(body: _Body) -> list[_Part]:
 
 
 def _swimmer(body: _Body) -> list[_Part]:
-    """Two joints; each also sees one velocity of the root."""
+    """Return the parts of two joints; each also observes one velocity of the root."""
     return [
         (
             body.hinge(joint),
@@ -166,7 +165,7 @@ def _swimmer(body: _Body) -> list[_Part]:
 
 
 def _walker2d(body: _Body) -> list[_Part]:
-    """Right and left leg, from foot to thigh; each sees the other's thigh."""
+    """Return the parts of both legs, foot to thigh; each observes the other's thigh."""
     root = body.p(1, 2) + body.v(0, 1, 2)
     legs = ([2, 1, 0], [5, 4, 3])
     return [
@@ -176,7 +175,7 @@ def _walker2d(body: _Body) -> list[_Part]:
 
 
 def _ant_segments(body: _Body) -> list[_Part]:
-    """Segments of two legs; each sees the hips of the one before it."""
+    """Return the parts of segments of two legs; each observes the hips of the one in front."""
     parts: list[_Part] = []
     root = body.p(*range(2, 7)) + body.v(*range(6))
     for segment in range(body.robot.segments):
@@ -192,7 +191,7 @@ def _ant_segments(body: _Body) -> list[_Part]:
 
 
 def _swimmer_segments(body: _Body) -> list[_Part]:
-    """Joints in a row; each sees the ones next to it, and not the root."""
+    """Return the parts of joints in a row; each observes its neighbours, not the root."""
     count = body.robot.segments
     parts = []
     for joint in range(count):

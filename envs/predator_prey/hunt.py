@@ -1,4 +1,4 @@
-"""A predator-prey episode as moving picture: who chases whom, and what it earns."""
+"""Frames of a predator-prey episode: positions, trails and returns."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,7 @@ from rolecast.core.types import Float
 
 FRAME_PIXELS: Final = 480
 TRAIL_STEPS: Final = 10
-"""Steps of the past that a trail shows."""
+"""Past steps in a trail."""
 
 PREDATOR_COLOUR: Final = "#0072B2"
 PREY_COLOUR: Final = "#D55E00"
@@ -24,31 +24,31 @@ TITLE_COLOUR: Final = "#222222"
 CAPTION_COLOUR: Final = "#7A7A7A"
 
 ARENA_HALF_WIDTH: Final = 1.3
-"""Half width of the view where nobody leaves it; starts lie within 1."""
+"""Minimum half width of the view; starts lie within 1."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hunt:
-    """One episode of T steps, as the picture needs it."""
+    """Data of one episode of T steps for its picture."""
 
     predators: Float
-    """[T + 1, n, 2], positions."""
+    """Positions [T + 1, n, 2] of the predators."""
 
     prey: Float
-    """[T + 1, k, 2], positions."""
+    """Positions [T + 1, k, 2] of the prey."""
 
     landmarks: Float
-    """[l, 2], positions."""
+    """Positions [l, 2] of the landmarks."""
 
     rewards: Float
-    """[T], team reward of each step."""
+    """Team reward [T] of each step."""
 
     sizes: tuple[float, float, float]
     """Radii of a predator, a prey and a landmark."""
 
 
 def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
-    """Draw the state after `step` steps.
+    """Return a picture of the state after `step` steps.
 
     Args:
         hunt: the episode.
@@ -89,7 +89,7 @@ def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
 
 
 def _draw_trails(axes: Axes, paths: Float, colour: str) -> None:
-    """Add the last steps of each path [S, a, 2], fading into the past."""
+    """Add the last steps of each path [S, a, 2], older ones fainter."""
     if len(paths) < 2:
         return
     alphas = np.linspace(0.05, 0.7, len(paths) - 1)

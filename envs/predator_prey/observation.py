@@ -1,7 +1,7 @@
-"""What a predator observes: everything within its view, or the nearest of each kind.
+"""Observations of a predator: all entities within its view, or the nearest of each kind.
 
-Source: `observation` of the FACMAC scenarios for `full`. Its size grows with n, and for n > 3 the
-policy sizes of Table 3 need 16 numbers; `nearest16` is this project's reading of that.
+Source: `observation` of the FACMAC scenarios for `full`, whose size grows with n. The policy sizes
+of Table 3 need 16 numbers for every n; `nearest16` is this project's choice of them.
 """
 
 from typing import Final
@@ -14,10 +14,10 @@ from rolecast.core.types import Float
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 
 OBSERVATION_VARIANTS: Final = ("nearest16", "full")
-"""The default first."""
+"""Variants of the observation, the default first."""
 
 NEAREST_COUNTS: Final = {"landmarks": 2, "predators": 2, "prey": 1}
-"""How many of each kind `nearest16` shows."""
+"""Number of entities of each kind in `nearest16`."""
 
 
 def observation_size(params: PredatorPreyParameters, variant: str) -> int:
@@ -32,16 +32,19 @@ def observation_size(params: PredatorPreyParameters, variant: str) -> int:
 def observe(
     params: PredatorPreyParameters, positions: Float, velocities: Float, variant: str = "nearest16"
 ) -> Float:
-    """Return what each predator observes.
+    """Return the observations of the predators.
 
-    In this order: own velocity and position; then, relative to the own position, landmarks, other
-    predators and prey; then the velocities of these prey. What is farther than the view radius
-    reads 0. `full` lists all entities in their order; `nearest16` the two nearest landmarks, the
-    two nearest other predators and the nearest prey (ties to the lowest index), again in entity
-    order, so that both variants are equal at n = 3.
+    Columns in this order:
+    - own velocity and position.
+    - landmarks, other predators and prey, relative to the own position.
+    - velocities of these prey.
+
+    Entities beyond the view radius read 0. `full` has all entities in their order. `nearest16` has
+    the two nearest landmarks, the two nearest other predators and the nearest prey. They stand in
+    entity order, and ties go to the lowest index; both variants are equal at n = 3.
 
     Args:
-        params: the world.
+        params: parameters of the world.
         positions: [B, m, 2].
         velocities: [B, n + k, 2].
         variant: one of `OBSERVATION_VARIANTS`.

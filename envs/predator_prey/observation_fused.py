@@ -1,8 +1,8 @@
-"""The compiled observations: `observation.observe` for one block of W episodes, float32.
+"""Compiled observations: `observation.observe` for one block of W episodes, float32.
 
 Arrays are rows of W lanes, two rows an entity; `p`, `v` and `o` are the first rows of the block in
-positions, velocities and observations. Every value that is compared is carried along with what
-belongs to it, lane by lane, so no lane looks anything up by an index of its own.
+positions, velocities and observations. Values that belong to a compared distance are selected with
+it, lane by lane. No lane needs a lookup by its own index.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ from rolecast.core.types import Float32
 f32 = np.float32
 
 FAR_SQUARED: Final = np.float32(1e30)
-"""Square of a distance beyond that of every entity."""
+"""Squared distance greater than that of any entity."""
 
 
 @compiled
@@ -74,7 +74,7 @@ def observe(
 
 @inlined
 def offset(positions: Float32, p: int, observer: int, other: int) -> tuple[Lanes, Lanes, Lanes]:
-    """Return the place of one entity relative to another, x and y, and its square."""
+    """Return the offset x, y of one entity from another, and its squared length."""
     dx = load(positions, p + 2 * other) - load(positions, p + 2 * observer)
     dy = load(positions, p + 2 * other + 1) - load(positions, p + 2 * observer + 1)
     return dx, dy, dx * dx + dy * dy
@@ -90,7 +90,7 @@ def see(
     observations: Float32,
     o: int,
 ) -> None:
-    """Write the place of one entity relative to another, 0 out of sight, to two rows."""
+    """Write the offset of one entity from another to two rows, 0 beyond the view radius."""
     dx, dy, squared = offset(positions, p, observer, other)
     seen = squared <= view
     store(observations, o, pick(seen, dx, 0.0))
@@ -108,7 +108,7 @@ def see_two_nearest(
     observations: Float32,
     o: int,
 ) -> None:
-    """Write the places of the two entities of start..stop nearest to an observer, by rising index.
+    """Write the offsets of the two entities of start..stop nearest to an observer, by index.
 
     Two others always exist, as n is at least 3.
     """
@@ -145,7 +145,7 @@ def see_nearest_prey(
     observations: Float32,
     o: int,
 ) -> None:
-    """Write the place of the prey nearest to an observer, then its velocity, to four rows."""
+    """Write offset and velocity of the prey nearest to an observer to four rows."""
     first, x, y = spread(FAR_SQUARED), spread(0.0), spread(0.0)
     vx, vy = spread(0.0), spread(0.0)
     for prey in range(n, movable):

@@ -1,8 +1,8 @@
 """Physics and reward of predator-prey as pure functions: the readable float64 reference.
 
 Source: the continuous predator-prey scenarios of FACMAC (Peng et al. 2021), whose code is the only
-source of the constants, on the multi-agent particle physics of Lowe et al. (2017). B episodes,
-n predators, k prey, l landmarks; m = n + k + l entities, always in this order.
+source of the constants. The particle physics is that of Lowe et al. (2017).
+B episodes, n predators, k prey, l landmarks; m = n + k + l entities, always in this order.
 """
 
 from dataclasses import dataclass
@@ -18,33 +18,33 @@ EpisodeKeys = tuple[UInt32, UInt32]
 """Two keys [B] for each episode, from `counter_random.episode_keys`."""
 
 _LEAST_LENGTH: Final = 1e-300
-"""Keeps the direction between two entities at one point finite: zero, so that no force acts."""
+"""Minimum length in a division, so that entities at one point have direction and force zero."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PredatorPreyParameters:
-    """Sizes and constants of the world; lengths have no unit, the arena is [-1, 1] x [-1, 1]."""
+    """Sizes and constants of the world; lengths have no unit, starts lie in [-1, 1] x [-1, 1]."""
 
     predators: int
-    """n, a multiple of 3."""
+    """Number n of predators, a multiple of 3."""
 
     gain: Float
-    """[n], force of a predator for an action of 1 (mass is 1 for all)."""
+    """Force [n] of a predator for an action of 1; all masses are 1."""
 
     predator_max_speed: Float
-    """[n], length per unit of time."""
+    """Speed limits [n], in length per unit of time."""
 
     prey_max_speed: float = 1.3
-    """Length per unit of time."""
+    """Speed limit of a prey, in length per unit of time."""
 
     predator_size: float = 0.075
-    """Radius."""
+    """Radius of a predator."""
 
     prey_size: float = 0.05
-    """Radius."""
+    """Radius of a prey."""
 
     landmark_size: float = 0.2
-    """Radius."""
+    """Radius of a landmark."""
 
     dt: float = 0.1
     """Time of one step."""
@@ -53,22 +53,22 @@ class PredatorPreyParameters:
     """Share of the velocity lost in one step."""
 
     contact_force: float = 100.0
-    """Force per length of overlap."""
+    """Contact force per length of overlap."""
 
     contact_margin: float = 0.001
-    """Length over which contact sets in softly."""
+    """Softening length of the contact force."""
 
     touch_reward: float = 10.0
-    """Team reward of one step for each pair of a predator and a prey that touch."""
+    """Team reward of one step for each predator-prey pair in contact."""
 
     view_radius: float = 1.5
-    """Distance up to which a predator sees."""
+    """Maximum distance of observed entities."""
 
     landmark_spread: float = 0.9
-    """Landmarks start uniformly in a square of this half-width; the others in [-1, 1]^2."""
+    """Half width of the square of landmark starts; others start in [-1, 1]^2."""
 
     prey_points: int = 100
-    """Points of the unit disc among which a prey chooses at each step."""
+    """Points of the unit disc among which a prey chooses in each step."""
 
     horizon: int = 25
     """Steps of an episode."""
@@ -88,12 +88,12 @@ class PredatorPreyParameters:
 
     @property
     def prey(self) -> int:
-        """k, one prey for three predators."""
+        """Number k of prey, one for three predators."""
         return self.predators // 3
 
     @property
     def landmarks(self) -> int:
-        """l, two landmarks for three predators."""
+        """Number l of landmarks, two for three predators."""
         return 2 * self.predators // 3
 
     @property
@@ -125,9 +125,9 @@ def parameters(
 
     Args:
         n: predators, a multiple of 3. The source has 3, 6 and 9; others follow the same rule.
-        heterogeneous: multiply gain and speed limit of the predators by evenly spaced factors
-            from 0.5 to 1.5, which they do not observe. Differs: the paper gives no constants.
-        task_seed: decides which predator has which factor; unused without `heterogeneous`.
+        heterogeneous: gains and speed limits have evenly spaced factors from 0.5 to 1.5, which
+            are not observed. Differs: the paper gives no constants.
+        task_seed: seed of the order of the factors; unused without `heterogeneous`.
     Raises:
         ConfigError: n is not a positive multiple of 3, or task_seed is negative.
     """
@@ -142,9 +142,9 @@ def parameters(
 
 
 def start_positions(params: PredatorPreyParameters, keys: EpisodeKeys) -> Float:
-    """Return positions [B, m, 2] at the beginning; all velocities are 0 then.
+    """Return initial positions [B, m, 2]; initial velocities are 0.
 
-    Counter 2 e + c of an episode gives coordinate c of entity e.
+    Coordinate c of entity e is the draw of counter 2 e + c.
     """
     counters = np.arange(2 * params.entities, dtype=np.uint32)
     bits = draw(keys[0][:, None], keys[1][:, None], counters)
@@ -154,10 +154,9 @@ def start_positions(params: PredatorPreyParameters, keys: EpisodeKeys) -> Float:
 
 
 def contact_forces(params: PredatorPreyParameters, positions: Float) -> Float:
-    """Return the forces [B, n + k, 2] by which all entities push the movers away.
+    """Return the contact forces [B, n + k, 2] of all entities on the movers.
 
-    Differs: two entities at exactly one point push each other not at all, where the source
-    divides 0 by 0.
+    Differs: two entities at exactly one point have no contact force; the source divides 0 by 0.
     """
     movers = params.movers
     offset = positions[:, :movers, None, :] - positions[:, None, :, :]
@@ -171,7 +170,7 @@ def contact_forces(params: PredatorPreyParameters, positions: Float) -> Float:
 
 
 def touching_pairs(params: PredatorPreyParameters, positions: Float) -> Float:
-    """Return the number [B] of pairs of a predator and a prey that touch."""
+    """Return the number [B] of predator-prey pairs in contact."""
     n = params.predators
     offset = positions[:, :n, None, :] - positions[:, None, n : params.movers, :]
     distance = np.sqrt(np.square(offset).sum(axis=-1))
@@ -189,11 +188,11 @@ def transition(
     """Advance B worlds by one step.
 
     Args:
-        params: the world.
+        params: parameters of the world.
         positions: [B, m, 2].
         velocities: [B, n + k, 2], length per unit of time.
         predator_actions: [B, n, 2] in [-1, 1]; the gain is applied here.
-        prey_forces: [B, k, 2], applied as they are.
+        prey_forces: [B, k, 2], without a gain.
     Returns:
         positions [B, m, 2], velocities [B, n + k, 2] and team_reward [B] after the step.
     """

@@ -1,9 +1,9 @@
-"""The compiled predator-prey task: blocks of W episodes side by side, float32.
+"""Compiled predator-prey task: blocks of W episodes side by side, float32.
 
-`physics.py`, `prey.py` and `observation.py` are the readable float64 reference; the kernels here,
+`physics.py`, `prey.py` and `observation.py` are the readable float64 reference. The kernels here,
 in `prey_fused.py` and in `observation_fused.py` follow them: same order of events, same counters of
-random draws. Arrays are rows of W lanes, two rows an entity, read and written as whole vectors, and
-one block takes its whole step before the next one, so that its rows stay in the nearest cache.
+random draws. Arrays are rows of W lanes, two rows an entity, read and written as whole vectors. One
+block takes its whole step before the next one, so that its rows stay in the first-level cache.
 """
 
 from typing import Final
@@ -36,14 +36,14 @@ from rolecast.envs.predator_prey.prey_fused import flee
 f32 = np.float32
 
 CONTACT_REACH: Final = 20.0
-"""Margins beyond touch at which the contact force is below 1e-8 of its scale, and left out."""
+"""Cutoff of the contact force in margins beyond contact, below 1e-8 of its scale."""
 
 OBSERVE_STEP: Final = -1
-"""Step at which `advance` only observes."""
+"""Step number for which `advance` only observes."""
 
 
 class PredatorPreyLanes:
-    """Starts blocks of episodes; a `LaneTask`."""
+    """Compiled form of the task, a `LaneTask`."""
 
     def __init__(self, params: PredatorPreyParameters, variant: str) -> None:
         self._params, self._variant = params, variant
@@ -54,7 +54,7 @@ class PredatorPreyLanes:
 
 
 class PredatorPreyEpisodes:
-    """Running episodes; a `LaneEpisodes`."""
+    """Running compiled episodes, a `LaneEpisodes`."""
 
     observations: Float32
     returns: Float32
@@ -83,7 +83,7 @@ class PredatorPreyEpisodes:
             params.touch_reward,
             params.view_radius**2,
         )
-        # At n = 3 the two variants are one, and to show all takes no search.
+        # At n = 3 both variants are equal, and "full" needs no search for the nearest.
         nearest = variant == "nearest16" and n > 3
         self._world = (
             *keys,
@@ -186,7 +186,7 @@ def softplus_lanes(x: Lanes) -> Lanes:
     """Return log(1 + exp(x)) of every lane, within 2e-7, or 1e-7 of x if that is more.
 
     exp(-|x|) = 2^i exp(f) with |f| <= log(2) / 2; log(1 + e) = 2 atanh(e / (2 + e)). The polynomial
-    of exp is Taylor's to degree 6, that of atanh is fitted.
+    of exp is Taylor's of degree 6; that of atanh is fitted.
     """
     below = magnitude(x) * f32(-1.44269504)
     below = pick(below < -120.0, -120.0, below)
@@ -248,7 +248,7 @@ def move(
     time_step: np.float32,
     damping: np.float32,
 ) -> None:
-    """Move the n + k entities of one block by their forces, with their speeds limited."""
+    """Move the n + k entities of one block by their forces, with limited speeds."""
     for a in range(len(max_speeds)):
         x = load(velocities, v + 2 * a) * (f32(1.0) - damping) + load(forces, 2 * a) * time_step
         y = load(velocities, v + 2 * a + 1) * (f32(1.0) - damping)

@@ -1,7 +1,7 @@
-"""How the prey flees: by a fixed rule with random trial points, not by learning.
+"""Scripted prey: a fixed rule with random trial points, without learning.
 
-Source: `prey_policy` of the FACMAC scenarios with the score function "min", which its task
-configurations set.
+Source: `prey_policy` of the FACMAC scenarios with the score function "min" of its task
+configurations.
 """
 
 from typing import Final
@@ -13,18 +13,18 @@ from rolecast.core.types import Float
 from rolecast.envs.predator_prey.physics import EpisodeKeys, PredatorPreyParameters
 
 FIRST_COUNTER: Final = 65536
-"""Counters below are for start positions, from here on for the prey's points."""
+"""First counter of the prey's points; smaller ones are for start positions."""
 
 
 def prey_points(params: PredatorPreyParameters, keys: EpisodeKeys, step: int) -> Float:
-    """Return the points [B, k, J, 2] of the unit disc that the prey try at a step.
+    """Return the trial points [B, k, J, 2] of the prey in a step, uniform in the unit disc.
 
-    Counter 65536 + (step k + p) J + j of an episode gives point j of prey p: its upper 16 bits
-    the radius, its lower 16 bits the angle.
+    Point j of prey p is the draw of counter 65536 + (step k + p) J + j. Its upper 16 bits are the
+    radius, its lower 16 bits the angle.
 
     Args:
-        params: the world; J = params.prey_points.
-        keys: of the B episodes.
+        params: parameters of the world; J = params.prey_points.
+        keys: keys of the B episodes.
         step: steps taken before, from 0.
     """
     count = params.prey * params.prey_points
@@ -36,14 +36,14 @@ def prey_points(params: PredatorPreyParameters, keys: EpisodeKeys, step: int) ->
 
 
 def flee(params: PredatorPreyParameters, positions: Float, points: Float) -> Float:
-    """Return the point [B, k, 2] that each prey chooses, of points [B, k, J, 2].
+    """Return the point [B, k, 2] chosen by each prey, of points [B, k, J, 2].
 
-    A point is reachable if the prey, moved by it, would touch no predator. Of the reachable
-    points a prey takes the one farthest from the predator that is nearest to it now, ties to the
-    lowest index; it halts (0, 0) where no point is reachable.
+    A point is reachable if the prey, moved by it, would touch no predator. The prey chooses the
+    reachable point farthest from its nearest predator, ties to the lowest index. Without a
+    reachable point the result is (0, 0).
 
     Args:
-        params: the world.
+        params: parameters of the world.
         positions: [B, m, 2] before the step.
         points: [B, k, J, 2].
     """
@@ -69,13 +69,13 @@ def prey_policy(
     rng: EpisodeKeys | np.random.Generator,
     step: int = 0,
 ) -> Float:
-    """Return the forces [B, k, 2], of norm at most 1, with which the prey flee.
+    """Return the forces [B, k, 2] of the prey, of norm at most 1.
 
     Args:
-        params: the world.
+        params: parameters of the world.
         positions: [B, m, 2] before the step.
-        rng: keys of the B episodes, with which the draws depend on the episode and `step` alone;
-            or a generator, from which they are drawn for the whole batch.
+        rng: keys of the B episodes, for draws that depend on the episode and `step` alone; or a
+            generator, for draws of the whole batch.
         step: steps taken before, from 0; unused with a generator.
     """
     if isinstance(rng, np.random.Generator):
@@ -85,6 +85,6 @@ def prey_policy(
 
 
 def _disc(area_share: Float, turn: Float) -> Float:
-    """Map two uniform numbers [...] in [0, 1) to points [..., 2], uniform in the unit disc."""
+    """Return points [..., 2], uniform in the unit disc, from two uniform numbers in [0, 1)."""
     radius, angle = np.sqrt(area_share), 2.0 * np.pi * turn
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)

@@ -1,9 +1,9 @@
-"""The compiled prey: `prey.flee` with its random points, for W episodes at once, float32.
+"""Compiled prey: `prey.flee` with its random points, for W episodes at once, float32.
 
-The long loop is over the trial points, so all else is made short in it. A point p = r (cos, sin),
-with area share a = r^2 straight from the random bits, is |e + p|^2 = |e|^2 + a + 2 e p away from a
-predator at offset -e: two multiplications, and |e|^2 goes to the other side of the comparison.
-Lengths are in units of 1/256, in which the bits' area share is a whole number.
+The inner loop is over the trial points, with little work in it. A point p = r (cos, sin) has
+a = r^2 directly from the random bits. With a predator at offset -e the squared distance is
+|e + p|^2 = |e|^2 + a + 2 e p. It takes two multiplications; |e|^2 is moved to the other side of the
+comparison. Lengths are in units of 1/256, in which a is an integer.
 """
 
 from typing import Final
@@ -29,23 +29,23 @@ f32 = np.float32
 u32 = np.uint32
 
 LENGTH_UNIT: Final = np.float32(256.0)
-"""Units of length of this file in one of the world."""
+"""Units of length of this file in one unit of the world."""
 
 HALF_TURN: Final = np.float32(np.pi / 2.0**32)
-"""Half the angle, from the angle in the upper half of a signed 32-bit word."""
+"""Factor from a signed 32-bit word, with the angle in its upper half, to half the angle."""
 
 FAR_SQUARED: Final = np.float32(1e30)
-"""Square of a distance beyond that of every predator."""
+"""Squared distance greater than that of any predator."""
 
 LEAST_SCORE: Final = np.float32(-1e30)
-"""Score below that of every point."""
+"""Score less than that of any point."""
 
 
 @inlined
 def hashed(first: Bits, second: Bits, counter: int) -> Bits:
-    """Return what `counter_random.draw` makes of two keys and a counter, but for its last step.
+    """Return `counter_random.draw` of two keys and a counter without its last step.
 
-    That step would be bits ^ (bits >> 16): the upper half is as it is.
+    That step is bits ^ (bits >> 16), which does not change the upper half.
     """
     bits = first + u32(u32(counter) * WEYL_INCREMENT)
     bits = bits ^ (bits >> 16)
@@ -57,10 +57,10 @@ def hashed(first: Bits, second: Bits, counter: int) -> Bits:
 
 @inlined
 def disc_point(bits: Bits) -> tuple[Lanes, Lanes, Lanes]:
-    """Return the point x, y of the disc that `hashed` bits give, and x^2 + y^2; units of 1/256.
+    """Return the point x, y of the disc from `hashed` bits, and x^2 + y^2; units of 1/256.
 
-    With S = sqrt(2) sin and C = sqrt(2) cos of half the angle, from -pi/2 to pi/2, the point is
-    r (1 - S^2, S C). The polynomials, fitted here, are within 1e-7.
+    The point is r (1 - S^2, S C), with S = sqrt(2) sin(h), C = sqrt(2) cos(h) and the half angle h
+    in [-pi/2, pi/2]. Errors of the fitted polynomials are within 1e-7.
     """
     upper = bits >> 16
     share = signed(upper)
@@ -95,7 +95,7 @@ def flee(
     scratch: int,
     target: int,
 ) -> None:
-    """Write the point that one prey of one block chooses to rows[target] and the row after.
+    """Write the point chosen by one prey of one block to rows[target] and the next row.
 
     Args:
         positions: [.., W], two rows an entity.
@@ -114,7 +114,7 @@ def flee(
     """
     here_x = load(positions, first_row + 2 * prey)
     here_y = load(positions, first_row + 2 * prey + 1)
-    # The predators: 2 e (two rows), and what a + 2 e p is at least where the two do not touch.
+    # Predators: 2 e (two rows), and the least a + 2 e p without contact.
     near, near_x, near_y = spread(FAR_SQUARED), spread(FAR_SQUARED), spread(FAR_SQUARED)
     for predator in range(n):
         ex = here_x - load(positions, first_row + 2 * predator)
@@ -131,8 +131,8 @@ def flee(
     key, other_key = load_bits(first, block), load_bits(second, block)
     best, chosen, last = spread(LEAST_SCORE), key, counter + points - 1
     for c0 in range(counter, counter + points, 4):
-        # Four at a time, so that four chains of arithmetic are under way at once. Past the end the
-        # last point is tried again, which changes nothing: it is not better than itself.
+        # Four points at a time, for four independent chains of arithmetic. Past the end the last
+        # point is tried again, without effect: it is not better than itself.
         c1, c2, c3 = min(c0 + 1, last), min(c0 + 2, last), min(c0 + 3, last)
         bits0, bits1 = hashed(key, other_key, c0), hashed(key, other_key, c1)
         bits2, bits3 = hashed(key, other_key, c2), hashed(key, other_key, c3)

@@ -1,4 +1,4 @@
-"""A plain picture of one moment of predator-prey, without a plotting library.
+"""Plain picture of one moment of predator-prey, without a plotting library.
 
 Smooth edges come from the distance of each pixel to the rim of each disc.
 """

@@ -1,4 +1,4 @@
-"""Predator-prey by the batched contract, with its state in sight of scripts and renderers."""
+"""Predator-prey as a batched task, with public state for scripts and renderers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
 
 class PredatorPreyTask:
-    """n predators hunt n / 3 scripted prey over B parallel episodes; float64."""
+    """Predator-prey with n predators and n / 3 scripted prey, over B parallel episodes; float64."""
 
     params: PredatorPreyParameters
-    """The world."""
+    """Parameters of the world."""
 
     seeds: Seeds
-    """[B], of the running episodes."""
+    """Seeds [B] of the running episodes."""
 
     positions: Float
-    """[B, m, 2] now; predators, prey, landmarks."""
+    """Current positions [B, m, 2] of predators, prey, landmarks."""
 
     velocities: Float
-    """[B, n + k, 2] now."""
+    """Current velocities [B, n + k, 2]."""
 
     steps: int
-    """Steps taken in the running episodes, which all are equally long."""
+    """Steps taken in the running episodes, all of equal length."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class PredatorPreyTask:
         Args:
             n: predators, a multiple of 3.
             heterogeneous: predators differ in speed and acceleration.
-            observation: one of `observation.VARIANTS`.
-            task_seed: decides which predator is how fast, where they differ.
+            observation: one of `OBSERVATION_VARIANTS`.
+            task_seed: seed of the order of the speed factors, for heterogeneous predators.
 
         Raises:
             RequestError: a setting is out of its range.
@@ -123,17 +123,17 @@ class PredatorPreyTask:
         return self._observe(), reward, done, {}
 
     def lanes(self) -> "PredatorPreyLanes":
-        """Return the compiled face."""
+        """Return the compiled form."""
         from rolecast.envs.predator_prey.physics_fused import PredatorPreyLanes
 
         return PredatorPreyLanes(self.params, self.observation)
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
-        """Return a picture [H, W, 3] of one episode as it stands."""
+        """Return a picture [H, W, 3] of the current state of one episode."""
         return draw(self.params, self.positions[episode])
 
     def snapshot(self, episode: int) -> Float:
-        """Return the positions [m, 2] of an episode as it stands."""
+        """Return the current positions [m, 2] of an episode."""
         positions: Float = self.positions[episode].copy()
         return positions
 
@@ -155,7 +155,7 @@ class PredatorPreyTask:
         return np.asarray(draw_frame(hunt, step, title))
 
     def close(self) -> None:
-        """Forget the running episodes."""
+        """Release the running episodes."""
         self.seeds = np.zeros(0, dtype=np.uint64)
         self.positions = np.zeros((0, self.params.entities, 2))
         self.velocities = np.zeros((0, self.params.movers, 2))

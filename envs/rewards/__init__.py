@@ -1,1 +1,1 @@
-"""Sparse, delayed and malformed reward: what a learner is paid in place of what it has earned."""
+"""Sparse, delayed and malformed rewards, paid in place of the earned ones."""

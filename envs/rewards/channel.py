@@ -1,4 +1,4 @@
-"""What a learner is paid, step by step: the readable float64 form (`channel_fused.py` is fast)."""
+"""Reward channel, step by step: the readable float64 form of `channel_fused.py`."""
 
 from typing import Final
 
@@ -10,13 +10,13 @@ from rolecast.core.types import Float
 from rolecast.envs.rewards.settings import RewardSettings
 
 FIRST_COUNTER: Final = 3 * 2**30
-"""Counters of an episode from here on are its rewards', those below its task's and scripts'."""
+"""First counter of rewards; smaller ones are for the task and scripts."""
 
 DRAWS_PER_STEP: Final = 4
 """Counters of a step: two for the noise, one for the flip, one for the loss."""
 
 UNIFORM_GRID: Final = 2**24
-"""Uniform numbers are multiples of 1 / UNIFORM_GRID, which float32 holds exactly."""
+"""Grid of uniform numbers: multiples of 1 / UNIFORM_GRID, which are exact in float32."""
 
 EpisodeKeys = tuple[UInt32, UInt32]
 
@@ -26,14 +26,14 @@ def malformed(
 ) -> Float:
     """Return rewards [B] with the noise, flips and losses of a step.
 
-    They depend on an episode's seed and the step alone. The noise is cut off at 5.77 standard
+    They depend on an episode's seed and the step alone. The noise is limited to 5.77 standard
     deviations (Box and Muller 1958, on the grid).
 
     Args:
-        settings: how much of each.
-        keys: of the B episodes, from `episode_keys`.
+        settings: amount of each.
+        keys: keys of the B episodes, from `episode_keys`.
         step: steps taken before, from 0; or [B] of them.
-        raw: [B], as earned in this step.
+        raw: [B], rewards earned in this step.
     """
     first = (FIRST_COUNTER + DRAWS_PER_STEP * np.asarray(step, dtype=np.int64)).astype(np.uint32)
     reward = raw
@@ -51,15 +51,15 @@ def malformed(
 
 
 class RewardChannel:
-    """Keeps what B running episodes have earned and are not paid yet."""
+    """Reward channel of B running episodes, with their unpaid rewards."""
 
     def __init__(self, settings: RewardSettings, keys: EpisodeKeys, horizon: int) -> None:
         """Begin B episodes.
 
         Args:
-            settings: what is paid when.
-            keys: of the B episodes, from `episode_keys`.
-            horizon: most steps of an episode.
+            settings: reward settings.
+            keys: keys of the B episodes, from `episode_keys`.
+            horizon: maximum steps of an episode.
         """
         batch = keys[0].size
         self._settings, self._keys = settings, (keys[0].copy(), keys[1].copy())
@@ -68,17 +68,17 @@ class RewardChannel:
         self._gathered = np.zeros(batch)
 
     def restart(self, episodes: NDArray[np.int64], keys: EpisodeKeys) -> None:
-        """Begin episodes [K] of B anew; what they were owed is forgotten."""
+        """Restart episodes [K] of B; their unpaid rewards are dropped."""
         for own, new in zip(self._keys, keys, strict=True):
             own[episodes] = new
         self._steps[episodes], self._gathered[episodes], self._late[:, episodes] = 0, 0.0, 0.0
 
     def pay(self, raw: Float, live: NDArray[np.bool_], last: NDArray[np.bool_]) -> Float:
-        """Return what is paid [B] in the next step; 0 to episodes that have ended.
+        """Return the paid rewards [B] of the next step; 0 for episodes that have ended.
 
         Args:
-            raw: [B], as earned in this step.
-            live: [B], whether the episode was going on before the step.
+            raw: [B], rewards earned in this step.
+            live: [B], whether the episode was running before the step.
             last: [B], whether this step is its last.
         """
         settings = self._settings

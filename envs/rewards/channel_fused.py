@@ -1,4 +1,4 @@
-"""`channel.py` for blocks of W episodes side by side, float32, in one compiled kernel."""
+"""Compiled reward channel: `channel.py` for blocks of W episodes side by side, float32."""
 
 import math
 from typing import Final
@@ -21,18 +21,18 @@ RETURN_ROW: Final = 2
 
 
 class LaneRewardChannel:
-    """Keeps what L running episodes have earned and are not paid yet; all end at the horizon."""
+    """Reward channel of L running episodes with unpaid rewards; all end at the horizon."""
 
     paid: Float32
-    """[K, W], paid in the last step."""
+    """Rewards [K, W] paid in the last step."""
 
     returns: Float32
-    """[K, W], paid so far."""
+    """Returns [K, W] paid so far."""
 
     def __init__(self, settings: RewardSettings, seeds: Seeds, horizon: int) -> None:
         """Begin an episode for each of the L seeds, in K = ceil(L / W) blocks."""
         blocks = -(-seeds.size // LANE_COUNT)
-        # Few arrays: each one that a compiled function is given costs a quarter of a microsecond.
+        # Few arrays: each argument of a compiled function costs a quarter of a microsecond.
         self._keys = np.zeros((2, blocks, LANE_COUNT), dtype=np.uint32)
         if settings.noise or settings.flip or settings.drop:
             lanes = seeds[np.minimum(np.arange(blocks * LANE_COUNT), seeds.size - 1)]
@@ -48,7 +48,7 @@ class LaneRewardChannel:
         )
 
     def pay(self, raw: Float32) -> None:
-        """Take what was earned [K, W] in a step; update `paid` and `returns` in place."""
+        """Pay for the rewards earned [K, W] in a step; update `paid` and `returns` in place."""
         flush = self._settings.flush_on_end and self._step == self._horizon - 1
         pay(
             raw,
@@ -100,8 +100,8 @@ def pay(
         noise: standard deviation.
         flip: probability times UNIFORM_GRID.
         drop: the same.
-        flush: whether all is paid now.
-        late: [K, D, W], what the delay holds; the oldest is at step % D.
+        flush: whether all unpaid rewards are paid now.
+        late: [K, D, W], delayed rewards; the oldest is at step % D.
         accounts: [3, K, W], rows PAID_ROW, GATHERED_ROW and RETURN_ROW.
     """
     counter = FIRST_COUNTER + DRAWS_PER_STEP * step

@@ -1,4 +1,4 @@
-"""Which reward a learner is paid: a frozen value, and its way in and out of a task's options."""
+"""Reward settings: a frozen value, and its form as options of a task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -10,31 +10,31 @@ from rolecast.core.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True)
 class RewardSettings:
-    """How the reward that a learner is paid differs from the raw one; the defaults change nothing.
+    """Differences of the paid reward from the raw one; the defaults change nothing.
 
-    Noise, flips and losses act on each step's reward first, in this order; then it is delayed;
-    then what the delay has paid is summed. Source: DSS-GP-UCB, appendix B.3 ("Sparse", "Lag").
-    Differs: Sparse sums S steps, not S + 1 of which two payments share one; the malformations and
-    `flush_on_end` are ours.
+    Noise, flips and losses act on each step's reward, in this order. The result is delayed, and
+    then summed. Source: DSS-GP-UCB paper, appendix B.3 ("Sparse", "Lag").
+    Differs: "Sparse" sums S steps; the paper's S + 1 steps count each boundary twice. Noise, flips,
+    losses and `flush_on_end` are this project's.
     """
 
     sparse: int = 1
-    """S, steps whose reward is paid in one sum at every S-th step; 1 pays at every step."""
+    """Sparsity S: rewards are paid as one sum at every S-th step; 1 pays at every step."""
 
     delay: int = 0
-    """D, steps by which each reward comes late; nothing is paid in the first D steps."""
+    """Delay D of each reward, in steps; nothing is paid in the first D steps."""
 
     noise: float = 0.0
     """Standard deviation of Gaussian noise on each step's reward, in the unit of the reward."""
 
     flip: float = 0.0
-    """Probability that a step's reward has the wrong sign."""
+    """Probability of a wrong sign of a step's reward."""
 
     drop: float = 0.0
-    """Probability that a step's reward is lost."""
+    """Probability of the loss of a step's reward."""
 
     flush_on_end: bool = False
-    """Pay all that is still unpaid at an episode's last step; without it, that is lost."""
+    """Payment of all unpaid rewards at the last step of an episode; without it they are lost."""
 
     def __post_init__(self) -> None:
         for name, least in (("sparse", 1), ("delay", 0)):
@@ -53,7 +53,7 @@ class RewardSettings:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The settings that differ from their default, as options of a task's id."""
+        """Settings other than their defaults, as options of a task's id."""
         return {
             each.name: getattr(self, each.name)
             for each in fields(self)
@@ -62,15 +62,15 @@ class RewardSettings:
 
     @property
     def change_something(self) -> bool:
-        """Whether any reward is paid otherwise than it was earned."""
+        """Whether any reward is paid other than as earned."""
         return bool(self.options.keys() - {"flush_on_end"})
 
     def pays_within(self, horizon: int) -> bool:
-        """Return whether anything can be paid in an episode of so many steps."""
+        """Return whether any reward can be paid in an episode of that length."""
         return self.drop < 1.0 and (self.flush_on_end or self.first_payment() <= horizon)
 
     def steps_paid(self, length: int) -> int:
-        """Return of how many steps, from the first, the reward is paid in `length` steps."""
+        """Return the number of first steps whose rewards are paid within `length` steps."""
         if self.flush_on_end:
             return length
         return max(length // self.sparse * self.sparse - self.delay, 0)
@@ -81,11 +81,11 @@ class RewardSettings:
 
 
 REWARD_OPTIONS = tuple(each.name for each in fields(RewardSettings))
-"""Options that every task has; they are never given to a user's environment."""
+"""Options of every task, never given to a user's environment."""
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[RewardSettings, dict[str, Any]]:
-    """Return the reward settings among a task's options, and the others.
+    """Return the reward settings among the options of a task, and the other options.
 
     Raises:
         ConfigError: a reward setting is out of its range.

@@ -1,4 +1,4 @@
-"""A task that pays other rewards than it earns, by the batched contract and compiled."""
+"""Task with reward settings, as a batched task and compiled."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,16 +17,16 @@ from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.envs.spec import BatchedTask, LaneEpisodes, LaneTask, TaskSpec
 
 RAW_REWARD: Final = "raw_reward"
-"""Metric of a step: what was earned [B], by which policies are scored; absent where it is paid."""
+"""Metric of the reward earned [B] in a step, for scores; absent without reward settings."""
 
 RAW_RETURNS: Final = "raw_returns"
-"""Attribute of running compiled episodes: what was earned so far [K, W]; absent likewise."""
+"""Attribute of running compiled episodes with the return earned [K, W]; absent likewise."""
 
 
 def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
     """Return a task with reward settings; the task itself where they change nothing.
 
-    It stays compiled where the task is.
+    The result is compiled if the task is.
 
     Raises:
         RequestError: the task has reward settings already.
@@ -43,21 +43,21 @@ def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
 
 
 def unwrapped(task: BatchedTask) -> BatchedTask:
-    """Return the task below reward settings; the task itself where there are none."""
+    """Return the task without its reward settings; the task itself where it has none."""
     return task.unwrapped if isinstance(task, RewardTask) else task
 
 
 class RewardTask:
-    """A task whose `step` pays by its settings, and tells the raw reward as a metric.
+    """Task whose `step` pays by its settings, with the raw reward as a metric.
 
-    Whatever else the task has, such as its picture, is reached through it.
+    Other attributes of the task, such as `frame`, are forwarded.
     """
 
     unwrapped: BatchedTask
-    """The task below."""
+    """Task without reward settings."""
 
     reward_settings: RewardSettings
-    """What is paid when."""
+    """Reward settings of this task."""
 
     def __init__(self, task: BatchedTask, settings: RewardSettings) -> None:
         self.unwrapped, self.reward_settings = task, settings
@@ -75,7 +75,7 @@ class RewardTask:
 
     @property
     def spec(self) -> TaskSpec:
-        """Sizes of the task; its id has the settings."""
+        """Sizes of the task, whose id has the settings."""
         return self._spec
 
     def reset(self, seeds: Seeds) -> Float:
@@ -90,7 +90,7 @@ class RewardTask:
         """Advance all episodes by one step; see `BatchedTask.step`.
 
         Returns:
-            The reward as paid; the metrics have it as earned, `RAW_REWARD` [B].
+            The paid reward; the metrics have the earned one, `RAW_REWARD` [B].
 
         Raises:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
@@ -102,7 +102,7 @@ class RewardTask:
         return observations, paid, done, {**metrics, RAW_REWARD: raw}
 
     def close(self) -> None:
-        """Release what the task holds."""
+        """Release the resources of the task."""
         self._channel = None
         self.unwrapped.close()
 
@@ -113,7 +113,7 @@ class RewardTask:
 
 
 class RestartableRewardTask(RewardTask):
-    """The same of a task that can begin some of its episodes anew while the others go on."""
+    """Task with reward settings and `restart` of some episodes."""
 
     def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
         """Begin episodes [K] of B with seeds [K]; return observations [B, n, do] of all.
@@ -131,16 +131,16 @@ class RestartableRewardTask(RewardTask):
 
 
 class CompiledRewardTask(RewardTask):
-    """The same of a compiled task."""
+    """Task with reward settings and a compiled form."""
 
     def lanes(self) -> "RewardLanes":
-        """Return the compiled face."""
+        """Return the compiled form."""
         below: LaneTask = self.unwrapped.lanes()  # type: ignore[attr-defined]  # looked for
         return RewardLanes(below, self.reward_settings, self._spec.horizon)
 
 
 class RewardLanes:
-    """Starts blocks of episodes; a `LaneTask`."""
+    """Compiled form of a task with reward settings, a `LaneTask`."""
 
     def __init__(self, lanes: LaneTask, settings: RewardSettings, horizon: int) -> None:
         self._lanes, self._settings, self._horizon = lanes, settings, horizon
@@ -152,14 +152,14 @@ class RewardLanes:
 
 
 class RewardEpisodes:
-    """Running episodes; a `LaneEpisodes` that also has the returns as earned."""
+    """Running compiled episodes, a `LaneEpisodes` with earned returns in addition."""
 
     observations: Float32
     returns: Float32
     rewards: Float32
 
     raw_returns: Float32
-    """[K, W], team reward earned so far, by which policies are scored."""
+    """Team reward [K, W] earned so far, for scores."""
 
     def __init__(self, episodes: LaneEpisodes, channel: LaneRewardChannel) -> None:
         self._episodes, self._channel = episodes, channel

@@ -1,8 +1,8 @@
 """Algorithm 1, role assignment: the permutation of largest total affinity, for many rows at once.
 
-Ties go to the lowest index: of all optimal permutations the one in which role 0 has the lowest
-agent, then role 1, and so on; a constant matrix gives the identity. The paper is silent on ties,
-which are common where the role net's weights are near 0.
+Ties go to the lowest index: role 0 gets the lowest agent of all optimal permutations, then role 1.
+A constant matrix gives the identity. The paper does not define ties, which are common
+where the weights of the role net are near 0.
 """
 
 from itertools import combinations
@@ -17,26 +17,26 @@ from rolecast.core.types import Float
 Index = NDArray[np.int64]
 
 SUBSET_LIMIT: Final = 10
-"""Most agents for which all subsets are gone through; a shortest-path solver takes over beyond."""
+"""Maximum agents for enumeration of subsets; above it a shortest-path solver is used."""
 
 
 def assign_roles(affinity: Float) -> Index:
-    """Give every role an agent, so that the sum of affinities is largest.
+    """Return the assignment of agents to roles with the largest sum of affinities.
 
     Args:
         affinity: [R, n, n], of role (row) for agent (column); no unit, larger is preferred.
 
     Returns:
-        [R, n], agent of each role; every row is a permutation. Beyond SUBSET_LIMIT agents, exact
-        ties fall as SciPy's solver has them, which still gives the identity for a constant matrix.
+        [R, n], agent of each role; every row is a permutation. Above SUBSET_LIMIT agents, SciPy's
+        solver decides exact ties; a constant matrix still gives the identity.
     Source: Held and Karp (1962) for the subsets. Differs: the paper names the Hungarian method.
     """
     rows, n, _ = affinity.shape
     if n > SUBSET_LIMIT:
         agents = [linear_sum_assignment(row, maximize=True)[1] for row in affinity]
         return np.array(agents, dtype=np.int64).reshape(rows, n)
-    # best[:, taken]: largest affinity that the roles popcount(taken), ..., n - 1 can still earn
-    # when the agents in the bit set `taken` are gone.
+    # best[:, taken]: largest total affinity of the roles popcount(taken), ..., n - 1, with the
+    # agents in the bit set `taken` assigned.
     best = np.zeros((rows, 1 << n))
     choice = np.zeros((rows, 1 << n), dtype=np.int64)
     for role in reversed(range(n)):

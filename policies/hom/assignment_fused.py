@@ -1,4 +1,4 @@
-"""The compiled face of Algorithm 1: `assignment.assign_roles` for W rows side by side, float32."""
+"""Compiled form of Algorithm 1: `assignment.assign_roles` for W rows side by side, float32."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ def assign_lanes(
     if n > SUBSET_LIMIT:
         solve_lanes(rows, n, affinity, agent_of_role)
         return
-    # best[taken]: largest affinity that the roles |taken|, ..., n - 1 can still earn when the
-    # agents in the bit set `taken` are gone; choice[taken]: the agent that role |taken| then has.
+    # best[taken]: largest total affinity of the roles |taken|, ..., n - 1, when the agents in the
+    # bit set `taken` are assigned; choice[taken]: the agent of role |taken| in it.
     everyone = (1 << n) - 1
     store(rows, best + everyone, 0.0)
     for taken in range(everyone - 1, -1, -1):
@@ -58,7 +58,7 @@ def assign_lanes(
 
 @compiled
 def solve_lanes(rows: Float32, n: int, affinity: int, agent_of_role: int) -> None:
-    """Solve lane by lane with the shortest-path method; arguments as in `assign_lanes`."""
+    """Solve each lane by the shortest-path method; arguments as in `assign_lanes`."""
     matrix = np.empty((n, n), dtype=np.float32)
     agents = np.empty(n, dtype=np.int64)
     for lane in range(LANE_COUNT):
@@ -84,8 +84,8 @@ def solve_assignment(affinity: Float32, agents: NDArray[np.int64]) -> None:
     via = np.empty(n, dtype=np.int64)
     holder = np.full(n, -1, dtype=np.int64)
     agents[:] = -1
-    # Start from the potentials of columns, then rows: affinities that are nearly a role's part plus
-    # an agent's part, as small nets give, then need no long paths.
+    # Start from the potentials of columns, then rows. Affinities of small nets are near a sum of
+    # a role's part and an agent's part. They then need no long paths.
     for column in range(n):
         v[column] = -affinity[:, column].max()
     for role in range(n):

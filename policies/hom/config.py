@@ -12,30 +12,30 @@ from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.parameterisation import PolicySettings, require_choice
 
 HIDDEN_WIDTHS: Final = MappingProxyType({"med": (4, 4), "sm": (2,)})
-"""Hidden widths by size. The paper's "three layers of four" counts the output layer."""
+"""Hidden widths by size. "Three layers of four" in the paper count the output layer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HomConfig(PolicySettings):
-    """Role assignment, role interaction and message passing among small shared nets (HOM)."""
+    """Higher-order model (HOM): role assignment, role interaction and messages, by small nets."""
 
     size: Literal["med", "sm"] = "med"
-    """"med": two hidden layers of 4 in each net; "sm": one of 2."""
+    """Size of each net: "med", two hidden layers of 4; "sm", one hidden layer of 2."""
 
     role_assignment: bool | None = None
-    """Whether a net assigns roles to agents at every step; if not, role i is agent i. None: on,
-    but off where the task says that its agents are alike (`pred_prey_N`), and with "table3" for
-    heterogeneous predator-prey too, as the paper's counts have it."""
+    """Role assignment by a net at every step; without it role i is agent i. None: on, but off for
+    tasks with equal agents (`pred_prey_N`). With "table3" it is off for `het_pred_prey_N` too, as
+    in the parameter counts of the paper."""
 
     role_interaction: bool = True
-    """Whether roles exchange messages; if not, the action is the update net's, in one round."""
+    """Messages between roles; without them the update net gives the action, in one round."""
 
     rounds: int = 2
-    """tau, rounds of messages. Silent in the paper; 2 is the least for which the message of a
-    role can depend on what another role observes."""
+    """Number of message rounds tau, not stated in the paper. From 2 on, the message of a role can
+    depend on observations of other roles."""
 
     self_edges: bool = False
-    """Whether a role may send to itself, as Algorithm 2 reads literally."""
+    """Self edges: a role may send to itself, as Algorithm 2 is printed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,7 +47,7 @@ class HomConfig(PolicySettings):
         check("HomConfig", vars(self), {"rounds": POSITIVE_INTEGER})
 
     def build(self, task: TaskSpec, seed: int) -> HomPolicy:
-        """Return the policy for a task of these sizes; `seed` draws its centre."""
+        """Return the policy for a task of these sizes; the seed decides its centre."""
         roles = self.role_assignment
         if roles is None:
             roles = not task.homogeneous_agents

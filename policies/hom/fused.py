@@ -1,7 +1,7 @@
-"""The compiled face of `hom`: the same function as `HomPolicy.act`, over lanes in float32.
+"""Compiled form of `hom`: the same function as `HomPolicy.act`, over lanes in float32.
 
-The first layers of the edge and message nets read two roles side by side, so they are computed per
-role and added per pair; that is the same sum in another order, and n times less work.
+The first layers of the edge and message nets have the inputs of two roles. They are computed for
+each role and added for each pair. This is the same sum in another order, with n times less work.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ class HomLanes:
         """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W].
 
         Raises:
-            ConfigError: the observations or actions are those of a task of other sizes.
+            ConfigError: observations or actions have the sizes of another task.
         """
         model = self.model
         sizes = (model.observation_size, model.action_size)
@@ -83,7 +83,7 @@ def hom_actions(
     assign, self_edges = switches[0], switches[2]
     interact = switches[1] and (n > 1 or self_edges)
     parameters, da = weights.shape[1], actions.shape[2]
-    # One workspace for all; each name is the first row of its part.
+    # One workspace for all parts; each name is the first row of its part.
     ordered = n * size
     left = ordered + n * size
     right = left + n * width

@@ -1,7 +1,8 @@
-"""Algorithm 2 and equation 3: which roles hear each other, and what they do with it.
+"""Algorithm 2 and equation 3: edges between roles, and messages along them.
 
-Differs: the paper's text calls the graph undirected; its algorithm builds the directed one
-computed here. Silent there, chosen here: h_0 = 0, messages of width da, m = 0 with no neighbour.
+Differs: the text of the paper calls the graph undirected; its algorithm builds the directed graph
+computed here. The paper leaves open, chosen here: h_0 = 0, messages of width da, m = 0 without a
+neighbour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ Layers = Mapping[str, Sequence[tuple[Float, Float]]]
 
 
 def neighbours(model: HomModel, layers: Layers, states: Float) -> NDArray[np.bool_]:
-    """Return [P, B, n, n]: whether role i (third axis) listens to role l (last axis).
+    """Return the edges [P, B, n, n]: whether role i (third axis) receives from role l (last axis).
 
     Args:
         model: sizes and switches.
@@ -32,7 +33,7 @@ def neighbours(model: HomModel, layers: Layers, states: Float) -> NDArray[np.boo
 
 
 def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
-    """Return h_tau [P, B, n, da], what each role would do, before gain and tanh.
+    """Return h_tau [P, B, n, da], the action of each role before gain and tanh.
 
     Args:
         model: sizes and switches.
@@ -53,7 +54,7 @@ def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
 
 
 def _pairs(rows: Float, codes: Float) -> Float:
-    """Return [P, B, n, n, 2k + 2b]: for roles i, l the rows of both, then the codes of both."""
+    """Return pair inputs [P, B, n, n, 2k + 2b]: rows of roles i and l, then codes of both."""
     shape = (*rows.shape[:3], rows.shape[2])
     parts = [
         rows[:, :, :, None, :],

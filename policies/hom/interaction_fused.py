@@ -1,10 +1,12 @@
-"""The compiled parts of `fused.hom_actions`: affinities, messages, updates, over lanes in float32.
+"""Compiled parts of `fused.hom_actions`: affinities, messages, updates, over lanes in float32.
 
-Arguments have one meaning throughout: `w` parameters [.., W] and `q` the first of the net at hand;
-n agents, `size` numbers observed, `da` numbers of an action, `bits` of a role code, hidden layers
-of `width`, `depth` (1 or 2) of them; `rows` [.., W] the workspace, and every other whole number
-the first row of a part of it, n roles or agents one after the other. `scratch` has 2 width + da
-rows, `zeros` has `width` of them that are 0.
+Arguments have one meaning throughout:
+- `w` [.., W]: parameters; `q`: first parameter of the net.
+- n agents, `size` numbers observed, `da` numbers of an action, `bits` of a role code.
+- `depth` (1 or 2) hidden layers of `width`.
+- `rows` [.., W]: workspace. Every other integer is the first row of a part of it.
+- A part has n roles or agents, one after the other.
+- `scratch` has 2 width + da rows, `zeros` has `width` rows of 0.
 """
 
 from rolecast.core.compiled import inlined
@@ -23,7 +25,7 @@ from rolecast.policies.layers_fused import (
 def finish(
     w: Float32, q: int, depth: int, width: int, rows: Float32, z: int, out: int, outputs: int
 ) -> None:
-    """Run a net on from its first hidden layer `z`; writes `outputs` rows from `out` on.
+    """Compute a net from its first hidden layer `z`; writes `outputs` rows from `out` on.
 
     `q` is the first parameter after the first layer; the `width` rows after z are overwritten.
     """
@@ -116,7 +118,7 @@ def message_codes(
     receiver: int,
     sender: int,
 ) -> None:
-    """Write what the message net's first layer sums over codes and bias; no round changes it."""
+    """Write the part of the message net's first layer of codes and bias, equal in all rounds."""
     stride = 2 * da + 2 * bits
     codes, bias = q + 2 * da, q + width * stride
     for role in range(n):
@@ -145,7 +147,7 @@ def add_messages(
     scratch: int,
     total: int,
 ) -> None:
-    """Write h and the messages that each role hears to `total`; equation 3, first line."""
+    """Write h plus the messages received by each role to `total`; equation 3, first line."""
     stride = 2 * da + 2 * bits
     after = q + width * stride + width
     message = scratch + 2 * width
@@ -180,7 +182,7 @@ def update_states(
     states: int,
     own: int,
 ) -> None:
-    """Write what the update net's first layer sums over state, code and bias."""
+    """Write the part of the update net's first layer of state, code and bias."""
     stride = size + bits + da
     for role in range(n):
         y = own + role * width

@@ -1,7 +1,7 @@
-"""The four small nets of `hom`, with their inputs and sizes.
+"""Four small nets of `hom`, with their inputs and sizes.
 
-Sizes follow the paper's Table 3: with "table3" every count comes out, but for two cells that
-follow no common rule: Multiagent-Swimmer 12 (paper 244, here 272) and PredPrey 9 (373, here 393).
+Sizes follow Table 3 of the paper. With "table3" all counts are equal but two, which follow no
+common rule: Multiagent-Swimmer 12 (paper 244, here 272) and PredPrey 9 (373, here 393).
 """
 
 from dataclasses import dataclass
@@ -14,41 +14,41 @@ from rolecast.policies.parameterisation import Net, Parameterisation
 
 @dataclass(frozen=True, kw_only=True)
 class HomModel:
-    """All that the three faces of the policy need: sizes, switches, gain."""
+    """Sizes, switches and gain, shared by the three forms of the policy."""
 
     agents: int
-    """n, agents and roles."""
+    """Number n of agents and roles."""
 
     observation_size: int
-    """do."""
+    """Observation size do of an agent."""
 
     action_size: int
-    """da; also the size of a role's hidden vector h and of a message."""
+    """Action size da; also the size of a role's hidden vector h and of a message."""
 
     hidden: tuple[int, ...]
     """Widths of the hidden layers of every net; all equal, one or two of them."""
 
     role_assignment: bool
-    """Whether there is a role net; if not, role i is agent i."""
+    """Whether there is a role net; without it role i is agent i."""
 
     role_interaction: bool
     """Whether there are edges and messages."""
 
     rounds: int
-    """tau."""
+    """Number of message rounds tau."""
 
     self_edges: bool
     """Whether role i may be its own neighbour."""
 
     observation_clip: float
-    """Bound of what enters the nets."""
+    """Bound of the inputs of the nets."""
 
     settings: Parameterisation
     """Centre, ranges, and the gain before the last tanh."""
 
     @property
     def bits(self) -> int:
-        """b, bits of a role's binary code: ceil(log2 n)."""
+        """Bits b of a role's binary code: ceil(log2 n)."""
         return (self.agents - 1).bit_length()
 
     @property
@@ -58,19 +58,19 @@ class HomModel:
 
     @property
     def role_codes(self) -> Float:
-        """What the role net reads of a role, [n, 2b]: its code and the code's complement.
+        """Code inputs [n, 2b] of the role net: a role's code and its complement.
 
-        The paper counts 2b code inputs of this net and does not say what they are. With the
-        complement every role sets exactly b of them, so none is special.
+        The paper counts 2b code inputs without a definition. With the complement every role sets
+        exactly b of them, so that no role is special.
         """
         return np.concatenate([self.codes, 1.0 - self.codes], axis=1)
 
     @property
     def nets(self) -> tuple[Net, ...]:
-        """The small nets in the order of the parameter vector: role, edge, message, update.
+        """Small nets in the order of the parameter vector: role, edge, message, update.
 
-        Differs: equation 3 gives the update net both h and m, which costs 4 da more than Table 3
-        counts; here it reads their sum.
+        Differs: equation 3 gives the update net both h and m, 4 da parameters more than Table 3
+        counts. Here its input is their sum.
         """
         obs, code = _named("obs", self.observation_size), _named("role code", self.bits)
         hidden = _named("h", self.action_size)
@@ -90,10 +90,10 @@ class HomModel:
 
 
 def _named(what: str, count: int) -> tuple[str, ...]:
-    """Name `count` input columns."""
+    """Return names of `count` input columns."""
     return tuple(f"{what}[{k}]" for k in range(count))
 
 
 def _other(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Name the same columns of the sending role."""
+    """Return names of the same columns of the sending role."""
     return tuple(f"neighbour {name}" for name in names)

@@ -1,7 +1,7 @@
-"""Algorithm 3: assign roles, let them interact, hand each agent the action of its role.
+"""Algorithm 3: role assignment, role interaction, and for each agent the action of its role.
 
-Roles and edges are computed anew at every step, from the observations alone: the policy has no
-memory. This is the readable float64 reference of the compiled face in `fused`.
+Roles and edges are computed at every step from the observations alone: the policy has no memory.
+This is the readable float64 reference of the compiled form in `fused`.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class HomPolicy:
-    """The policy `hom`; see `rolecast.policies.protocol.Policy`."""
+    """Policy `hom`; see `rolecast.policies.protocol.Policy`."""
 
     name = "hom"
 
@@ -86,7 +86,7 @@ class HomPolicy:
         )
 
     def lanes(self) -> LanePolicy:
-        """Return the compiled face."""
+        """Return the compiled form."""
         from rolecast.policies.hom.fused import HomLanes
 
         return HomLanes(self.model)
@@ -95,8 +95,9 @@ class HomPolicy:
 def roles(model: HomModel, layers: Layers, observations: Float) -> Index:
     """Return the agent of each role, [P, B, n], for observations [P, B, n, do] (Algorithm 1).
 
-    One shared net reads an agent's observation and a role's code, so renaming agents renames the
-    answer; the paper's notation has a net per role, its counts have one.
+    One shared net has an agent's observation and a role's code as inputs. The assignment is thus
+    equivariant to permutations of agents. Differs: the notation of the paper has a net for each
+    role; its parameter counts have one.
     """
     P, B, n, size = observations.shape
     codes = model.role_codes

@@ -1,8 +1,8 @@
-"""A HOM policy that gradients can pass: Sinkhorn for the assignment, a sigmoid for the edges.
+"""Differentiable relaxation of HOM: Sinkhorn for the assignment, a sigmoid for the edges.
 
-Appendix A of the paper, where only Hessians are taken; nothing is ever run with it. Temperatures
-and sweeps are silent there and are chosen here. Everything is smooth in the weights, in the dtype
-of the weights (use float64), and works under `torch.func`.
+Appendix A of the paper; used for Hessians only, never to act. The paper leaves temperatures and
+sweeps open; they are chosen here. Results are smooth in the weights, have their dtype (use
+float64), and work under `torch.func`.
 """
 
 import torch
@@ -13,11 +13,11 @@ from rolecast.policies.network import unpack
 from rolecast.policies.relaxation import finish_tensor, forward_tensor
 
 VARIANCE_OFFSET = 1e-12
-"""Added to the variance of affinities before its root, so that equal ones stay differentiable."""
+"""Offset of the variance of affinities, so that its root is differentiable at 0."""
 
 
 def soft_assignment(affinity: Tensor, temperature: float, sweeps: int) -> Tensor:
-    """Relax the choice of one agent per role to a matrix that gradients can pass.
+    """Return a differentiable relaxation of the assignment of one agent per role.
 
     Args:
         affinity: [S, n, n], of role (row) for agent (column); no unit, larger is preferred.
@@ -55,10 +55,10 @@ def relaxed_actions(
 ) -> Tensor:
     """Return actions [S, n, da], twice differentiable in the weights.
 
-    A role sees the mixture of states that the soft assignment gives it, and an agent acts with the
-    same mixture of its roles' actions; the sigmoid of an edge's affinity weighs its message. As
-    temperatures go to 0 (and sweeps grow) this tends to `HomPolicy.act`, wherever the optimal
-    assignment is unique and no edge affinity is 0.
+    The input of role i is the mixed state sum_l P_il s_l, with P the soft assignment. Actions of
+    the roles are mixed back by P. A message has the sigmoid of its edge's affinity as weight. The
+    limit of temperature 0 and many sweeps is `HomPolicy.act`. It requires a unique optimal
+    assignment and edge affinities other than 0.
 
     Args:
         model: sizes and switches of the policy.
@@ -103,7 +103,7 @@ def relaxed_actions(
 
 
 def _affinity(net: list[tuple[Tensor, Tensor]], states: Tensor, role_codes: Tensor) -> Tensor:
-    """Return [S, n, n], of each role (row) for each agent (column)."""
+    """Return affinities [S, n, n] of each role (row) for each agent (column)."""
     weight, bias = net[0]
     size = states.shape[-1]
     of_agent = states @ weight[:, :size].T
@@ -112,7 +112,7 @@ def _affinity(net: list[tuple[Tensor, Tensor]], states: Tensor, role_codes: Tens
 
 
 def _pair_sums(layer: tuple[Tensor, Tensor], rows: Tensor, codes: Tensor) -> Tensor:
-    """Return what a first layer that reads two roles sums for each pair, [S, n, n, width]."""
+    """Return the sums [S, n, n, width] of a first layer with two roles as inputs, for each pair."""
     weight, bias = layer
     size, bits = rows.shape[-1], codes.shape[-1]
     own, other, own_code, other_code = torch.split(weight, [size, size, bits, bits], dim=1)
