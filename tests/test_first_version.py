@@ -37,7 +37,11 @@ def test_a_stopped_run_goes_on_to_the_history_of_an_undisturbed_one(
     folder = kept("run")
     rolecast.resume(folder)
     whole = pd.read_parquet(FIRST_VERSION / "whole_history.parquet")
-    pd.testing.assert_frame_equal(frame_of(read_history(folder)), frame_of(whole), check_exact=True)
+    found = read_history(folder)
+    # A column of today: every candidate of then met episodes of its own.
+    assert found["episodes_of"].tolist() == found["evaluation"].tolist()
+    found = found.drop(columns="episodes_of")
+    pd.testing.assert_frame_equal(frame_of(found), frame_of(whole), check_exact=True)
 
 
 def test_an_artefact_earns_what_it_earned() -> None:
@@ -59,6 +63,5 @@ def test_a_finished_search_of_a_comparison_is_extended(kept: Callable[[str], Pat
     before = read_history(run)
     result = rolecast.resume(run, evaluations="+8")
     assert len(result.history) > len(before)
-    pd.testing.assert_frame_equal(
-        frame_of(result.history[: len(before)]), frame_of(before), check_exact=True
-    )
+    found = result.history[: len(before)][list(before.columns)]
+    pd.testing.assert_frame_equal(frame_of(found), frame_of(before), check_exact=True)

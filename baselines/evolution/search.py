@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
@@ -71,17 +72,19 @@ class EvolutionConfig(ABC):
     """Candidates of one generation, even where they come in pairs; None: the size of the first
     batch. A larger batch is one generation too."""
 
-    paired: ClassVar[bool] = True
-    """Whether candidates come in pairs, mean + draw and mean - draw."""
-
     widest: ClassVar[float] = 0.07
     """Largest first standard deviation of a coordinate where `radius` is None; that of 0.376 in 29
     dimensions."""
 
     def __post_init__(self) -> None:
-        population = even_at_least(LEAST_GENERATION) if self.paired else at_least(LEAST_GENERATION)
+        population = even_at_least(LEAST_GENERATION) if self.pairs else at_least(LEAST_GENERATION)
         rules = {"radius": or_none(POSITIVE_NUMBER), "population": or_none(population)}
         check(type(self).__name__, vars(self), rules)
+
+    @property
+    def pairs(self) -> bool:
+        """Whether candidates come in pairs, mean + draw and mean - draw, on the same episodes."""
+        return True
 
     def first_spread(self, dimension: int) -> float:
         """Return the standard deviation of each coordinate of the first candidates."""
@@ -116,7 +119,7 @@ class EvolutionSearch:
     """Draws generations and hands them to a rule, whatever the sizes of batches."""
 
     def __init__(self, config: EvolutionConfig, *, dimension: int, seed: int) -> None:
-        self._rule, self._paired = config.rule(dimension), config.paired
+        self._rule, self._paired = config.rule(dimension), config.pairs
         self._seed, self._population = seed, config.population
         self._data = Observations(dimension)
         self._mean = np.full(dimension, 0.5)
@@ -125,6 +128,7 @@ class EvolutionSearch:
         self._pending = np.empty((0, 2 + 2 * dimension))
         self._waiting = np.empty((0, 3 + 2 * dimension))
         self._mirror = np.empty((0, 2 + 2 * dimension))
+        self._episode_rows = np.zeros(0, dtype=np.int64)
 
     def ask(self, q: int) -> Float:
         """Return q draws [q, D] from the search distribution; pairs follow each other."""
@@ -148,7 +152,13 @@ class EvolutionSearch:
         drawn = np.concatenate([self._mirror, rows.reshape(-1, 2 + 2 * dimension)])
         self._mirror = drawn[count:]
         self._pending = np.concatenate([self._pending, drawn[:count]])
+        _, firsts, places = np.unique(drawn[:count, 0], return_index=True, return_inverse=True)
+        self._episode_rows = firsts[places]
         return drawn[:count, 2:-dimension].copy()
+
+    def episode_rows(self) -> NDArray[np.int64]:
+        """Return the row [q] of the last `ask` whose episodes each candidate meets: its pair's."""
+        return self._episode_rows
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations; each full generation of them moves the mean.

@@ -6,32 +6,43 @@ Strategies, algorithm 6 with the settings of its table 1.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from rolecast.baselines.evolution.search import LEAST_SPREAD, EvolutionConfig
 from rolecast.baselines.evolution.utilities import nes_utilities
 from rolecast.core.types import Float
-from rolecast.core.validation import NOT_NEGATIVE, POSITIVE_NUMBER, check, or_none
+from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, check, or_none
 
 
 @dataclass(frozen=True, kw_only=True)
 class SnesConfig(EvolutionConfig):
     """Separable natural evolution from the middle of the cube."""
 
-    paired: ClassVar[bool] = False
-
     mean_rate: float = 1.0
     """Learning rate of the mean; the authors' is 1."""
+
+    mirrored: bool = False
+    """Mirrored sampling: candidates in pairs, mean + draw and mean - draw, on the same episodes.
+    Differs: the authors draw each candidate on its own."""
 
     spread_rate: float | None = None
     """Learning rate of log sigma; None: the authors' (3 + ln D) / (5 sqrt(D))."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rules = {"mean_rate": POSITIVE_NUMBER, "spread_rate": or_none(NOT_NEGATIVE)}
+        rules = {
+            "mean_rate": POSITIVE_NUMBER,
+            "mirrored": BOOLEAN_VALUE,
+            "spread_rate": or_none(NOT_NEGATIVE),
+        }
         check("SnesConfig", vars(self), rules)
+
+    @property
+    def pairs(self) -> bool:
+        """Whether candidates come in pairs."""
+        return self.mirrored
 
     def rule(self, dimension: int) -> "Snes":
         """Return a fresh rule."""

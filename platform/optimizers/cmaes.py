@@ -1,7 +1,7 @@
 """Covariance matrix adaptation (CMA-ES), full and separable, by the `cmaes` library.
 
 Source: Hansen (2016); separable: Ros and Hansen (2008); learning-rate adaptation for noise: Nomura
-et al. (2023).
+et al. (2023). Mirrored sampling: Brockhoff, Auger, Hansen, Arnold and Hohm (2010).
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from cmaes import CMA, SepCMA
+from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
@@ -37,6 +38,10 @@ class CmaesConfig:
     """Population size, candidates of one generation, at least 4. None: the size of the first
     batch."""
 
+    mirrored: bool = False
+    """Mirrored sampling (Brockhoff et al. 2010): candidates in pairs, the second the mirror image
+    of the first in the mean, on the same episodes."""
+
     lr_adapt: bool = False
     """Learning-rate adaptation to noise (Nomura et al. 2023). Requires `separable` = false."""
 
@@ -45,6 +50,7 @@ class CmaesConfig:
             "separable": BOOLEAN_VALUE,
             "radius": POSITIVE_NUMBER,
             "population": or_none(at_least(4)),
+            "mirrored": BOOLEAN_VALUE,
             "lr_adapt": BOOLEAN_VALUE,
         }
         check("CmaesConfig", vars(self), rules)
@@ -69,6 +75,7 @@ class Cmaes:
         self._config, self._seed = config, seed
         self._data = Observations(dimension)
         self._used, self._asks = 0, 0
+        self._episode_rows = np.zeros(0, dtype=np.int64)
         self._strategy: CMA | SepCMA | None = None
 
     def _start(self, population: int) -> CMA | SepCMA:
@@ -99,7 +106,17 @@ class Cmaes:
         entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
         self._strategy.reseed_rng(int(entropy[0]))
         self._asks += 1
-        return np.stack([self._strategy.ask() for _ in range(count)])
+        self._episode_rows = np.arange(count)
+        if not self._config.mirrored:
+            return np.stack([self._strategy.ask() for _ in range(count)])
+        self._episode_rows -= self._episode_rows % 2
+        drawn = np.stack([self._strategy.ask() for _ in range((count + 1) // 2)])
+        images = np.clip(2.0 * self._strategy.mean - drawn, 0.0, 1.0)
+        return np.asarray(np.stack([drawn, images], axis=1).reshape(-1, drawn.shape[1])[:count])
+
+    def episode_rows(self) -> NDArray[np.int64]:
+        """Return the row [q] of the last `ask` whose episodes each candidate meets."""
+        return self._episode_rows
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Add evaluations; each full population makes one generation.

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rolecast.core.types import Float
 
 if TYPE_CHECKING:
@@ -67,6 +70,18 @@ class SavesEpisodes(Protocol):
 
     def episodes(self, planned: int) -> int:
         """Return the episodes of each candidate asked for next, from 1 to `planned`."""
+
+
+@runtime_checkable
+class SharesEpisodes(Protocol):
+    """Optimizer that compares candidates on common episodes (common random numbers)."""
+
+    def episode_rows(self) -> NDArray[np.int64]:
+        """Return the row [q], in the last `ask`, whose episodes each candidate meets.
+
+        A candidate with its own row meets episodes of its own. A row is never greater than the
+        candidate's.
+        """
 
 
 @runtime_checkable

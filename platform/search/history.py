@@ -49,6 +49,10 @@ class Batch:
     candidates: Float
     """[q, D], in the unit cube."""
 
+    episodes_of: np.ndarray[Any, np.dtype[np.int64]]
+    """[q], number of the evaluation from which the seeds of its episodes are derived: its own, or
+    an earlier one of the batch, with which it shares them."""
+
     episode_returns: Float
     """[q, E], as earned: the score, which decides nothing in a search."""
 
@@ -104,6 +108,8 @@ class Batch:
     def from_bytes(cls, data: bytes) -> Self:
         """Decode what `to_bytes` gave; ValueError if it is something else."""
         fields: dict[str, Any] = from_bytes(data)
+        if "episodes_of" not in fields:  # of a release before common episodes
+            fields["episodes_of"] = fields["first"] + np.arange(len(fields["candidates"]))
         return cls(**fields | {"kind": Kind(fields["kind"])})
 
 
@@ -123,6 +129,9 @@ def history_table(batches: Sequence[Batch]) -> pa.Table:
         {
             "evaluation": evaluations,
             "batch": np.repeat(np.array([b.index for b in batches], dtype=np.int64), sizes),
+            "episodes_of": np.concatenate(
+                [np.zeros(0, dtype=np.int64), *(batch.episodes_of for batch in batches)]
+            ),
             "candidate": _lists([batch.candidates for batch in batches]),
             "return_mean": _joined([batch.means for batch in batches]),
             "return_stderr": _joined([_or_nan(b.stderrs, b) for b in batches]),
@@ -172,6 +181,9 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
         _matrices(history[name], parts)
         for name in ("candidate", "episode_returns", "observed_returns")
     )
+    # Histories of releases before common episodes lack the column.
+    named = "episodes_of" if "episodes_of" in history.column_names else "evaluation"
+    episodes_of = history[named].to_numpy()
     batches = []
     for row, (index, part) in enumerate(zip(marks["batch"], parts, strict=True)):
         batches.append(
@@ -181,6 +193,7 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
                 first=part.start,
                 spent=marks["spent"][row],
                 candidates=candidates[row],
+                episodes_of=episodes_of[part],
                 episode_returns=returns[row],
                 observed_returns=observed[row],
                 env_steps=rows["env_steps"][part],

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.errors import RunError
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
@@ -49,6 +50,12 @@ class _Pending:
     spent: float
     candidates: Float
     episodes: int
+    episode_rows: NDArray[np.int64] | None = None
+
+    def episodes_of(self, first: int) -> NDArray[np.int64]:
+        """Return the evaluation [q] whose episodes each candidate meets, the first one's given."""
+        rows = self.episode_rows
+        return first + (np.arange(len(self.candidates)) if rows is None else rows)
 
 
 class Search:
@@ -209,12 +216,16 @@ class Search:
             spent=wanted.spent,
             candidates=reply.candidates,
             episodes=self._plan.episodes if reply.episodes is None else reply.episodes,
+            episode_rows=reply.episode_rows,
         )
 
     def _evaluate(self, pending: _Pending) -> BatchResult:
         plan, first = self._plan, self.spent.evaluations
         numbers = range(first, first + len(pending.candidates))
-        seeds = [episode_seeds(plan.seed, Purpose.SEARCH, k, pending.episodes) for k in numbers]
+        seeds = [
+            episode_seeds(plan.seed, Purpose.SEARCH, int(number), pending.episodes)
+            for number in pending.episodes_of(first)
+        ]
         labels = [f"evaluation {number}" for number in numbers]
         record = policy_hints.RECORDED_OBSERVATIONS if pending.kind is Kind.DESIGN else 0
         return self._run(pending.candidates, np.stack(seeds), labels, record)
@@ -265,6 +276,7 @@ class Search:
             first=self.spent.evaluations,
             spent=pending.spent,
             candidates=pending.candidates,
+            episodes_of=pending.episodes_of(self.spent.evaluations),
             episode_returns=result.returns,
             observed_returns=result.observed_returns,
             env_steps=self.spent.env_steps + np.cumsum(result.lengths.sum(axis=1)),

@@ -12,11 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.errors import RunError
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.protocol import Explains, OptimizerConfig, Paced, SavesEpisodes
+from rolecast.platform.optimizers.protocol import (
+    Explains,
+    OptimizerConfig,
+    Paced,
+    SavesEpisodes,
+    SharesEpisodes,
+)
 from rolecast.platform.search.history import Batch, Kind
 
 MAX_REBUILDS: Final = 5
@@ -69,6 +76,9 @@ class OptimizerReply:
 
     episodes: int | None = None
     """E of that batch; None where the optimiser has no say."""
+
+    episode_rows: NDArray[np.int64] | None = None
+    """[q], row of that batch whose episodes each candidate meets; None: its own."""
 
     ask_s: float = 0.0
     """Seconds in `ask`."""
@@ -133,11 +143,13 @@ class LocalSession:
                 beliefs = optimizer.explain() if isinstance(optimizer, Explains) else {}
             tell_s = time.perf_counter() - start
             state = optimizer.state_dict() if keep else None
-            start, episodes = time.perf_counter(), None
+            start, episodes, rows = time.perf_counter(), None, None
             if wanted is not None:
                 if isinstance(optimizer, Paced):
                     optimizer.pace(wanted.spent)
                 self._asked = np.array(optimizer.ask(wanted.q), dtype=np.float64)
+                if isinstance(optimizer, SharesEpisodes):
+                    rows = _checked_rows(optimizer.episode_rows(), wanted.q)
                 if wanted.episodes is not None and isinstance(optimizer, SavesEpisodes):
                     episodes = optimizer.episodes(wanted.episodes)
                     if not 1 <= episodes <= wanted.episodes:
@@ -152,12 +164,24 @@ class LocalSession:
                 state=state,
                 candidates=self._asked if wanted is not None else None,
                 episodes=episodes,
+                episode_rows=rows,
                 ask_s=time.perf_counter() - start,
                 tell_s=tell_s,
             )
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _checked_rows(rows: NDArray[np.int64], q: int) -> NDArray[np.int64]:
+    """Return the rows [q] of common episodes; RunError if one is behind its candidate."""
+    places = np.arange(q)
+    if rows.shape != (q,) or (rows < 0).any() or (rows > places).any():
+        raise RunError(
+            f"the optimiser shares episodes by rows {rows.tolist()}; expected {q}, each from 0 to "
+            "its own"
+        )
+    return rows
 
 
 class ResilientOptimizer:

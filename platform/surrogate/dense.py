@@ -72,17 +72,25 @@ def product(matrix: Matrix, vector: Float) -> Float:
 
 
 def factor(covariance: Matrix, noise: Float) -> Matrix:
-    """Return the lower Cholesky factor L of K + diag(noise): covariance K [N, N], noise [N]."""
+    """Return the lower Cholesky factor L of K plus noise.
+
+    Args:
+        covariance: K [N, N].
+        noise: variances [N], or covariance matrix [N, N].
+    """
     if isinstance(covariance, np.ndarray):
         # Transposed to column order, so that LAPACK makes no further copy.
         noisy = covariance.T.copy(order="K")
-        noisy[np.diag_indices_from(noisy)] += noise
+        if noise.ndim == 1:
+            noisy[np.diag_indices_from(noisy)] += noise
+        else:
+            noisy += noise
         found, _ = cho_factor(noisy, lower=True, check_finite=False, overwrite_a=True)
         return found
     import torch
 
     noisy = covariance.clone()
-    noisy.diagonal().add_(_beside(covariance, noise))
+    (noisy.diagonal() if noise.ndim == 1 else noisy).add_(_beside(covariance, noise))
     return torch.linalg.cholesky(noisy)
 
 

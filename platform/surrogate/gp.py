@@ -1,7 +1,8 @@
 """Gaussian-process regression with a known shape of noise: posterior, gradient and evidence.
 
-Equation 1 of the DSS-GP-UCB paper, with noise variance r w_i of observation i. The output variance
-is its maximum-likelihood estimate. Matrices are on the device of the kernel.
+Equation 1 of the DSS-GP-UCB paper, with noise variance r w_i of observation i. Observations with a
+common error have a noise matrix r W instead. The output variance is its maximum-likelihood
+estimate. Matrices are on the device of the kernel.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ def fit(covariance: Matrix, targets: Float, noise: Float) -> Fit:
     Args:
         covariance: [N, N], k between the observed points, k(x, x) = 1.
         targets: [N], transformed returns of mean 0.
-        noise: [N], noise variances r w_i as shares of the output variance, above 0.
+        noise: noise variances r w_i [N] as shares of the output variance, above 0; or their
+            covariance matrix r W [N, N], positive definite.
     """
     return _conditioned(dense.factor(covariance, noise), targets)
 
@@ -50,7 +52,8 @@ def extend(known: Fit, cross: Matrix, own: Matrix, targets: Float, noise: Float)
         cross: [N, K], k between old and new points.
         own: [K, K], k between the new points.
         targets: [N + K], of all points; old targets may have changed.
-        noise: [K], of the new points; the noise of the old points stays.
+        noise: [K] or [K, K], of the new points; the noise of the old points stays. Old and new
+            points have no common error.
     """
     # The new factor is [[L, 0], [R, S]], R = (L^-1 C)^T and S S^T = K' + diag(noise) - R R^T.
     rows = dense.solve_lower(known.factor, cross).T
@@ -99,7 +102,7 @@ class Posterior:
         Args:
             points: [N + K, D], the N points of this process first.
             targets: [N + K], of all points.
-            noise: [N + K]; only the last K are read.
+            noise: [N + K] or [N + K, N + K]; only the last K are read.
         """
         known = len(self.points)
         fresh = points[known:]
@@ -108,6 +111,6 @@ class Posterior:
             self.kernel.matrix(points[:known], fresh),
             self.kernel.matrix(fresh, fresh),
             targets,
-            noise[known:],
+            noise[known:] if noise.ndim == 1 else noise[known:, known:],
         )
         return Posterior(self.kernel, points, found)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.protocol import Explains, Optimizer
+from rolecast.platform.optimizers.protocol import Explains, Optimizer, SharesEpisodes
 
 
 class OptimizerContract:
@@ -39,6 +39,15 @@ class OptimizerContract:
             assert batch.dtype == np.float64
             assert batch.min() >= 0.0
             assert batch.max() <= 1.0
+
+    def test_episodes_are_shared_within_a_batch_with_a_candidate_before(self) -> None:
+        optimizer = self.make()
+        if isinstance(optimizer, SharesEpisodes):
+            for q in (5, 1, 8):
+                optimizer.ask(q)
+                rows = optimizer.episode_rows()
+                assert rows.shape == (q,)
+                assert ((rows >= 0) & (rows <= np.arange(q))).all()
 
     def test_no_candidate_repeats_one_before(self) -> None:
         asked = np.concatenate(asked_by(self.make(), [6] * 15))

@@ -65,7 +65,9 @@ def history(optimizer: str, problem: str, size: str, folder: Path) -> pd.DataFra
         problem, policy="hom", optimizer=optimizer, seed=SEED, workers=0, out=str(out),
         test_episodes=2, **budget,
     )  # fmt: skip
-    return pd.read_parquet(out / "history.parquet").drop(columns="wall_time_s")
+    return pd.read_parquet(out / "history.parquet").drop(
+        columns=["wall_time_s", "episodes_of"], errors="ignore"
+    )
 
 
 def black_box_history(

@@ -106,6 +106,9 @@ class LocalSearchConstants:
     large_noise_variances: tuple[float, ...] = (3.2, 6.4, 12.8)
     """Extension of the noise grid for the choice of structure, which large noise would distort."""
 
+    error_correlations: tuple[float, ...] = (0.0, 0.3, 0.5, 0.7, 0.85)
+    """Grid of the correlation of two candidates' errors on the same episodes."""
+
     lengthscale_multiples: tuple[float, ...] = (0.35, 0.5, 1.0, 2.0, 4.0, 8.0)
     """Grid of lengthscales, in multiples of the radius."""
 

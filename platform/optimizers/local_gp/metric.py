@@ -44,7 +44,12 @@ class Metric:
         return np.sqrt(self._relevance)
 
     def update(self, data: Observations, radius: float) -> None:
-        """Fit the relevance to the latest evaluations; inputs are in units of the radius."""
+        """Fit the relevance to the latest evaluations; inputs are in units of the radius.
+
+        Evaluations round all recent centres count alike. The rise of returns from centre to centre
+        is thus credited to the dimensions in which the centre moved. Differences of pairs alone do
+        not hold it, and lose by it (docs/notebook/2026-11-local-search.md).
+        """
         config, count = self._config, len(data)
         power = self._power * max(0.0, 1.0 - count / config.relevance_end)
         if power == 0.0 or count < config.relevance_start:

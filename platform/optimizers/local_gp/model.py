@@ -1,9 +1,8 @@
 """Gaussian process of the local search: metric, kernel and noise, fixed between two refits.
 
-A refit takes the latest N evaluations. It chooses relevance, noise, lengthscales and the share of
-structure by evidence, and factors the covariance in O(N^3). Between refits new evaluations extend
-the factor, in O(N^2) each. A small process is refitted with every batch, a large one when it has
-grown by a tenth.
+A refit of the latest N evaluations chooses relevance, noise, lengthscales and the share of structure
+by evidence, in O(N^3). Between refits new evaluations extend the factor, in O(N^2) each. A small
+process is refitted with every batch, a large one when it has grown by a tenth.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,18 +11,26 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
-from rolecast.platform.optimizers.local_gp.evidence import best_scale, best_share, noise_shape
+from rolecast.platform.optimizers.local_gp.evidence import (
+    best_correlation,
+    best_scale,
+    best_share,
+    noise_matrix,
+    noise_shape,
+)
 from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
+from rolecast.platform.optimizers.local_gp.terms import common_term, interacting, structured_term
 from rolecast.platform.optimizers.local_gp.trust_region import SearchDefaults
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.optimizers.structure.returns import StructureFinder
 from rolecast.platform.surrogate.dense import Matrix, find_device, free_memory
 from rolecast.platform.surrogate.gp import Posterior, fit
-from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern, Mixture
+from rolecast.platform.surrogate.kernels import Kernel, Mixture
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.outcome_transform import transform_returns, untransform_returns
 from rolecast.platform.surrogate.refits import refit_is_due
@@ -31,7 +38,8 @@ from rolecast.platform.surrogate.refits import refit_is_due
 if TYPE_CHECKING:
     import torch
 
-Cliques = Sequence[Sequence[int]]
+Groups = NDArray[np.int64]
+"""[N], evaluations of one number share their episodes."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class LocalGp:
         self, config: LocalGpSettings, defaults: SearchDefaults, *, dimension: int
     ) -> None:
         self._config, self._defaults, self._dimension = config, defaults, dimension
-        self._cliques = _interacting(config.surrogate_cliques())
+        self._cliques = interacting(config.surrogate_cliques())
         self._finder = StructureFinder(config.finder_settings(), dimension=dimension)
         self.metric = Metric(config, defaults.relevance_power, dimension=dimension)
         """Relevance of the dimensions; points are stretched by its root before the kernel."""
@@ -65,6 +73,7 @@ class LocalGp:
             else SEARCH_CONSTANTS.noise_variances
         )
         self._noise, self._share = SEARCH_CONSTANTS.first_noise_variance, 0.0
+        self._correlation = 0.0
         self._scales = 1.0, 1.0
         self._structure = "cliques"
         self._chosen = 1
@@ -94,15 +103,16 @@ class LocalGp:
             return 1
         return 2 if self._structure == "pairs" else max(map(len, self._cliques or ((),)))
 
-    def current(self, data: Observations) -> Posterior | None:
-        """Return the posterior of the last `condition`, None before it; `data` as then."""
-        return None if self._span is None else self._extended(data, self._span)
+    def current(self, data: Observations, groups: Groups) -> Posterior | None:
+        """Return the posterior of the last `condition`, None before it; arguments as then."""
+        return None if self._span is None else self._extended(data, groups, self._span)
 
-    def condition(self, data: Observations, radius: float, tells: int) -> Posterior:
+    def condition(self, data: Observations, groups: Groups, radius: float, tells: int) -> Posterior:
         """Return the posterior given the latest evaluations, in stretched coordinates.
 
         Args:
             data: all evaluations.
+            groups: [N], evaluations of one number share their episodes.
             radius: current radius of the trust region.
             tells: batches told so far; some choices are made every few batches.
 
@@ -111,8 +121,8 @@ class LocalGp:
         """
         span = self._span
         if span is None or self._is_due(span, len(data), radius):
-            return self._refit(data, radius, tells)
-        return self._extended(data, span)
+            return self._refit(data, groups, radius, tells)
+        return self._extended(data, groups, span)
 
     def returns(self, transformed: Float, data: Observations) -> Float:
         """Return values [M] of the process in the unit of the returns."""
@@ -123,7 +133,7 @@ class LocalGp:
 
     def explain(self) -> dict[str, float]:
         """Return the hyperparameters that evidence chose last."""
-        found = {"noise_share": self._noise}
+        found = {"noise_share": self._noise, "error_correlation": self._correlation}
         if self._by_evidence and self._span is not None:
             found["lengthscale"] = self._scales[0] * self._span.radius
         if self._structures():
@@ -136,7 +146,7 @@ class LocalGp:
         span = self._span
         return {
             "metric": self.metric.state_dict(),
-            "choices": [self._noise, self._share, *self._scales],
+            "choices": [self._noise, self._share, *self._scales, self._correlation],
             "structure": self._structure,
             "chosen": self._chosen,
             "span": None if span is None else [span.start, span.stop, span.radius],
@@ -146,7 +156,7 @@ class LocalGp:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; the factor is computed again on first use."""
         self.metric.load_state_dict(state["metric"])
-        self._noise, self._share, *scales = map(float, state["choices"])
+        self._noise, self._share, *scales, self._correlation = map(float, state["choices"])
         self._scales = scales[0], scales[1]
         self._structure = str(state["structure"])
         self._chosen = int(state["chosen"])
@@ -154,7 +164,7 @@ class LocalGp:
         self._span = None if span is None else _Span(int(span[0]), int(span[1]), float(span[2]))
         self._base = None
         self._finder.load_state_dict(state["finder"])
-        self._cliques = _interacting(self._config.surrogate_cliques() or self._finder.cliques)
+        self._cliques = interacting(self._config.surrogate_cliques() or self._finder.cliques)
 
     def _is_due(self, span: _Span, count: int, radius: float) -> bool:
         change = max(radius, span.radius) / min(radius, span.radius)
@@ -163,7 +173,7 @@ class LocalGp:
             refit_is_due(fitted, count - span.stop) or change > SEARCH_CONSTANTS.refit_radius_change
         )
 
-    def _refit(self, data: Observations, radius: float, tells: int) -> Posterior:
+    def _refit(self, data: Observations, groups: Groups, radius: float, tells: int) -> Posterior:
         """Return the posterior after a choice of all hyperparameters.
 
         Noise is compared near its last value; lengthscales and share are chosen every few batches.
@@ -171,12 +181,14 @@ class LocalGp:
         count = len(data)
         self._span = _Span(max(0, count - self._config.window), count, radius)
         self.metric.update(data, radius)
-        points, targets, noise = self._seen(data, self._span, count)
+        points, targets, variances = self._seen(data, self._span, count)
+        shared = groups[self._span.start : count]
+        noise = noise_matrix(variances, shared, self._correlation)
         self._require_memory(points, fits=SEARCH_CONSTANTS.noise_neighbours)
         if self._finder.is_due(count):
             shape = noise_shape(data.stderrs, self._config.stderr_weight)
             self._finder.find(data.candidates, data.returns, shape)
-            self._cliques = _interacting(self._finder.cliques)
+            self._cliques = interacting(self._finder.cliques)
             self._share = 0.0 if self._structure == "cliques" else self._share
         choosing = (
             tells % SEARCH_CONSTANTS.choice_interval == 1
@@ -192,30 +204,35 @@ class LocalGp:
         else:
             structured = self._chosen_structure(points)
         self._mix(covariance, structured)
-        place = self._noises.index(self._noise)
-        near = self._noises[
-            max(0, place - SEARCH_CONSTANTS.noise_neighbours // 2) : place
-            + SEARCH_CONSTANTS.noise_neighbours // 2
-            + 1
-        ]
-        fits = {choice: fit(covariance, targets, choice * noise) for choice in near}
+        if choosing:
+            near = self._near_noises()
+            self._correlation = best_correlation(covariance, targets, variances, shared, near)
+            noise = noise_matrix(variances, shared, self._correlation)
+        fits = {choice: fit(covariance, targets, choice * noise) for choice in self._near_noises()}
         self._noise = max(fits, key=lambda choice: fits[choice].log_evidence)
         self._base = Posterior(self._kernel(), points, fits[self._noise])
         return self._base
 
-    def _extended(self, data: Observations, span: _Span) -> Posterior:
+    def _near_noises(self) -> Sequence[float]:
+        """Return the last noise variance and its neighbours on the grid."""
+        place, reach = self._noises.index(self._noise), SEARCH_CONSTANTS.noise_neighbours // 2
+        return self._noises[max(0, place - reach) : place + reach + 1]
+
+    def _extended(self, data: Observations, groups: Groups, span: _Span) -> Posterior:
         """Return the posterior of the last refit, extended by later evaluations."""
         if self._base is None:
-            self._base = self._restored(data, span)
+            self._base = self._restored(data, groups, span)
         if len(data) == span.stop:
             return self._base
         points, targets, noise = self._seen(data, span, len(data))
+        noise = noise_matrix(noise, groups[span.start :], self._correlation)
         self._require_memory(points, fits=2)
         return self._base.extended(points, targets, self._noise * noise)
 
-    def _restored(self, data: Observations, span: _Span) -> Posterior:
+    def _restored(self, data: Observations, groups: Groups, span: _Span) -> Posterior:
         """Return the posterior of the last refit, computed from its choices."""
         points, targets, noise = self._seen(data, span, span.stop)
+        noise = noise_matrix(noise, groups[span.start : span.stop], self._correlation)
         self._require_memory(points, fits=1)
         covariance = self._common(self._scales[0]).matrix(points, points)
         self._mix(covariance, self._chosen_structure(points))
@@ -237,10 +254,9 @@ class LocalGp:
         self._scales = best_scale(matrix, targets, noise, self._noises), self._scales[1]
 
     def _structures(self) -> tuple[str, ...]:
-        """Return the structured terms that exist: "pairs", "cliques".
+        """Return the structured terms that exist: "pairs", for black boxes alone, and "cliques".
 
-        "pairs" is for black boxes alone. A function is nearly quadratic in the small trust region
-        of a policy's weights. "pairs" is then not distinguishable from the common term.
+        In the small trust region of a policy's weights "pairs" equals the common term: quadratic.
         """
         pairs = self._by_evidence and self._finder.looks
         return ("pairs",) * pairs + ("cliques",) * (self._cliques is not None)
@@ -295,23 +311,16 @@ class LocalGp:
 
     def _common(self, scale: float) -> Kernel:
         """Return the term over all dimensions, lengthscale `scale` times the radius."""
-        lengthscale = scale * self._radius()
-        if self.device is None:
-            return Matern(lengthscale)
-        whole, one = [range(self._dimension)], np.ones(1)
-        return CliqueSum(whole, lengthscale * one, one, device=self.device)
+        return common_term(self._dimension, scale * self._radius(), self.device)
 
     def _structured(self, structure: str, scale: float) -> Kernel:
         """Return the sum over pairs or cliques; a clique of m: lengthscale scale r sqrt(m / D)."""
-        # Single precision adds 2e-6 of the variance, far below the noise of a policy's returns.
-        single = not self._by_evidence
-        one = scale * self._radius() / np.sqrt(self._dimension)
-        if structure == "pairs" or self._cliques is None:
-            return AllPairs(self._dimension, one, single=single, device=self.device)
-        sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
-        return CliqueSum(
-            *(self._cliques, one * np.sqrt(sizes), sizes / sizes.sum()),
-            single=single,
+        return structured_term(
+            None if structure == "pairs" else self._cliques,
+            dimension=self._dimension,
+            lengthscale=scale * self._radius() / np.sqrt(self._dimension),
+            # Single precision adds 2e-6 of the variance, far below the noise of a policy's returns.
+            single=not self._by_evidence,
             device=self.device,
         )
 
@@ -322,9 +331,3 @@ class LocalGp:
     def _radius(self) -> float:
         """Return the radius of the trust region at the last refit."""
         return self._defaults.radius if self._span is None else self._span.radius
-
-
-def _interacting(cliques: Cliques | None) -> Cliques | None:
-    """Return the cliques of two or more dimensions; the common term covers the others."""
-    kept = [clique for clique in cliques or () if len(clique) > 1]
-    return kept or None

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
@@ -46,6 +47,7 @@ class LocalSearch:
         self._trust_region = TrustRegion(self._defaults, evaluations=planned, dimension=dimension)
         self._start = StartRule(np.full(dimension, 0.5), enabled=self._defaults.restart_at_centre)
         self._first_batch, self._tells, self._total = 0, 0, 0
+        self._episode_rows = np.zeros(0, dtype=np.int64)
         self._begin()
 
     def _begin(self) -> None:
@@ -56,6 +58,7 @@ class LocalSearch:
         self._noise = NoiseRule(self._defaults.signal_to_noise)
         self._centre = np.full(dimension, 0.5)
         self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
+        self._groups, self._asked_groups = np.zeros(0, dtype=np.int64), dict[bytes, int]()
         self._incumbent: tuple[float, float] | None = None
 
     @property
@@ -83,19 +86,39 @@ class LocalSearch:
             ConfigError: the device of the settings does not exist here.
         """
         _ = self._process.device  # a missing device fails before any evaluation
-        self._first_batch = self._first_batch or require_batch(q)
+        self._episode_rows = np.arange(require_batch(q))
+        self._first_batch = self._first_batch or q
         if self._config.acquisition == "cloud":
-            return self._start.with_start(self._drawn(require_batch(q)))
-        asked = self._start.with_start(self._chosen(require_batch(q)))
+            drawn = self._drawn(q, mirrored=self._defaults.mirrored_pairs)
+            if self._defaults.mirrored_pairs:
+                self._episode_rows -= self._episode_rows % 2
+            drawn = self._start.with_start(drawn)
+            self._asked_groups = {
+                row.tobytes(): int(group)
+                for row, group in zip(drawn, self._episode_rows, strict=True)
+            }
+            return drawn
+        asked = self._start.with_start(self._chosen(q))
         self._pending = np.concatenate([self._pending, asked])
         return asked
 
-    def _drawn(self, count: int) -> Float:
-        """Return `count` normal draws round the centre, mirrored at the faces of the cube."""
+    def episode_rows(self) -> NDArray[np.int64]:
+        """Return the row [q] of the last `ask` whose episodes each candidate meets."""
+        return self._episode_rows
+
+    def _drawn(self, count: int, *, mirrored: bool = False) -> Float:
+        """Return `count` normal draws round the centre, folded at the faces of the cube.
+
+        Args:
+            count: q.
+            mirrored: rows 2i and 2i + 1 are a draw and its mirror image in the centre.
+        """
         dimension = self._dimension
         shape = self._process.metric.relevance ** (0.5 * self._config.relevance_cloud)
         shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
-        noise = self._rng.standard_normal((count, dimension))
+        noise = self._rng.standard_normal(((count + 1) // 2 if mirrored else count, dimension))
+        if mirrored:
+            noise = np.stack([noise, -noise], axis=1).reshape(-1, dimension)[:count]
         # Points beyond a face are mirrored at it: clipped ones could fall on one another.
         folded = np.mod(self._centre + shape * noise, 2.0)
         return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded))
@@ -103,7 +126,7 @@ class LocalSearch:
     def _chosen(self, q: int) -> Float:
         """Return the q points [q, D] of a larger cloud chosen by the acquisition function."""
         config = self._config
-        posterior = self._process.current(self._data)
+        posterior = self._process.current(self._data, self._groups)
         if posterior is None:
             return self._drawn(q)
         cloud = self._drawn(q * config.choices)
@@ -125,6 +148,7 @@ class LocalSearch:
         """Add evaluations, refit the process and move the centre."""
         known, centre, radius = len(self._data), self._centre, self.radius
         self._data.add(candidates, returns, stderrs)
+        self._groups = np.concatenate([self._groups, self._told_groups(candidates)])
         self._pending = still_pending(self._pending, candidates)
         self._tells += 1
         self._total += len(self._data) - known
@@ -134,6 +158,21 @@ class LocalSearch:
         fresh, returns = self._data.candidates[known:], self._data.returns[known:]
         if self._start.should_restart(fresh, returns, self._trust_region.spent(self._total)):
             self._restart()
+
+    def _told_groups(self, candidates: Float) -> NDArray[np.int64]:
+        """Return the group [q] of each candidate told, which it shares with those of its episodes.
+
+        A group is the number of the first evaluation of its pair; of points that were not asked
+        last, its own.
+        """
+        known = len(self._groups)
+        groups = known + np.arange(len(candidates))
+        first = dict[int, int]()
+        for place, row in enumerate(np.asarray(candidates, dtype=np.float64)):
+            asked = self._asked_groups.get(row.tobytes())
+            if asked is not None:
+                groups[place] = first.setdefault(asked, known + place)
+        return groups
 
     def best(self) -> Float:
         """Return the average of the latest centres, which removes their random walk.
@@ -162,6 +201,8 @@ class LocalSearch:
             "centre": self._centre.copy(),
             "path": self._path.copy(),
             "pending": self._pending.copy(),
+            "groups": self._groups.copy(),
+            "asked_groups": {row.hex(): group for row, group in self._asked_groups.items()},
             "process": self._process.state_dict(),
             "cloud": self._trust_region.state_dict(),
             "counts": [self._first_batch, self._tells, self._total],
@@ -176,6 +217,10 @@ class LocalSearch:
         self._rng = restored_generator(state["rng"])
         for name in ("centre", "path", "pending"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
+        self._groups = np.array(state["groups"], dtype=np.int64)
+        self._asked_groups = {
+            bytes.fromhex(row): int(group) for row, group in state["asked_groups"].items()
+        }
         self._trust_region.load_state_dict(state["cloud"])
         self._process.load_state_dict(state["process"])
         self._first_batch, self._tells, self._total = map(int, state["counts"])
@@ -189,6 +234,7 @@ class LocalSearch:
         data, kept = self._data, self._start.among(self._data.candidates)
         self._begin()
         self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
+        self._groups = np.arange(len(self._data))
 
     def _update_noise(self, known: int, centre: Float, radius: float) -> None:
         """Update the noise rule by the latest evaluations, drawn round that centre."""
@@ -205,13 +251,12 @@ class LocalSearch:
 
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and move the centre."""
-        posterior = self._process.condition(self._data, self.radius, self._tells)
+        posterior = self._process.condition(self._data, self._groups, self.radius, self._tells)
         stretch = self._process.metric.stretch
         limit = self._defaults.step * self.radius
-        move = climb(posterior, self._centre * stretch, limit) * stretch
-        length = float(np.linalg.norm(move))
         before = self._centre
-        self._centre = np.clip(before + move * min(1.0, limit / max(length, 1e-300)), 0.0, 1.0)
+        move = climb(posterior, before, limit, stretch)
+        self._centre = np.clip(before + move, 0.0, 1.0)
         mean, deviation = posterior.mean_and_deviation((self._centre * stretch)[None])
         bounds = mean + np.array([-1.0, 0.0, 1.0]) * deviation
         low, middle, high = self._process.returns(bounds, self._data)
@@ -220,15 +265,21 @@ class LocalSearch:
         self._trust_region.update((self._centre - before) / limit)
 
 
-def climb(posterior: Posterior, start: Float, limit: float) -> Float:
+def climb(posterior: Posterior, start: Float, limit: float, stretch: Float) -> Float:
     """Return the move [D] from a start that increases the posterior mean, of length <= `limit`.
 
     Gradient ascent with normalised steps x + (limit / 8) g / |g|, while the mean increases. The
     length |g| is not used: in high dimension it is a poor measure of the step.
+
+    Args:
+        posterior: of the process, in stretched coordinates.
+        start: [D], in the cube.
+        limit: greatest length of the move, in the cube.
+        stretch: [D], factors from the cube to the coordinates of the process.
     """
-    place, height = start, float(posterior.mean(start[None])[0])
+    place, height = start, float(posterior.mean((start * stretch)[None])[0])
     for _ in range(SEARCH_CONSTANTS.ascent_steps):
-        gradient = posterior.mean_gradient(place)
+        gradient = stretch * posterior.mean_gradient(place * stretch)
         step = (
             limit
             / SEARCH_CONSTANTS.ascent_steps
@@ -237,7 +288,7 @@ def climb(posterior: Posterior, start: Float, limit: float) -> Float:
         )
         offset = place + step - start
         offset *= min(1.0, limit / max(float(np.linalg.norm(offset)), 1e-300))
-        reached = float(posterior.mean((start + offset)[None])[0])
+        reached = float(posterior.mean(((start + offset) * stretch)[None])[0])
         if reached <= height:
             break
         place, height = start + offset, reached

@@ -34,7 +34,7 @@ SETTING_RULES: Final[Rules] = {
     **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE_NUMBER)),
     "narrowing": or_none(one_of(*NARROWING_RULES)),
     "signal_to_noise": or_none(NOT_NEGATIVE),
-    "restart_at_centre": or_none(BOOLEAN_VALUE),
+    **dict.fromkeys(("restart_at_centre", "mirrored_pairs"), or_none(BOOLEAN_VALUE)),
     "lengthscale": or_none(one_of(*LENGTHSCALE_RULES)),
     "acquisition": one_of("cloud", *ACQUISITION_NAMES),
     "beta": NOT_NEGATIVE,
@@ -89,6 +89,11 @@ class LocalGpSettings:
     """Restart at the centre of the cube: the centre is evaluated too. If it beats all of the
     latest candidates, the search restarts there with half the radius, up to 4 times. None: true
     for a policy's weights, false for a black box. Old name: `heed_start`."""
+
+    mirrored_pairs: bool | None = None
+    """Mirrored pairs: candidates c + d and c - d round the centre c, both on the same episodes.
+    Their difference then has little noise. Used by the acquisition "cloud". None: true for a
+    policy's weights, false for a black box."""
 
     lengthscale: str | None = None
     """Lengthscale of the kernel: "cloud" is the radius of the trust region; "evidence" chooses a

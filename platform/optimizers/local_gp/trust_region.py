@@ -33,6 +33,7 @@ class SearchDefaults:
     relevance_power: float
     signal_to_noise: float
     restart_at_centre: bool
+    mirrored_pairs: bool
 
 
 POLICY_DEFAULTS: Final = SearchDefaults(
@@ -44,6 +45,7 @@ POLICY_DEFAULTS: Final = SearchDefaults(
     relevance_power=0.5,
     signal_to_noise=1.0,
     restart_at_centre=True,
+    mirrored_pairs=True,
 )
 """Defaults for the weights of a policy (alternatives measured: docs/optimizers.md)."""
 
@@ -63,6 +65,7 @@ def black_box_defaults(dimension: int, narrowing: str) -> SearchDefaults:
         relevance_power=0.0,
         signal_to_noise=0.0,
         restart_at_centre=False,
+        mirrored_pairs=False,
     )
 
 

@@ -41,6 +41,26 @@ def test_candidates_come_in_mirrored_pairs_whatever_the_batches(
     np.testing.assert_allclose((asked[0::2] + asked[1::2]) / 2.0, 0.5, atol=1e-12)
 
 
+@pytest.mark.parametrize("config", PAIRED)
+def test_a_pair_shares_its_episodes_unless_two_batches_hold_it(config: type[PgpeConfig]) -> None:
+    optimizer = config().build(dimension=5, seed=0)
+    found = []
+    for q in (3, 5):
+        optimizer.ask(q)
+        found.append(optimizer.episode_rows().tolist())
+    assert found == [[0, 0, 2], [0, 1, 1, 3, 3]]
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_snes_draws_pairs_where_it_is_told_to(mirrored: bool) -> None:
+    optimizer = SnesConfig(mirrored=mirrored).build(dimension=5, seed=0)
+    asked = optimizer.ask(8)
+    assert np.allclose(asked[0::2] + asked[1::2], 1.0) == mirrored
+    assert optimizer.episode_rows().tolist() == (
+        [0, 0, 2, 2, 4, 4, 6, 6] if mirrored else list(range(8))
+    )
+
+
 @pytest.mark.parametrize("config", ALL)
 def test_the_first_cloud_has_the_radius_that_is_set(config: type[PgpeConfig]) -> None:
     """False alarm: 1e-6 a seed; of pairs 50 x 80 squared coordinates are independent."""

@@ -1,5 +1,7 @@
 """The table of the surrogate's speed measures both sides at the same cases."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -49,8 +51,8 @@ def test_the_measured_search_learns_from_what_it_is_told(monkeypatch: pytest.Mon
     fitted: list[int] = []
     condition = LocalGp.condition
 
-    def counting(self: LocalGp, data: Observations, radius: float, tells: int) -> Posterior:
-        found = condition(self, data, radius, tells)
+    def counting(self: LocalGp, data: Observations, *further: Any) -> Posterior:
+        found = condition(self, data, *further)
         fitted.append(len(found.points))
         return found
 

@@ -76,3 +76,13 @@ def test_the_first_batch_sets_the_population_unless_it_is_set() -> None:
 def test_one_dimension_is_too_few() -> None:
     with pytest.raises(ConfigError, match="dimension is 1; expected an integer >= 2"):
         search(1)
+
+
+@pytest.mark.parametrize("separable", [True, False])
+def test_mirrored_candidates_are_pairs_on_common_episodes(separable: bool) -> None:
+    optimizer = CmaesConfig(mirrored=True, separable=separable).build(dimension=4, seed=0)
+    for _ in range(30):
+        asked = optimizer.ask(9)
+        np.testing.assert_array_equal(optimizer.episode_rows(), [0, 0, 2, 2, 4, 4, 6, 6, 8])
+        optimizer.tell(asked, -np.square(asked - 0.45).sum(1))
+    np.testing.assert_allclose(optimizer.best(), 0.45, atol=0.02)

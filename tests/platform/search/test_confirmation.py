@@ -13,6 +13,7 @@ def run_of(incumbents: list[float]) -> list[Batch]:
             first=index,
             spent=0.0,
             candidates=np.zeros((1, 1)),
+            episodes_of=np.array([index]),
             episode_returns=np.zeros((1, 2)),
             observed_returns=np.zeros((1, 2)),
             env_steps=np.array([10 * (index + 1)]),

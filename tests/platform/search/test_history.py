@@ -25,6 +25,7 @@ def batches(shapes: list[tuple[int, int]]) -> list[Batch]:
                 first=first,
                 spent=index / 10,
                 candidates=rng.random((q, 3)),
+                episodes_of=first + np.arange(q),
                 episode_returns=rng.random((q, episodes)),
                 observed_returns=rng.random((q, episodes)),
                 env_steps=env_steps,

@@ -16,6 +16,7 @@ def batch_of(index: int) -> Batch:
         first=3 * index,
         spent=index / 10,
         candidates=rng.random((3, 2)),
+        episodes_of=3 * index + np.array([0, 0, 2]),
         episode_returns=rng.random((3, 4)),
         observed_returns=rng.random((3, 4)),
         env_steps=100 * index + np.array([10, 20, 30]),

@@ -28,6 +28,7 @@ def batch_of(candidates: Float, returns: Float) -> Batch:
         first=0,
         spent=0.0,
         candidates=candidates,
+        episodes_of=np.arange(len(returns)),
         episode_returns=returns,
         observed_returns=np.zeros_like(returns),
         env_steps=np.arange(1, len(returns) + 1),

@@ -105,7 +105,7 @@ def test_the_history_has_both_returns_and_scores_are_raw(whole: Path) -> None:
     history, loaded = read_history(whole), rolecast.load_policy(whole)
     row = history.iloc[17]
     weights = loaded.policy.space.weights(np.array(row["candidate"]))[None]
-    seeds = episode_seeds(3, Purpose.SEARCH, 17, 4)
+    seeds = episode_seeds(3, Purpose.SEARCH, int(row["episodes_of"]), 4)
     dense, paid = (
         rolecast.rollout(rolecast.make_task(task), loaded.policy, weights, seeds)
         for task in ("pred_prey_3", TASK)

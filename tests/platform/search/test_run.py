@@ -57,6 +57,7 @@ def test_a_run_folder_holds_all_that_it_promises(whole: Path) -> None:
     assert list(history.columns) == [
         "evaluation",
         "batch",
+        "episodes_of",
         "candidate",
         "return_mean",
         "return_stderr",
@@ -99,9 +100,10 @@ def test_the_artefact_is_the_incumbent_and_earns_the_held_out_return(whole: Path
 
 def test_recorded_returns_are_those_of_their_seeds(whole: Path) -> None:
     history, loaded = read_history(whole), rolecast.load_policy(whole)
-    row = history.iloc[37]
+    row = history.iloc[37]  # mirrors evaluation 36 on its episodes
+    assert row["episodes_of"] == 36
     weights = loaded.policy.space.weights(np.array(row["candidate"]))[None]
-    seeds = episode_seeds(3, Purpose.SEARCH, 37, 4)
+    seeds = episode_seeds(3, Purpose.SEARCH, 36, 4)
     earned = rolecast.rollout(rolecast.make_task(TASK), loaded.policy, weights, seeds).returns
     np.testing.assert_array_equal(earned[0], row["episode_returns"])
 
@@ -312,14 +314,13 @@ def test_ctrl_c_while_a_batch_is_kept_loses_nothing_of_it(
         if batch.index == 5:
             raise KeyboardInterrupt
 
-    settings = SMALL | {"env_steps": 12_000}
     with monkeypatch.context() as patched:
         patched.setattr(RunFolder, "append", interrupted)
         with pytest.raises(SearchInterrupted):
-            search(TASK, out=out, **settings)
+            search(TASK, out=out, **SMALL)
     assert set(pd.read_parquet(out / "history.parquet")["batch"]) == set(range(6))
     assert set(read_history(out)["batch"]) == set(range(6))
-    whole = search(TASK, out=tmp_path / "whole", **settings)
+    whole = search(TASK, out=tmp_path / "whole", **SMALL)
     np.testing.assert_array_equal(resume(out).incumbent, whole.incumbent)
 
 

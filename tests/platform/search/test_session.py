@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rolecast.core.errors import RunError
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
@@ -128,3 +129,43 @@ def test_a_state_of_another_version_is_told_as_that() -> None:
     name = sorted(state)[0]
     with pytest.raises(RunError, match=f"has no '{name}'; expected that of the version"):
         session(1).restore({key: value for key, value in state.items() if key != name})
+
+
+class Sharing(RandomSearch):
+    """Shares episodes as it is told to."""
+
+    def __init__(self, rows: list[int]) -> None:
+        super().__init__(2, 0)
+        self._rows = rows
+
+    def episode_rows(self) -> NDArray[np.int64]:
+        return np.array(self._rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharingConfig:
+    """Settings of `Sharing`."""
+
+    rows: list[int]
+
+    def build(self, *, dimension: int, seed: int) -> Sharing:
+        return Sharing(self.rows)
+
+    def proposal(self, budget_episodes: int) -> Proposal:
+        return default_batch_plan(budget_episodes)
+
+
+def test_the_rows_of_common_episodes_are_answered() -> None:
+    sharing = LocalSession(SharingConfig(rows=[0, 0, 2]), dimension=2, seed=0)
+    reply = sharing.tell_and_ask(None, BatchRequest(q=3, spent=0.0))
+    assert reply.episode_rows is not None
+    assert reply.episode_rows.tolist() == [0, 0, 2]
+    plain = session(1).tell_and_ask(None, BatchRequest(q=3, spent=0.0))
+    assert plain.episode_rows is None
+
+
+@pytest.mark.parametrize("rows", [[0, 0], [0, 2, 2], [-1, 1, 2]])
+def test_rows_of_common_episodes_that_cannot_be_are_refused(rows: list[int]) -> None:
+    sharing = LocalSession(SharingConfig(rows=rows), dimension=2, seed=0)
+    with pytest.raises(RunError, match="expected 3, each from 0 to its own"):
+        sharing.tell_and_ask(None, BatchRequest(q=3, spent=0.0))

@@ -161,3 +161,33 @@ def test_a_fit_that_grows_is_that_of_all_points(kernel: Kernel, sizes: tuple[int
         found.mean_and_deviation(queries), wanted.mean_and_deviation(queries), strict=True
     ):
         np.testing.assert_allclose(left, right, rtol=1e-8, atol=1e-10)
+
+
+def test_a_noise_matrix_enters_as_it_is() -> None:
+    """Against SciPy's joint normal: pairs of points have a common error."""
+    points, targets, noise = data()
+    matrix = np.diag(noise)
+    for one in range(0, N - 1, 2):
+        matrix[one, one + 1] = matrix[one + 1, one] = 0.7 * np.sqrt(noise[one] * noise[one + 1])
+    covariance = COMMON.matrix(points, points)
+    found = fit(covariance, targets, matrix)
+    np.testing.assert_allclose(found.weights, np.linalg.solve(covariance + matrix, targets))
+    normal = multivariate_normal(np.zeros(N), found.scale * (covariance + matrix))
+    other = fit(covariance, targets, noise)
+    plain = multivariate_normal(np.zeros(N), other.scale * (covariance + np.diag(noise)))
+    assert found.log_evidence - other.log_evidence == pytest.approx(
+        normal.logpdf(targets) - plain.logpdf(targets)
+    )
+    np.testing.assert_allclose(fit(covariance, targets, np.diag(noise)).weights, other.weights)
+
+
+def test_a_posterior_grows_by_pairs_with_a_common_error() -> None:
+    points, targets, noise = data()
+    matrix = np.diag(noise)
+    matrix[20, 21] = matrix[21, 20] = 0.6 * np.sqrt(noise[20] * noise[21])
+    covariance = COMMON.matrix(points, points)
+    first = Posterior(COMMON, points[:20], fit(covariance[:20, :20], targets[:20], noise[:20]))
+    grown = first.extended(points, targets, matrix)
+    expected = fit(covariance, targets, matrix)
+    np.testing.assert_allclose(grown.fit.weights, expected.weights, rtol=1e-7, atol=1e-9)
+    assert grown.fit.log_evidence == pytest.approx(expected.log_evidence)

@@ -10,7 +10,7 @@ from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.evidence import best_share
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.observations import Observations
-from rolecast.platform.surrogate.gp import fit
+from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.outcome_transform import transform_returns
 
 CLIQUES = ((0, 1), (2, 3))
@@ -23,6 +23,11 @@ POLICY: dict[str, Any] = {"groups": (0, 0, 1, 1), "outcome_transform": "signed_s
 def process(**settings: Any) -> LocalGp:
     config = DssGpUcbConfig(cliques=CLIQUES, window=2000, **settings)
     return LocalGp(config, config.search_defaults(4), dimension=4)
+
+
+def conditioned(model: LocalGp, data: Observations, radius: float, tells: int) -> Posterior:
+    """Condition on evaluations of which none share episodes."""
+    return model.condition(data, np.arange(len(data)), radius, tells)
 
 
 def observations(count: int) -> Observations:
@@ -44,9 +49,9 @@ def first(data: Observations, count: int) -> Observations:
 def test_an_extended_process_is_the_one_conditioned_on_all_points(settings: dict[str, Any]) -> None:
     """By the choices of the last refit, which stand; against a factor of the whole covariance."""
     data, model = observations(SEEN + 30), process(**settings)
-    refitted = model.condition(first(data, SEEN), 0.8, 5)
+    refitted = conditioned(model, first(data, SEEN), 0.8, 5)
     before = model.explain()
-    extended = model.condition(data, 0.75, 6)
+    extended = conditioned(model, data, 0.75, 6)
     assert model.explain() == before
     assert before["structure_share"] > 0.0
     assert len(refitted.points) == SEEN
@@ -71,8 +76,8 @@ def test_it_is_fitted_anew_when_it_or_the_cloud_has_changed(
     count: int, radius: float, refits: bool
 ) -> None:
     data, model = observations(count), process()
-    model.condition(first(data, SEEN), 0.8, 2)
-    model.condition(data, radius, 3)
+    conditioned(model, first(data, SEEN), 0.8, 2)
+    conditioned(model, data, radius, 3)
     _, stop, seen_radius = model.state_dict()["span"]
     assert (stop, seen_radius) == ((count, radius) if refits else (SEEN, 0.8))
 
@@ -80,28 +85,28 @@ def test_it_is_fitted_anew_when_it_or_the_cloud_has_changed(
 def test_a_small_process_is_fitted_anew_with_every_batch() -> None:
     data, model = observations(110), process()
     for tells, count in enumerate((100, 105, 110), start=2):
-        model.condition(first(data, count), 0.8, tells)
+        conditioned(model, first(data, count), 0.8, tells)
         assert model.state_dict()["span"][1] == count
 
 
 @pytest.mark.parametrize("settings", [{}, POLICY], ids=["black box", "policy"])
 def test_between_refits_it_goes_on_from_a_state_to_the_last_bit(settings: dict[str, Any]) -> None:
     data, model, other = observations(SEEN + 30), process(**settings), process(**settings)
-    model.condition(first(data, SEEN), 0.8, 5)
-    model.condition(first(data, SEEN + 10), 0.8, 6)
+    conditioned(model, first(data, SEEN), 0.8, 5)
+    conditioned(model, first(data, SEEN + 10), 0.8, 6)
     other.load_state_dict(model.state_dict())
     for count in (SEEN + 20, SEEN + 30):
-        one, same = (each.condition(first(data, count), 0.8, 7) for each in (model, other))
+        one, same = (conditioned(each, first(data, count), 0.8, 7) for each in (model, other))
         np.testing.assert_array_equal(one.fit.weights, same.fit.weights)
         np.testing.assert_array_equal(one.fit.factor, same.fit.factor)
 
 
 def test_what_it_returned_last_is_had_again() -> None:
     data, model = observations(SEEN + 10), process()
-    assert model.current(data) is None
+    assert model.current(data, np.arange(len(data))) is None
     for count in (SEEN, SEEN + 10):
         part = first(data, count)
-        one, again = model.condition(part, 0.8, 2), model.current(part)
+        one, again = conditioned(model, part, 0.8, 2), model.current(part, np.arange(len(part)))
         assert again is not None
         np.testing.assert_array_equal(one.fit.weights, again.fit.weights)
 
@@ -121,7 +126,7 @@ def test_the_noise_moves_one_place_of_its_grid_at_a_refit_and_reaches_the_ends()
         data.add(points, values, np.zeros(100))
         places = [grid.index(SEARCH_CONSTANTS.first_noise_variance)]
         for tells in range(1, 2 * len(grid)):
-            model.condition(first(data, 50 + tells), 0.8, tells)
+            conditioned(model, first(data, 50 + tells), 0.8, tells)
             places.append(grid.index(model.explain()["noise_share"]))
         assert np.abs(np.diff(places)).max() == 1
         ends.append(grid[places[-1]])
@@ -140,14 +145,14 @@ def test_the_share_of_structure_is_chosen_at_its_interval(monkeypatch: pytest.Mo
     monkeypatch.setattr("rolecast.platform.optimizers.local_gp.model.best_share", choose)
     data, model = observations(80), process()
     for tells in range(1, 11):
-        model.condition(first(data, 50 + tells), 0.8, tells)
+        conditioned(model, first(data, 50 + tells), 0.8, tells)
     interval = SEARCH_CONSTANTS.choice_interval
     assert sorted(set(chosen)) == [1, 1 + interval, 1 + 2 * interval]
 
 
 def test_what_is_explained_is_what_the_kernel_has() -> None:
     model = process()
-    posterior = model.condition(observations(80), 0.8, 1)
+    posterior = conditioned(model, observations(80), 0.8, 1)
     told = model.explain()
     assert told["structure_share"] > 0.0
     assert told["structure_pairs"] in {0.0, 1.0}

@@ -257,15 +257,27 @@ def test_a_climb_raises_the_mean_and_keeps_to_its_limit() -> None:
     model = posterior(points, points[:, 0] - np.square(points[:, 1] - 0.5), 0.01)
     for start in rng.random((5, 4)):
         for limit in (0.05, 0.5):
-            move = climb(model, start, limit)
+            move = climb(model, start, limit, np.ones(4))
             assert np.linalg.norm(move) <= limit + 1e-12
             assert model.mean((start + move)[None])[0] > model.mean(start[None])[0]
+
+
+def test_a_climb_in_a_stretched_metric_is_one_of_the_stretched_function() -> None:
+    """The mean is tested along the path that is taken, and the limit is one of the cube."""
+    rng, stretch = np.random.default_rng(0), np.array([3.0, 0.3, 1.0, 0.1])
+    points = rng.random((30, 4))
+    model = posterior(points * stretch, np.sin(7.0 * points[:, 0]) + points[:, 3], 0.01)
+    for start in rng.random((5, 4)):
+        move = climb(model, start, 0.3, stretch)
+        assert np.linalg.norm(move) <= 0.3 + 1e-12
+        before, after = model.mean(np.stack([start, start + move]) * stretch)
+        assert after > before
 
 
 def test_a_climb_from_a_summit_stays_there() -> None:
     points = np.array([[0.5, 0.5]])
     model = posterior(points, np.array([1.0]), 0.01)
-    np.testing.assert_array_equal(climb(model, points[0], 0.1), np.zeros(2))
+    np.testing.assert_array_equal(climb(model, points[0], 0.1, np.ones(2)), np.zeros(2))
 
 
 def test_groups_are_one_for_each_dimension() -> None:
