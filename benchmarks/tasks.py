@@ -80,7 +80,9 @@ def measure_all(path: Path, *, quick: bool, note: Callable[[str], None]) -> dict
     for task_id in task_list(quick=quick):
         episodes = _episodes(task_id, quick=quick)
         row = kept.get(task_id)
-        if row is None or any(each["episodes"] != episodes for each in row["returns"].values()):
+        known = {} if row is None else row["returns"]
+        current = set(known) == set(_players(task_id))
+        if not current or any(each["episodes"] != episodes for each in known.values()):
             row = {**asdict(specs[task_id]), "returns": _returns(task_id, episodes, note)}
         results[task_id] = row
         write_json(path, results | {each: kept[each] for each in kept if each not in results})
@@ -97,12 +99,18 @@ def _episodes(task_id: str, *, quick: bool) -> int:
     return CHAIN_EPISODES if task_id.startswith("manyagent") else OTHER_EPISODES
 
 
-def _returns(task_id: str, episodes: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return what each scripted policy that can play a task earns."""
+def _players(task_id: str) -> list[str]:
+    """Return the scripted policies that can play a task."""
     task = make_task(task_id)
     names = [name for name, script in SCRIPTED.items() if script.plays(task)]
+    task.close()
+    return names
+
+
+def _returns(task_id: str, episodes: int, note: Callable[[str], None]) -> dict[str, Any]:
+    """Return what each scripted policy that can play a task earns."""
     returns = {}
-    for name in names:
+    for name in _players(task_id):
         found = evaluate(name, task=task_id, episodes=episodes)
         returns[name] = {
             "mean": found.episode_return_mean,

@@ -22,7 +22,7 @@ def evaluate(
     ] = None,
     *,
     policy: Annotated[
-        str | None, typer.Option(help="A scripted policy instead: chase, expert, random.")
+        str | None, typer.Option(help="A scripted policy instead: chase, pursuit, expert, random.")
     ] = None,
     task: Annotated[
         str | None, typer.Option(help="Task id; of a run it is the run's, if not given.")

@@ -21,7 +21,7 @@ def render(
     folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Folder of a run.")] = None,
     *,
     policy: Annotated[
-        str | None, typer.Option(help="A scripted policy instead: chase, expert, random.")
+        str | None, typer.Option(help="A scripted policy instead: chase, pursuit, expert, random.")
     ] = None,
     task: Annotated[str | None, typer.Option(help="Task id for --policy.")] = None,
     out: Annotated[

@@ -25,7 +25,15 @@ def test_every_listed_task_is_measured_with_all_that_can_play_it(tmp_path: Path)
     assert [*results] == task_list(quick=True)
     players = {name: [*row["returns"]] for name, row in results.items()}
     assert players.pop("drone_delivery_3") == ["blind_expert", "expert", "random"]
-    assert players.pop("pred_prey_3") == players.pop("het_pred_prey_3") == ["chase", "random"]
+    assert (
+        players.pop("pred_prey_3")
+        == players.pop("het_pred_prey_3")
+        == [
+            "chase",
+            "pursuit",
+            "random",
+        ]
+    )
     assert set(map(tuple, players.values())) == {("random",)}
     assert len(told) == sum(len(row["returns"]) for row in results.values())
     again: list[str] = []

@@ -5,6 +5,7 @@ import pytest
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError
+from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 
@@ -62,6 +63,30 @@ def test_chase_runs_fully_towards_the_nearest_prey() -> None:
     task.positions[0, :4] = [(0, 0), (0.5, 0.2), (-1, 1), (0.5, 0.25)]  # type: ignore[attr-defined]
     actions = SCRIPTED["chase"].act(task, (np.zeros(1), np.zeros(1)), 0)  # type: ignore[arg-type]
     np.testing.assert_allclose(actions[0], [(1, 0.5), (0, 1), (1, -0.5)])
+
+
+def test_pursuit_leads_the_prey_and_brakes() -> None:
+    task = make_task("pred_prey_3")
+    task.reset(np.array([5], dtype=np.uint64))
+    task.positions[:] = 0.0  # type: ignore[attr-defined]
+    task.velocities[:] = 0.0  # type: ignore[attr-defined]
+    task.velocities[0, 3] = [0.2, -0.1]  # type: ignore[attr-defined]
+    task.velocities[0, 1] = [0.3, 0.0]  # type: ignore[attr-defined]
+    actions = SCRIPTED["pursuit"].act(task, (np.zeros(1), np.zeros(1)), 0)  # type: ignore[arg-type]
+    lead = np.array([0.9, -0.45])
+    np.testing.assert_allclose(actions[0, 0], np.tanh(lead))
+    np.testing.assert_allclose(actions[0, 1], np.tanh(lead - [0.9, 0.0]), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "known"), [("pred_prey_3", 191.0), ("het_pred_prey_3", 171.0), ("pred_prey_6", 424)]
+)
+def test_pursuit_earns_what_a_review_measured(task_id: str, known: float) -> None:
+    """By observations alone, in which far objects read 0; the script knows them all."""
+    seeds = episode_seeds(0, Purpose.HELD_OUT, 77, 1000)
+    returns, _ = rollout_scripted(make_task(task_id), "pursuit", seeds)
+    error = returns.std(ddof=1) / np.sqrt(len(returns))
+    assert abs(returns.mean() - known) < 4.0 * error
 
 
 def test_chase_says_where_it_cannot_play() -> None:

@@ -1,7 +1,7 @@
 """Gaussian process of the local search: metric, kernel and noise, fixed between two refits.
 
-A refit of the latest N evaluations chooses relevance, noise, lengthscales and the share of structure
-by evidence, in O(N^3). Between refits new evaluations extend the factor, in O(N^2) each. A small
+A refit of the latest N evaluations chooses relevance, noise, lengthscales and structure's share by
+evidence, in O(N^3). Between refits new evaluations extend the factor, in O(N^2) each. A small
 process is refitted with every batch, a large one when it has grown by a tenth.
 """
 
@@ -254,10 +254,8 @@ class LocalGp:
         self._scales = best_scale(matrix, targets, noise, self._noises), self._scales[1]
 
     def _structures(self) -> tuple[str, ...]:
-        """Return the structured terms that exist: "pairs", for black boxes alone, and "cliques".
-
-        In the small trust region of a policy's weights "pairs" equals the common term: quadratic.
-        """
+        """Return the structured terms that exist: "pairs", for black boxes alone, and "cliques"."""
+        # In the small region of a policy's weights "pairs" equals the common term: quadratic.
         pairs = self._by_evidence and self._finder.looks
         return ("pairs",) * pairs + ("cliques",) * (self._cliques is not None)
 

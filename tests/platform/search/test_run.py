@@ -324,9 +324,7 @@ def test_ctrl_c_while_a_batch_is_kept_loses_nothing_of_it(
     np.testing.assert_array_equal(resume(out).incumbent, whole.incumbent)
 
 
-def test_runs_without_a_folder_get_one_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_without_a_folder_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     settings = SMALL | {"optimizer": "random", "env_steps": 1_000}
     outs = [search(TASK, **settings).out for _ in range(2)]
