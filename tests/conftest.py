@@ -29,22 +29,42 @@ CLUSTER: Final = "ray_cluster"
 
 SLOW: Final = (
     "tests/benchmarks",
+    "tests/histories",
     "tests/test_docs.py",
     "tests/test_packaging.py",
+    "tests/baselines/comix",
+    "tests/baselines/ddpg",
+    "tests/baselines/facmac",
+    "tests/baselines/intrinsic_ppo",
+    "tests/baselines/maddpg",
+    "tests/baselines/ppo",
+    "tests/baselines/rllib",
+    "tests/baselines/sac",
+    "tests/baselines/td3",
     "tests/baselines/test_losses.py",
+    "tests/baselines/test_teams.py",
+    "tests/baselines/test_tight.py",
     "tests/core/test_compiled.py",
+    "tests/core/test_threads.py",
+    "tests/envs/drone_delivery/test_expert.py",
+    "tests/envs/test_scripted.py",
     "tests/platform/actors",
     "tests/platform/cli/test_commands.py",
     "tests/platform/optimizers/test_contract.py",
     "tests/platform/optimizers/test_improvement.py",
     "tests/platform/optimizers/test_state.py",
     "tests/platform/reports/test_run.py",
+    "tests/platform/search/test_fewer_episodes.py",
     "tests/platform/search/test_run.py",
     "tests/policies/hom/test_policy.py",
     "tests/policies/hom/test_relaxation.py",
     "tests/policies/test_contract.py",
+    "tests/theory/test_regret.py",
 )
-"""Files and folders of 15 s or more by `--durations=0`; they and those on Ray are marked slow."""
+"""Files and folders marked slow beside those on Ray: they train, search or simulate long.
+
+The learners of `baselines/` are among them, for they import RLlib, which takes seconds a process.
+"""
 
 
 if not torch.cuda.is_available():
@@ -77,11 +97,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WholeFiles:
     return WholeFiles(config, log)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave slow files unread where no slow test is wanted: some import RLlib."""
+    wanted = config.option.markexpr != "not slow"
+    return None if wanted or not slow(collection_path, config) else True
+
+
+def slow(path: Path, config: pytest.Config) -> bool:
+    """Tell whether a file or folder is slow as a whole."""
+    listed = path.relative_to(config.rootpath).as_posix().startswith(SLOW)
+    return listed or (path.suffix == ".py" and on_ray(path))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with Ray, whose tests are the longest of one process, and mark what is slow."""
     items.sort(key=lambda item: not on_ray(item.path))
     for item in items:
-        if item.nodeid.startswith(SLOW) or on_ray(item.path):
+        if slow(item.path, item.config):
             item.add_marker(pytest.mark.slow)
 
 
