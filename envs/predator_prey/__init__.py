@@ -1,4 +1,4 @@
-"""Predator-prey: predators hunt faster prey among obstacles, the continuous task of FACMAC."""
+"""Predator-prey: predators hunt prey among obstacles, the continuous task of FACMAC."""
 
 from rolecast.envs.predator_prey.observation import OBSERVATION_VARIANTS, observation_size, observe
 from rolecast.envs.predator_prey.physics import (
