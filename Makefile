@@ -10,10 +10,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo       install, search a team of three predators, show the hunt"
 	@echo "make test       install, lint, run all tests"
-	@echo "make test-fast  tests without those on Ray and the slowest files"
+	@echo "make test-fast  tests without those on Ray, and files that train or search long"
 	@echo "make lint       ruff, and mypy --strict with a proof of how many files it read"
 	@echo "make fix        format, and mend what ruff can mend"
-	@echo "make coverage   all tests, with branch coverage reported"
+	@echo "make coverage   the tests of test-fast, with branch coverage reported"
 	@echo "make build      sdist and wheel, installed and tried outside the checkout"
 	@echo "make changelog  gather changelog.d into CHANGELOG.md, at a release"
 	@echo "make install    create .venv with everything (done by the others where needed)"
