@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
-from torch import Tensor
-
 from rolecast.baselines.rllib.algorithm import OffPolicyConfig
-from rolecast.baselines.rllib.learner import Net, OffPolicyLearner, Tensors
+from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
 from rolecast.core.validation import NOT_NEGATIVE, POSITIVE_NUMBER, Rules
 
 AUTHORS_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
@@ -119,8 +117,3 @@ class TeamLearner(OffPolicyLearner[Net]):
 
 ACTION_PENALTY: Final[Rules] = MappingProxyType({"action_penalty": NOT_NEGATIVE})
 """Setting of learners with an actor: weight of its mean squared action in its loss."""
-
-
-def team_reward(batch: Tensors) -> Tensor:
-    """Return the reward [N] that the agents share: the mean of theirs [N, n]."""
-    return batch["rewards"].mean(dim=1)

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from rolecast.baselines.comix.module import COMIXModule
 from rolecast.baselines.rllib.learner import Tensors
-from rolecast.baselines.teams import TeamLearner, team_reward
+from rolecast.baselines.teams import TeamLearner
 
 
 class COMIXLearner(TeamLearner[COMIXModule]):
-    """Q-learning of the mixed value; each agent's best action is looked for in its utility.
+    """Q-learning of the mixed value; each agent's action is the best that a search finds.
 
     Source: COMIX, Peng et al. (2020, arXiv 2003.06709v1); QMIX, Rashid et al. (2018).
     """
@@ -23,14 +24,14 @@ class COMIXLearner(TeamLearner[COMIXModule]):
         return {"critic": (both, self.config.critic_lr)}
 
     def critic_loss(self, batch: Tensors) -> Tensor:
-        """Return the mean squared error of the mixed value."""
-        net, following = self.net, batch["next_observations"]
+        """Return the mean squared TD error of the mixed value."""
+        net, next_obs = self.net, batch["next_observations"]
         utility, mixer = net.targets["actor"], net.targets["critic"]
         with torch.no_grad():
-            numbers = net.search.draw(net.action_size, self.generator).to(following.device)
-            best = net.act(following, utility, numbers)
-            coming = net.value(following, best, utility, mixer)
-        going_on = 1.0 - batch["terminated"]
-        target: Tensor = team_reward(batch) + self.config.gamma * going_on * coming
+            noise = net.search.draw(net.action_size, self.generator).to(next_obs.device)
+            # COMIX, section 3: each agent's argmax by the cross-entropy method.
+            best_actions = net.act(next_obs, utility, noise)
+            next_value = net.value(next_obs, best_actions, utility, mixer)
         value: Tensor = net.value(batch["observations"], batch["actions"])
-        return (value - target).square().mean()
+        # QMIX, equation 6: the squared error of Q_tot against r + gamma max Q'_tot.
+        return functional.mse_loss(value, self.bellman_target(batch, next_value))

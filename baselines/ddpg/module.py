@@ -20,7 +20,7 @@ class Critic(nn.Module):
 
 
 class DDPGModule(JointModule):
-    """Policy, critic, and slow copies of both."""
+    """Policy, critic, and target copies of both."""
 
     critic: Critic
 
@@ -30,6 +30,6 @@ class DDPGModule(JointModule):
         return mlp(self.observation_size, self.hidden, self.action_size, last_layer=last)
 
     def build_critics(self) -> nn.Module:
-        """Return the critic, over everything that is seen and done."""
+        """Return the critic, over joint observations and actions."""
         inputs = self.agents * (self.observation_size + self.action_size)
         return Critic(inputs, self.critic_hidden, self.settings["last_layer"])

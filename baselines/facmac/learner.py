@@ -1,31 +1,35 @@
 """The losses of FACMAC."""
 
+import torch
 from torch import Tensor
+from torch.nn import functional
 
 from rolecast.baselines.facmac.module import FACMACModule
 from rolecast.baselines.rllib.learner import Tensors
-from rolecast.baselines.teams import TeamLearner, team_reward
+from rolecast.baselines.teams import TeamLearner
 
 
 class FACMACLearner(TeamLearner[FACMACModule]):
-    """One value of the joint action, which all agents climb together.
+    """A centralised, factored critic, and a policy gradient through all agents' actions at once.
 
-    Source: Peng et al. (2021, equations 6 and 7).
+    Source: Peng et al. (2021, section 4).
     """
 
     def critic_loss(self, batch: Tensors) -> Tensor:
-        """Return the mean squared error of the joint value."""
-        net, following = self.net, batch["next_observations"]
-        coming = net.targets["critic"](following, net.act(following, net.targets["actor"]))
-        going_on = 1.0 - batch["terminated"]
-        target: Tensor = team_reward(batch) + self.config.gamma * going_on * coming.detach()
+        """Return the mean squared TD error of the joint value."""
+        net, next_obs = self.net, batch["next_observations"]
+        with torch.no_grad():
+            next_actions = net.act(next_obs, net.targets["actor"])
+            next_value = net.targets["critic"](next_obs, next_actions)
         value: Tensor = net.critic(batch["observations"], batch["actions"])
-        return (value - target).square().mean()
+        # Section 4.1, equation 6: the squared error against r + gamma Q'_tot(s', mu'(s')).
+        return functional.mse_loss(value, self.bellman_target(batch, next_value))
 
     def actor_loss(self, batch: Tensors) -> Tensor:
-        """Return minus the mean value of what all agents choose now, plus the penalty."""
-        net, observations = self.net, batch["observations"]
-        chosen = net.act(observations)
-        joint: Tensor = net.critic(observations, chosen)
-        penalty: Tensor = self.config.action_penalty * chosen.square().mean()
-        return penalty - joint.mean()
+        """Return minus the mean joint value of the policies' actions, plus the action penalty."""
+        net, obs = self.net, batch["observations"]
+        actions = net.act(obs)
+        joint_value: Tensor = net.critic(obs, actions)
+        penalty: Tensor = self.config.action_penalty * actions.square().mean()
+        # Section 4.2, equation 7: the gradient through the actions of all agents together.
+        return penalty - joint_value.mean()

@@ -65,7 +65,7 @@ class FactoredCritic(nn.Module):
 
 
 class FACMACModule(JointModule):
-    """Shared policy, factored critic, and slow copies of both."""
+    """Shared policy, factored critic, and target copies of both."""
 
     def build_critics(self) -> nn.Module:
         """Return the critic."""

@@ -37,16 +37,16 @@ def after_adam_step(
     through which no gradient passes.
     """
     (group,) = optimizer.param_groups
-    near, far = group["betas"]
+    beta1, beta2 = group["betas"]
     moved = []
     for parameter, gradient in zip(parameters, gradients, strict=True):
         state = optimizer.state.get(parameter, {})
         taken = float(state["step"]) + 1.0 if state else 1.0
         first, second = state.get("exp_avg", 0.0), state.get("exp_avg_sq", 0.0)
-        first = near * first + (1.0 - near) * gradient
-        second = far * second + (1.0 - far) * gradient.detach().square()
-        scale = (second / (1.0 - far**taken)).sqrt() + group["eps"]
-        moved.append(parameter - group["lr"] * (first / (1.0 - near**taken)) / scale)
+        first = beta1 * first + (1.0 - beta1) * gradient
+        second = beta2 * second + (1.0 - beta2) * gradient.detach().square()
+        scale = (second / (1.0 - beta2**taken)).sqrt() + group["eps"]
+        moved.append(parameter - group["lr"] * (first / (1.0 - beta1**taken)) / scale)
     return moved
 
 
@@ -64,13 +64,14 @@ def clipped_surrogate(
 
     Source: Schulman et al. 2017, equation 7.
     """
+    # Equation 7: E[min(r A, clip(r, 1 - epsilon, 1 + epsilon) A)].
     ratio = (log_probabilities - old_log_probabilities).exp()
     return torch.min(ratio * advantages, ratio.clamp(1.0 - clip, 1.0 + clip) * advantages).mean()
 
 
 EXTRINSIC_ADVANTAGES = "extrinsic_advantages"
 EXTRINSIC_TARGETS = "extrinsic_targets"
-MIXED_SURPRISES = "mixed_surprises"
+MIXED_TD_ERRORS = "mixed_td_errors"
 MIXED_VALUES = "mixed_values"
 
 
@@ -99,25 +100,25 @@ class IntrinsicPPOLearner(PPOLearner):
         discounts = {"gamma": config.gamma, "lambda_": config.lambda_}
         ends = (steps.terminated, steps.ended)
         values = module.extrinsic_values(steps.observations)
-        nexts = module.extrinsic_values(steps.next_observations)
-        advantages = generalised_advantages(steps.rewards, values, nexts, *ends, **discounts)
+        next_values = module.extrinsic_values(steps.next_observations)
+        advantages = generalised_advantages(steps.rewards, values, next_values, *ends, **discounts)
         targets = advantages + values
         live = steps.live > 0
         module.extrinsic_scale.see(targets[live], module.extrinsic_critic[-1])
 
         paid = config.extrinsic_coeff * steps.rewards / module.extrinsic_scale.std.float()
         mixed = module.state_values(steps.observations)
-        mixed_nexts = module.state_values(steps.next_observations)
-        going = 1.0 - steps.terminated.unsqueeze(-1)
+        mixed_next_values = module.state_values(steps.next_observations)
+        not_terminated = 1.0 - steps.terminated.unsqueeze(-1)
         own = config.intrinsic_coeff * module.intrinsic_rewards(steps.observations, steps.actions)
         mixed_targets = mixed + generalised_advantages(
-            paid + own, mixed, mixed_nexts, *ends, **discounts
+            paid + own, mixed, mixed_next_values, *ends, **discounts
         )
         module.value_scale.see(mixed_targets[live], module.critic[-1])
         return {
             EXTRINSIC_ADVANTAGES: standardised(advantages, advantages[live]),
             EXTRINSIC_TARGETS: module.extrinsic_scale.to_unit(targets),
-            MIXED_SURPRISES: paid + config.gamma * going * mixed_nexts - mixed,
+            MIXED_TD_ERRORS: paid + config.gamma * not_terminated * mixed_next_values - mixed,
             MIXED_VALUES: mixed,
         }
 
@@ -126,8 +127,8 @@ class IntrinsicPPOLearner(PPOLearner):
         assert isinstance(module, IntrinsicPPOModule)
         config = self.config
         weights = advantage_weights(steps.ended, gamma=config.gamma, lambda_=config.lambda_)
-        for chosen in self.minibatches(steps):
-            self.step_both(module, self.taught(module, steps, rows, weights, chosen))
+        for indices in self.minibatches(steps):
+            self.step_both(module, self.taught(module, steps, rows, weights, indices))
 
     def taught(
         self,
@@ -135,22 +136,23 @@ class IntrinsicPPOLearner(PPOLearner):
         steps: Steps,
         rows: dict[str, Tensor],
         weights: Tensor,
-        chosen: Tensor,
+        indices: Tensor,
     ) -> dict[str, Tensor]:
-        """Return chosen rows with the advantages of the mixed reward, as a function of its net.
+        """Return some rows with the advantages of the mixed reward, as a function of its net.
 
         Args:
             module: the networks.
             steps: all steps, as the advantage of one depends on rewards after it.
             rows: of `behaviour` and `estimates`, [T * B, ...].
             weights: [B, T, T], of `advantage_weights`.
-            chosen: [M], rows.
+            indices: [M], of the rows.
         """
         own = module.intrinsic_rewards(steps.observations, steps.actions)
-        paid = rows[MIXED_SURPRISES].view_as(steps.rewards)
-        surprises = (paid + self.config.intrinsic_coeff * own).transpose(0, 1)
-        advantages = (weights @ surprises).transpose(0, 1).flatten(0, 1)[chosen]
-        minibatch = {name: row[chosen] for name, row in rows.items()}
+        paid = rows[MIXED_TD_ERRORS].view_as(steps.rewards)
+        # GAE (Schulman et al. 2016, equation 16) of the mixed reward, linear in its intrinsic part.
+        td_errors = (paid + self.config.intrinsic_coeff * own).transpose(0, 1)
+        advantages = (weights @ td_errors).transpose(0, 1).flatten(0, 1)[indices]
+        minibatch = {name: row[indices] for name, row in rows.items()}
         targets = advantages.detach() + minibatch[MIXED_VALUES]
         return minibatch | {
             Postprocessing.ADVANTAGES: standardised(advantages, advantages),
@@ -201,13 +203,14 @@ class IntrinsicPPOLearner(PPOLearner):
         config = self.config
         inputs = module.moved_distribution_inputs(moved, minibatch[Columns.OBS])
         distribution: Any = module.get_train_action_dist_cls().from_logits(inputs)
-        earned = clipped_surrogate(
+        objective = clipped_surrogate(
             distribution.logp(minibatch[Columns.ACTIONS]),
             minibatch[Columns.ACTION_LOGP],
             minibatch[EXTRINSIC_ADVANTAGES],
             config.clip_param,
         )
         outputs = module.extrinsic_outputs(minibatch[Columns.OBS])
-        missed = (outputs - minibatch[EXTRINSIC_TARGETS]).square().mean()
-        loss = config.vf_loss_coeff * missed - earned
+        value_loss = (outputs - minibatch[EXTRINSIC_TARGETS]).square().mean()
+        # Zheng et al. 2018, algorithm 1: the gradient of the extrinsic objective at the new policy.
+        loss = config.vf_loss_coeff * value_loss - objective
         return torch.autograd.grad(loss, self.parameter_groups(module)["intrinsic"])

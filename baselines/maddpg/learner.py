@@ -2,6 +2,7 @@
 
 from typing import cast
 
+import torch
 from torch import Tensor
 
 from rolecast.baselines.maddpg.module import AgentCritics, MADDPGModule
@@ -10,25 +11,29 @@ from rolecast.baselines.teams import TeamLearner
 
 
 class MADDPGLearner(TeamLearner[MADDPGModule]):
-    """Every agent has a critic of its own, and follows it while the others act as they did.
+    """One centralised critic an agent; an agent's policy gradient holds the others' actions fixed.
 
     Source: Lowe et al. (2017, equations 5 and 6, algorithm 1).
     """
 
     def critic_loss(self, batch: Tensors) -> Tensor:
-        """Return the sum over agents of each critic's mean squared error."""
-        net, following = self.net, batch["next_observations"]
-        coming = net.targets["critic"](following, net.act(following, net.targets["actor"]))
-        going_on = 1.0 - batch["terminated"].unsqueeze(1)
-        target: Tensor = batch["rewards"] + self.config.gamma * going_on * coming.detach()
-        value: Tensor = net.critic(batch["observations"], batch["actions"])
-        return (value - target).square().mean(dim=0).sum()
+        """Return the sum over agents of each critic's mean squared TD error."""
+        net, next_obs = self.net, batch["next_observations"]
+        with torch.no_grad():
+            next_actions = net.act(next_obs, net.targets["actor"])
+            next_values = net.targets["critic"](next_obs, next_actions)
+        not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
+        # Equation 6: y_i = r_i + gamma Q'_i(x', mu'(o')).
+        target: Tensor = batch["rewards"] + self.config.gamma * not_terminated * next_values
+        td_error: Tensor = net.critic(batch["observations"], batch["actions"]) - target
+        return td_error.square().mean(dim=0).sum()
 
     def actor_loss(self, batch: Tensors) -> Tensor:
-        """Return minus the mean value of each agent's own choice, plus the penalty on actions."""
-        net, observations = self.net, batch["observations"]
-        chosen = net.act(observations)
+        """Return minus the mean value of each agent's policy action, plus the action penalty."""
+        net, obs = self.net, batch["observations"]
+        policy_actions = net.act(obs)
         critics = cast(AgentCritics, net.critic)
-        value = critics.of_own_choice(observations, batch["actions"], chosen)
-        penalty: Tensor = self.config.action_penalty * chosen.square().mean()
-        return penalty - value.mean()
+        # Equation 5: a_i = mu_i(o_i), the other agents' actions from the replay.
+        values = critics.values_of_policy_actions(obs, batch["actions"], policy_actions)
+        penalty: Tensor = self.config.action_penalty * policy_actions.square().mean()
+        return penalty - values.mean()

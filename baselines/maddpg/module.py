@@ -64,17 +64,19 @@ class AgentCritics(nn.Module):
         joint = torch.cat((observations.flatten(1), actions.flatten(1)), dim=-1)
         return self._values(joint.expand(self.agents, -1, -1))
 
-    def of_own_choice(self, observations: Tensor, actions: Tensor, chosen: Tensor) -> Tensor:
-        """Return values [B, n]: to each critic its agent acts by choice, the others as they did.
+    def values_of_policy_actions(
+        self, observations: Tensor, actions: Tensor, policy_actions: Tensor
+    ) -> Tensor:
+        """Return values [B, n]; critic i sees its agent's policy action and the others' actions.
 
         Args:
             observations: [B, n, do].
-            actions: [B, n, da] that were taken.
-            chosen: [B, n, da] that the policies choose now.
+            actions: [B, n, da], from the replay.
+            policy_actions: [B, n, da], of the current policies.
         """
         if not self._all:
-            return self.forward(observations, chosen)
-        mixed = torch.where(self.own[:, None, :, None], chosen, actions).flatten(2)
+            return self.forward(observations, policy_actions)
+        mixed = torch.where(self.own[:, None, :, None], policy_actions, actions).flatten(2)
         state = observations.flatten(1).expand(self.agents, -1, -1)
         return self._values(torch.cat((state, mixed), dim=-1))
 
@@ -85,7 +87,7 @@ class AgentCritics(nn.Module):
 
 
 class MADDPGModule(JointModule):
-    """Shared policy, one critic an agent, and slow copies of all."""
+    """Shared policy, one critic an agent, and target copies of all."""
 
     def build_critics(self) -> nn.Module:
         """Return the critics."""

@@ -42,19 +42,20 @@ def generalised_advantages(
     Source: Schulman et al. 2016, equation 16. What a truncated episode would still have earned is
     its value where it was cut; the last row of all is cut likewise.
     """
-    going = 1.0 - terminated.unsqueeze(-1)
-    carried = gamma * lambda_ * (1.0 - ended.unsqueeze(-1))
-    surprises = rewards + gamma * going * next_values - values
-    advantages = surprises.clone()
+    not_terminated = 1.0 - terminated.unsqueeze(-1)
+    decay = gamma * lambda_ * (1.0 - ended.unsqueeze(-1))
+    # Equation 16: the sum of (gamma lambda)^l delta_{t+l}, delta = r + gamma V(s') - V(s).
+    td_errors = rewards + gamma * not_terminated * next_values - values
+    advantages = td_errors.clone()
     for step in range(len(rewards) - 2, -1, -1):
-        advantages[step] += carried[step] * advantages[step + 1]
+        advantages[step] += decay[step] * advantages[step + 1]
     return advantages
 
 
 def advantage_weights(ended: "Tensor", *, gamma: float, lambda_: float) -> "Tensor":
-    """Return the weights [B, T, T] of each later surprise in each advantage.
+    """Return the weights [B, T, T] of each later TD error in each advantage.
 
-    The advantage of step t is `sum over u of weights[b, t, u] * surprise[u]`: the same estimate as
+    The advantage of step t is `sum over u of weights[b, t, u] * td_error[u]`: the same estimate as
     `generalised_advantages`, written as the linear function of the rewards that it is.
 
     Args:
@@ -67,12 +68,12 @@ def advantage_weights(ended: "Tensor", *, gamma: float, lambda_: float) -> "Tens
     for step in range(steps - 1, -1, -1):
         weights[:, step, step] = 1.0
         if step + 1 < steps:
-            carried = gamma * lambda_ * (1.0 - ended[step])
-            weights[:, step, step + 1 :] = carried[:, None] * weights[:, step + 1, step + 1 :]
+            decay = gamma * lambda_ * (1.0 - ended[step])
+            weights[:, step, step + 1 :] = decay[:, None] * weights[:, step + 1, step + 1 :]
     return weights
 
 
-LEAST_STD: Final = 1e-4
+MIN_ADVANTAGE_STD: Final = 1e-4
 """Advantages that hardly differ are not blown up; RLlib's own figure."""
 
 
@@ -212,8 +213,8 @@ class PPOLearner(PPOTorchLearner):
 
     def run_epochs(self, module: PPOModule, steps: Steps, rows: dict[str, Tensor]) -> None:
         """Take a gradient step for each minibatch of rows [T * B, ...] of each epoch."""
-        for chosen in self.minibatches(steps):
-            minibatch = {name: row[chosen] for name, row in rows.items()}
+        for indices in self.minibatches(steps):
+            minibatch = {name: row[indices] for name, row in rows.items()}
             self.descend(self.loss_of(minibatch))
 
     def minibatches(self, steps: Steps) -> list[Tensor]:
@@ -230,7 +231,7 @@ class PPOLearner(PPOTorchLearner):
         ]
 
     def loss_of(self, minibatch: dict[str, Tensor]) -> Tensor:
-        """Return RLlib's PPO loss of rows [M, ...] of joint steps."""
+        """Return RLlib's PPO loss (Schulman et al. 2017, equation 9, and KL) of rows [M, ...]."""
         batch = {DEFAULT_MODULE_ID: minibatch}
         forward = self._module.forward_train(batch)
         loss: Tensor = self.compute_losses(fwd_out=forward, batch=batch)[DEFAULT_MODULE_ID]
@@ -275,4 +276,4 @@ class PPOLearner(PPOTorchLearner):
 
 def standardised(advantages: Tensor, among: Tensor) -> Tensor:
     """Return advantages so scaled that `among` would have mean 0 and deviation 1."""
-    return (advantages - among.mean()) / among.std(correction=0).clamp(min=LEAST_STD)
+    return (advantages - among.mean()) / among.std(correction=0).clamp(min=MIN_ADVANTAGE_STD)

@@ -17,7 +17,7 @@ from ray.rllib.utils.metrics import (
 
 from rolecast.baselines.rllib.learner import OffPolicyLearner
 from rolecast.baselines.rllib.networks import NETWORK_SIZES
-from rolecast.baselines.rllib.replay import Batch, ReplayRing
+from rolecast.baselines.rllib.replay import Batch, ReplayBuffer
 from rolecast.baselines.rllib.rounds import PROGRESS_COMPONENT, JointAlgorithm
 from rolecast.baselines.rllib.runner import JointEnvRunner
 from rolecast.baselines.rllib.settings import NamedSettings
@@ -174,7 +174,7 @@ class OffPolicy(JointAlgorithm):
         super().setup(config)
         settings = self.settings
         seed = 0 if settings.seed is None else int(settings.seed)
-        self.ring = ReplayRing(settings.replay_capacity, seed)
+        self.replay = ReplayBuffer(settings.replay_capacity, seed)
         self._owed = 0.0
 
     @property
@@ -190,7 +190,7 @@ class OffPolicy(JointAlgorithm):
         state = super().get_state(components, not_components=not_components, **kwargs)
         if self._check_component(REPLAY_COMPONENT, components, not_components):
             state[REPLAY_COMPONENT] = (
-                self.ring.get_state() if self.settings.replay_in_checkpoints else None
+                self.replay.get_state() if self.settings.replay_in_checkpoints else None
             )
         if PROGRESS_COMPONENT in state:
             state[PROGRESS_COMPONENT]["owed"] = self._owed
@@ -200,7 +200,7 @@ class OffPolicy(JointAlgorithm):
         """Go on where an algorithm stood, in the middle of its episodes."""
         super().set_state(state)
         if state.get(REPLAY_COMPONENT) is not None:
-            self.ring.set_state(state[REPLAY_COMPONENT])
+            self.replay.set_state(state[REPLAY_COMPONENT])
         if PROGRESS_COMPONENT in state:
             self._owed = float(state[PROGRESS_COMPONENT]["owed"])
 
@@ -211,13 +211,13 @@ class OffPolicy(JointAlgorithm):
             fragments: list[Fragment] = self.sample_all()
         transitions = joined([fragment.transitions for fragment in fragments])
         self.log_round(len(transitions), [e for fragment in fragments for e in fragment.ended])
-        self.ring.add(transitions)
+        self.replay.add(transitions)
         self.env_steps += len(transitions)
         if self.env_steps < settings.num_steps_sampled_before_learning_starts:
             return
         self._owed += len(transitions) * settings.updates_per_step
         updates = int(self._owed)
-        if not updates or not len(self.ring):
+        if not updates or not len(self.replay):
             return
         self._owed -= updates
         with self.metrics.log_time((TIMERS, LEARNER_UPDATE_TIMER)):
@@ -226,9 +226,9 @@ class OffPolicy(JointAlgorithm):
             self.send_weights()
 
     def _update(self, updates: int) -> None:
-        """Take updates on batches drawn from the ring."""
+        """Take updates on batches drawn from the buffer."""
         size = self.settings.train_batch_size_per_learner
-        batches: Iterable[Batch] = (self.ring.draw(size) for _ in range(updates))
+        batches: Iterable[Batch] = (self.replay.sample(size) for _ in range(updates))
         if self.learner_group.is_remote:
             batches = list(batches)
         answers = self.learner_group.foreach_learner(partial(_take_updates, batches=batches))

@@ -59,7 +59,7 @@ def best_actions(
     """Look for the action of highest value in each of M rows.
 
     The first actions are tanh of standard normal numbers; each later round draws from the normal
-    distribution with the mean and deviation of the elites before tanh.
+    distribution with the mean and standard deviation of the elites before tanh.
 
     Args:
         value: from actions [K, M, da] in [-1, 1] to their values [K, M].
@@ -71,14 +71,14 @@ def best_actions(
     Source: de Boer et al. (2005); as in COMIX, Peng et al. (2020), and QT-Opt before it.
     """
     mean = noise.new_zeros((rows, noise.shape[-1]))
-    deviation = torch.ones_like(mean)
+    std = torch.ones_like(mean)
     for round_, numbers in enumerate(noise):
-        latent = mean + deviation * numbers
+        latent = mean + std * numbers
         actions = torch.tanh(latent)
         values = value(actions)
         if round_ + 1 < len(noise):
             top = values.topk(elites, dim=0).indices
             chosen = latent.gather(0, top.unsqueeze(-1).expand(-1, -1, latent.shape[-1]))
-            mean, deviation = chosen.mean(dim=0), chosen.std(dim=0)
+            mean, std = chosen.mean(dim=0), chosen.std(dim=0)
     best = values.argmax(dim=0)
     return actions[best, torch.arange(rows, device=actions.device)]

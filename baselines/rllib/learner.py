@@ -1,4 +1,4 @@
-"""The update loop of all off-policy learners here: many small updates in one call, in tight form.
+"""The update loop of all off-policy learners here: many small updates in one call.
 
 RLlib's own path costs several times the arithmetic of a small network, so a round of updates is
 one call of `update_fast`; state, checkpoints and metrics stay RLlib's.
@@ -13,7 +13,7 @@ from ray.rllib.core import COMPONENT_OPTIMIZER, DEFAULT_MODULE_ID
 from ray.rllib.core.learner.torch.torch_learner import TorchLearner
 from torch import Tensor, nn
 
-from rolecast.baselines.rllib.adam import TightAdam
+from rolecast.baselines.rllib.adam import FusedAdam
 from rolecast.baselines.rllib.module import JointModule
 from rolecast.baselines.rllib.replay import Batch
 from rolecast.core.errors import RunError
@@ -21,12 +21,18 @@ from rolecast.core.errors import RunError
 Tensors = Mapping[str, Tensor]
 """Column of `Transitions` to its rows."""
 
+
+def team_reward(batch: Tensors) -> Tensor:
+    """Return the reward [N] that the agents share: the mean of theirs [N, n]."""
+    return batch["rewards"].mean(dim=1)
+
+
 Net = TypeVar("Net", bound=JointModule)
 """The module that a learner updates."""
 
 
 class OffPolicyLearner(TorchLearner, Generic[Net]):
-    """Alternates critic and actor steps, and lets the targets follow.
+    """Alternates critic and actor steps, and averages the target networks.
 
     A method writes `critic_loss` and, if it has an actor of its own, `actor_loss`; one with more
     losses overrides `update_once`.
@@ -53,7 +59,7 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
         return None
 
     def parameter_groups(self) -> dict[str, tuple[Sequence[nn.Parameter], float]]:
-        """Return what has an optimiser (Adam): name to parameters and learning rate.
+        """Return the optimisers (Adam): name to parameters and learning rate.
 
         Steps are taken by `step(name, loss)`.
         """
@@ -64,21 +70,24 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
         }
 
     def update_once(self, batch: Tensors) -> None:
-        """Take one step of each network that is due."""
-        self.step_critic(batch)
-        if (self.updates + 1) % self.config.policy_delay == 0:
-            self.step_actor(batch)
-            self.follow(self.config.tau)
-
-    def step_critic(self, batch: Tensors) -> None:
-        """Take one step of the critics down `critic_loss`."""
+        """Take one step of the critics and, every `policy_delay` updates, of actor and targets."""
         self.step("critic", self.critic_loss(batch))
+        if (self.updates + 1) % self.config.policy_delay == 0:
+            actor_loss = self.actor_loss(batch)
+            if actor_loss is not None:
+                self.step("actor", actor_loss)
+            self.update_targets(self.config.tau)
 
-    def step_actor(self, batch: Tensors) -> None:
-        """Take one step of the actor down `actor_loss`, where there is one."""
-        loss = self.actor_loss(batch)
-        if loss is not None:
-            self.step("actor", loss)
+    def bellman_target(self, batch: Tensors, next_value: Tensor) -> Tensor:
+        """Return r + gamma V(s') [N], where V(s') counts only if s does not end its episode.
+
+        Args:
+            batch: as in `critic_loss`; r is the mean of the agents' rewards.
+            next_value: [N], V(s') of the next observations.
+        """
+        not_terminated = 1.0 - batch["terminated"]
+        target: Tensor = team_reward(batch) + self.config.gamma * not_terminated * next_value
+        return target
 
     @property
     def net(self) -> Net:
@@ -87,28 +96,23 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
 
     def step(self, name: str, loss: Tensor) -> None:
         """Take one Adam step of a parameter group down a loss."""
-        _, parameters = self._groups[name]
+        optimizer, parameters = self._groups[name]
         for parameter in parameters:
             parameter.grad = None
         loss.backward(inputs=parameters)  # type: ignore[no-untyped-call]  # torch leaves it so
-        self.descend(name, loss)
-
-    def descend(self, name: str, loss: Tensor) -> None:
-        """Take one Adam step of a parameter group along the gradients of a loss that it holds."""
-        optimizer, parameters = self._groups[name]
         if self.config.grad_clip is not None:
             nn.utils.clip_grad_norm_(parameters, self.config.grad_clip, foreach=True)
-        optimizer.descend()
+        optimizer.step_fused()
         self.losses[f"{name}_loss"] = loss.detach()
 
-    def follow(self, rate: float) -> None:
-        """Move every target weight towards the one it follows by a share of the distance."""
-        if self._slow:
+    def update_targets(self, tau: float) -> None:
+        """Average the target weights: theta' = (1 - tau) theta' + tau theta (Polyak averaging)."""
+        if self._target_weights:
             with torch.no_grad():
-                torch._foreach_lerp_(self._slow, self._fast, rate)
+                torch._foreach_lerp_(self._target_weights, self._online_weights, tau)
 
     def noise(self, like: Tensor) -> Tensor:
-        """Return standard normal numbers of a tensor's shape, which the seed decides."""
+        """Return standard normal numbers of a tensor's shape, from the learner's generator."""
         return torch.randn(like.shape, generator=self.generator).to(like.device)
 
     def update_fast(self, batches: Iterable[Batch]) -> dict[str, Any]:
@@ -124,26 +128,26 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
             )
             self.updates += 1
         self._weights_seq_no += 1
-        figures = {name: value.item() for name, value in self.losses.items()}
-        for name, value in figures.items():
+        metrics = {name: value.item() for name, value in self.losses.items()}
+        for name, value in metrics.items():
             if not np.isfinite(value):
                 raise RunError(
                     f"{name} is {value} after {self.updates} updates; expected a finite number: "
                     "try a smaller learning rate"
                 )
-        self.metrics.log_dict(figures, key=DEFAULT_MODULE_ID, window=1)
+        self.metrics.log_dict(metrics, key=DEFAULT_MODULE_ID, window=1)
         reported: dict[str, Any] = self.metrics.reduce()
         return reported
 
     def build(self) -> None:
-        """Build module and optimisers, and bind what each update touches."""
+        """Build module, optimisers and the noise generator."""
         self.updates = 0
         """Updates so far."""
         self.losses: dict[str, Tensor] = {}
-        """What the last update was like, by name."""
+        """Losses of the last update, by name."""
         seed = 0 if self.config.seed is None else int(self.config.seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self._groups: dict[str, tuple[TightAdam, list[nn.Parameter]]] = {}
+        self._groups: dict[str, tuple[FusedAdam, list[nn.Parameter]]] = {}
         super().build()
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
@@ -154,7 +158,7 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
         for name, (parameters, rate) in self.parameter_groups().items():
             if not parameters:
                 continue
-            optimizer = TightAdam(parameters, lr=rate)
+            optimizer = FusedAdam(parameters, lr=rate)
             self._groups[name] = optimizer, list(parameters)
             self.register_optimizer(
                 module_id=module_id,
@@ -164,21 +168,22 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
                 lr_or_lr_schedule=rate,
             )
         pairs = [
-            (slow, fast)
+            (target_weight, weight)
             for name, target in self._net.targets.items()
-            for slow, fast in zip(
+            for target_weight, weight in zip(
                 target.parameters(), getattr(self._net, name).parameters(), strict=True
             )
         ]
-        self._slow, self._fast = [slow for slow, _ in pairs], [fast for _, fast in pairs]
+        self._target_weights = [target_weight for target_weight, _ in pairs]
+        self._online_weights = [weight for _, weight in pairs]
 
     def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return RLlib's state of a learner, the count of updates and the noise's state."""
+        """Return RLlib's state of a learner, the count of updates and the generator's state."""
         state: dict[str, Any] = super().get_state(*args, **kwargs)
         return state | {"updates": self.updates, "generator": self.generator.get_state().numpy()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on where a learner stood, be it behind this one."""
+        """Restore a state of `get_state`, also one of fewer updates than here."""
         if COMPONENT_OPTIMIZER in state:
             self._weights_seq_no = 0  # else RLlib keeps weights that are newer
         super().set_state(state)
@@ -187,5 +192,5 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
             self.generator.set_state(torch.from_numpy(np.asarray(state["generator"])))
 
     def compute_loss_for_module(self, **_: Any) -> Any:
-        """Refuse RLlib's own update path: an actor and its critics take their steps in turn."""
+        """Refuse RLlib's own update path, in which all losses take one step together."""
         raise NotImplementedError("this learner updates by update_fast(batches)")

@@ -64,7 +64,7 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
         """Return the critics, of whatever form the losses of the method take."""
 
     def build_targets(self) -> dict[str, nn.Module]:
-        """Return slow copies, by the attribute whose weights they follow."""
+        """Return target copies, by the attribute of the network that they average."""
         return {"actor": deepcopy(self.actor), "critic": deepcopy(self.critic)}
 
     def act(self, observations: Tensor, actor: nn.Module | None = None) -> Tensor:

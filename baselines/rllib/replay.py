@@ -1,4 +1,4 @@
-"""The replay memory: one contiguous float32 array a column, overwritten in a ring."""
+"""The replay buffer: one contiguous float32 array a column, overwritten in a ring."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,14 +13,14 @@ Batch = dict[str, Float32]
 """Column of `Transitions` to its rows."""
 
 
-class ReplayRing:
+class ReplayBuffer:
     """Keeps the last `capacity` joint transitions, and draws uniformly from them.
 
     Memory is claimed as it is filled, by doubling, so a short run does not pay for a long one.
     """
 
     def __init__(self, capacity: int, seed: int | np.random.SeedSequence) -> None:
-        """Make an empty ring.
+        """Make an empty buffer.
 
         Args:
             capacity: transitions kept, >= 1.
@@ -51,15 +51,15 @@ class ReplayRing:
         self._next = (self._next + kept) % self.capacity
         self._size = min(self._size + kept, self.capacity)
 
-    def draw(self, batch: int) -> Batch:
-        """Return `batch` transitions, each drawn uniformly from all that are kept.
+    def sample(self, batch_size: int) -> Batch:
+        """Return `batch_size` transitions, each drawn uniformly from all that are kept.
 
         Raises:
-            RequestError: the ring is empty.
+            RequestError: the buffer is empty.
         """
         if not self._size:
-            raise RequestError("the replay ring is empty; expected transitions before a draw")
-        rows = self._random.integers(0, self._size, batch)
+            raise RequestError("the replay buffer is empty; expected transitions before a sample")
+        rows = self._random.integers(0, self._size, batch_size)
         return {name: column.take(rows, axis=0) for name, column in self._columns.items()}
 
     def get_state(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class ReplayRing:
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go on where a ring of the same capacity stood.
+        """Go on where a buffer of the same capacity stood.
 
         Raises:
             RequestError: more is in it than this one holds.

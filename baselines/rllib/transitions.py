@@ -1,4 +1,4 @@
-"""Joint transitions as arrays: what runners send, the ring keeps and learners draw."""
+"""Joint transitions as arrays: of runners, replay buffer and learners."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields

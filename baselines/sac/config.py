@@ -31,16 +31,16 @@ class SACConfig(OffPolicyConfig):
     )
 
     alpha_lr: float
-    """Learning rate of the price of entropy, alpha."""
+    """Learning rate of the entropy temperature alpha."""
 
     initial_alpha: float
-    """Price at the start."""
+    """Temperature alpha at the start."""
 
     learn_alpha: bool
-    """Whether the price is learnt; else it stays as it is at the start."""
+    """Whether alpha is learned; otherwise it stays at `initial_alpha`."""
 
     target_entropy: float | None
-    """Entropy, in nats, that the price is to keep; None for minus the size of an action."""
+    """Target entropy in nats; None for minus the size of an action."""
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""

@@ -11,86 +11,87 @@ from rolecast.baselines.rllib.module import JointModule
 from rolecast.baselines.rllib.networks import mlp
 from rolecast.baselines.td3.module import TwinCritics
 
-LOG_DEVIATIONS: Final = (-20.0, 2.0)
-"""Least and largest logarithm of a deviation, before the tanh, as in the authors' code."""
+LOG_STD_RANGE: Final = (-20.0, 2.0)
+"""Least and greatest log standard deviation before the tanh, as in the authors' code."""
 
 
 class SquashedGaussian(nn.Module):
-    """Mean and deviation of actions before their tanh; called, it gives the mean.
+    """Mean and standard deviation of a Gaussian before its tanh; a call returns the mean.
 
-    The deviation has a last layer of its own, so that the network that acts once learning is over,
-    by the mean, has as many parameters as a deterministic one.
+    The standard deviation has an output layer of its own. The greedy policy, which is the mean,
+    therefore has as many parameters as a deterministic policy.
     """
 
     def __init__(self, inputs: int, hidden: tuple[int, ...], outputs: int) -> None:
         super().__init__()
         self.mean = mlp(inputs, hidden, outputs)
-        self.log_deviation = nn.Linear(hidden[-1], outputs)
+        self.log_deviation = nn.Linear(hidden[-1], outputs)  # The name is a key of checkpoints.
 
-    def forward(self, observations: Tensor) -> Tensor:
+    def forward(self, obs: Tensor) -> Tensor:
         """Return means [..., da] for observations [..., do]."""
-        mean: Tensor = self.mean(observations)
+        mean: Tensor = self.mean(obs)
         return mean
 
-    def both(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return means and logarithms of deviations, [..., da] each."""
+    def mean_and_log_std(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return means and log standard deviations, [..., da] each."""
         *body, head = self.mean
-        features = observations
+        features = obs
         for layer in body:
             features = layer(features)
-        return head(features), self.log_deviation(features).clamp(*LOG_DEVIATIONS)
+        return head(features), self.log_deviation(features).clamp(*LOG_STD_RANGE)
 
-    def draw(self, observations: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    def sample(self, obs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions [..., da] in [-1, 1] and their log-densities [...].
 
         Args:
-            observations: [..., do].
+            obs: [..., do].
             noise: [..., da], standard normal.
 
         Source: Haarnoja et al. (2018), appendix C. Differs: log(1 - tanh(u)^2) is written as
-            2 (log 2 - u - softplus(-2 u)), which does not round to infinity.
+            2 (log 2 - u - softplus(-2 u)), which does not round to minus infinity.
         """
-        mean, log_deviation = self.both(observations)
-        raw = mean + log_deviation.exp() * noise
-        squeeze = 2.0 * (math.log(2.0) - raw - functional.softplus(-2.0 * raw))
-        log_density = -0.5 * (noise.square() + math.log(2.0 * math.pi)) - log_deviation - squeeze
-        return torch.tanh(raw), log_density.sum(dim=-1)
+        mean, log_std = self.mean_and_log_std(obs)
+        raw_actions = mean + log_std.exp() * noise
+        log_normal = -0.5 * (noise.square() + math.log(2.0 * math.pi)) - log_std
+        log_jacobian = 2.0 * (math.log(2.0) - raw_actions - functional.softplus(-2.0 * raw_actions))
+        # Appendix C: log pi(a | s) = log mu(u | s) - sum over i of log(1 - tanh(u_i)^2).
+        return torch.tanh(raw_actions), (log_normal - log_jacobian).sum(dim=-1)
 
 
 class SACModule(JointModule):
-    """Stochastic policy, twin critics with slow copies, and the price of entropy."""
+    """Stochastic policy, twin critics with target copies, and the temperature alpha."""
 
     actor: SquashedGaussian
     critic: TwinCritics
 
     def setup(self) -> None:
-        """Build the networks, and the logarithm of the entropy's price."""
+        """Build the networks, and the logarithm of alpha."""
         super().setup()
         if not self.inference_only:
-            price = math.log(self.settings["initial_alpha"])
-            self.log_alpha = nn.Parameter(torch.tensor(price))
+            log_alpha = math.log(self.settings["initial_alpha"])
+            self.log_alpha = nn.Parameter(torch.tensor(log_alpha))
 
     def build_actor(self) -> SquashedGaussian:
         """Return the policy."""
         return SquashedGaussian(self.observation_size, self.hidden, self.action_size)
 
     def build_critics(self) -> TwinCritics:
-        """Return both critics, over everything that is seen and done."""
+        """Return both critics, over joint observations and actions."""
         return TwinCritics(
             self.agents * (self.observation_size + self.action_size), self.critic_hidden
         )
 
     def build_targets(self) -> dict[str, nn.Module]:
-        """Return slow copies of the critics; SAC has none of its policy."""
+        """Return target copies of the critics; SAC has no target policy."""
         return {"critic": super().build_targets()["critic"]}
 
     def explore(
         self, observations: Tensor, memory: Tensor, generator: torch.Generator | None
     ) -> Tensor:
         """Return actions drawn from the policy."""
-        mean, log_deviation = self.actor.both(observations)
+        mean, log_std = self.actor.mean_and_log_std(observations)
         noise = torch.randn(memory.shape, generator=generator)
-        return torch.tanh(mean + log_deviation.exp() * noise)
+        return torch.tanh(mean + log_std.exp() * noise)
 
     def acting_modules(self) -> list[nn.Module]:
         """Return the means alone."""

@@ -25,12 +25,12 @@ class TwinCritics(nn.Module):
 
 
 class TD3Module(JointModule):
-    """Policy, twin critics, and slow copies of all three."""
+    """Policy, twin critics, and target copies of all three."""
 
     critic: TwinCritics
 
     def build_critics(self) -> nn.Module:
-        """Return both critics, over everything that is seen and done."""
+        """Return both critics, over joint observations and actions."""
         return TwinCritics(
             self.agents * (self.observation_size + self.action_size), self.critic_hidden
         )

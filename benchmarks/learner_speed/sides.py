@@ -78,8 +78,8 @@ class Ours:
 
     def alone(self) -> int:
         """Take updates on draws from the replay; return how many."""
-        ring = self._algorithm.ring
-        self._learner.update_fast(ring.draw(self._batch) for _ in range(CALL_UPDATES))
+        buffer = self._algorithm.replay
+        self._learner.update_fast(buffer.sample(self._batch) for _ in range(CALL_UPDATES))
         return CALL_UPDATES
 
     def close(self) -> None:

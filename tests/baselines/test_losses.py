@@ -4,6 +4,8 @@ from typing import Any, Final
 
 import pytest
 import torch
+from ray.rllib.core import DEFAULT_MODULE_ID
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from rolecast.baselines.registry import algorithm_config
 from tests.baselines.conftest import make_batch, make_learner, tensors
@@ -169,3 +171,28 @@ def test_explored_actions_stay_within_their_limits(name: str) -> None:
     )
     assert actions.abs().max() <= 1.0
     assert actions.std() > 0.1
+
+
+@pytest.mark.parametrize("name", WITH_ACTOR)
+@pytest.mark.parametrize("part", ["critic", "actor"])
+def test_the_gradient_of_a_step_is_the_slope_of_its_loss(name: str, part: str) -> None:
+    """Central differences in float64, along a random direction: nothing is detached by mistake."""
+    wide = {"last_layer": None} if name == "ddpg" else {}  # small ones have too small a slope
+    one = learner(name, **wide)
+    one.net.double()
+    one.configure_optimizers_for_module(DEFAULT_MODULE_ID)
+    batch = {column: rows.double() for column, rows in batch_of(name).items()}
+    _, parameters = one._groups[part]
+    weights = parameters_to_vector(parameters).detach()
+    direction = torch.randn(weights.shape, generator=torch.Generator().manual_seed(1)).double()
+
+    def loss(step: float) -> torch.Tensor:
+        vector_to_parameters(weights + step * direction, parameters)
+        one.generator.manual_seed(3)
+        found: torch.Tensor = getattr(one, f"{part}_loss")(batch)
+        return found
+
+    slope = (loss(1e-6) - loss(-1e-6)).item() / 2e-6
+    gradient = torch.autograd.grad(loss(0.0), parameters)
+    assert abs(slope) > 1e-3
+    assert parameters_to_vector(gradient) @ direction == pytest.approx(slope, rel=1e-5)

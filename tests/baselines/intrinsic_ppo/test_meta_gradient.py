@@ -93,7 +93,7 @@ def test_the_meta_gradient_is_that_of_finite_differences(samples: dict[str, Any]
     adam = learner.get_optimizer(DEFAULT_MODULE_ID, "policy").state
     paid = config.extrinsic_coeff * steps.rewards / module.extrinsic_scale.std
     with torch.no_grad():
-        nexts = flat["mixed_surprises"].view_as(paid) - paid + flat["mixed_values"].view_as(paid)
+        nexts = flat["mixed_td_errors"].view_as(paid) - paid + flat["mixed_values"].view_as(paid)
         nexts = nexts / GAMMA  # already 0 where the episode ended for good
 
     def surrogate(advantages: Tensor, columns: slice | Tensor) -> Tensor:

@@ -48,7 +48,7 @@ def test_in_an_agents_own_choice_the_others_act_as_they_did() -> None:
     chosen = torch.tensor([[[5.0], [6.0], [7.0]]])
     weights = torch.tensor([0.0] * 6 + [1.0, 10.0, 100.0])[:, None]
     critics.networks.register_forward_hook(lambda *call: call[2] @ weights)
-    values = critics.of_own_choice(observations, taken, chosen)
+    values = critics.values_of_policy_actions(observations, taken, chosen)
     assert values.tolist() == [[5 + 20 + 300, 1 + 60 + 300, 1 + 20 + 700]]
     assert critics(observations, taken).tolist() == [[321.0, 321.0, 321.0]]
 
@@ -116,7 +116,7 @@ def test_the_policys_loss_reads_what_the_others_did_and_not_what_they_would_do()
     one = learner(action_penalty=0.0)
     net, batch = one.net, tensors(make_batch(6, AGENTS, OBSERVED, ACTED))
     chosen = net.act(batch["observations"]).detach().requires_grad_()
-    values = net.critic.of_own_choice(batch["observations"], batch["actions"], chosen)
+    values = net.critic.values_of_policy_actions(batch["observations"], batch["actions"], chosen)
     for agent in range(AGENTS):
         (slopes,) = torch.autograd.grad(values[:, agent].sum(), chosen, retain_graph=True)
         assert (slopes.abs().sum(dim=(0, 2)) > 0).tolist() == [a == agent for a in range(AGENTS)]

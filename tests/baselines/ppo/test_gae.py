@@ -79,16 +79,16 @@ def test_advantages_of_one_episode_are_those_of_rllib() -> None:
     np.testing.assert_allclose(found.flatten(), (targets - values)[:-1], atol=1e-6)
 
 
-def test_the_weights_of_later_surprises_give_the_same_advantages() -> None:
+def test_the_weights_of_later_td_errors_give_the_same_advantages() -> None:
     rng = np.random.default_rng(4)
     ended = torch.from_numpy((rng.random((20, 3)) < 0.2).astype(np.float64))
     rewards, values, nexts = (torch.from_numpy(rng.normal(size=(20, 3, 2))) for _ in range(3))
     found = generalised_advantages(
         rewards, values, nexts, ended, ended, gamma=GAMMA, lambda_=LAMBDA
     )
-    surprises = rewards + GAMMA * (1.0 - ended[..., None]) * nexts - values
+    td_errors = rewards + GAMMA * (1.0 - ended[..., None]) * nexts - values
     weights = advantage_weights(ended, gamma=GAMMA, lambda_=LAMBDA)
-    summed = (weights @ surprises.transpose(0, 1)).transpose(0, 1)
+    summed = (weights @ td_errors.transpose(0, 1)).transpose(0, 1)
     np.testing.assert_allclose(summed, found)
 
 

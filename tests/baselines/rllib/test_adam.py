@@ -1,11 +1,11 @@
-"""The tight Adam is torch's, to the last bit, and its state is torch's too."""
+"""FusedAdam is torch's, to the last bit, and its state is torch's too."""
 
 from typing import Any
 
 import torch
 from torch import nn
 
-from rolecast.baselines.rllib.adam import TightAdam
+from rolecast.baselines.rllib.adam import FusedAdam
 
 
 def network() -> nn.Module:
@@ -22,7 +22,7 @@ def take_steps(net: nn.Module, optimizer: Any, steps: int, first: int = 0) -> No
             group["lr"] = 0.01 / (1 + step)
         optimizer.zero_grad(set_to_none=True)
         (net(rows) - targets).square().mean().backward()
-        optimizer.descend() if isinstance(optimizer, TightAdam) else optimizer.step()
+        optimizer.step_fused() if isinstance(optimizer, FusedAdam) else optimizer.step()
 
 
 def assert_same(one: nn.Module, other: nn.Module) -> None:
@@ -32,16 +32,16 @@ def assert_same(one: nn.Module, other: nn.Module) -> None:
 
 def test_steps_are_those_of_torchs_fused_adam() -> None:
     """Under a learning rate that changes, and with an epsilon of its own."""
-    tight_net, torch_net = network(), network()
-    tight = TightAdam(tight_net.parameters(), lr=0.01)
+    fused_net, torch_net = network(), network()
+    fused = FusedAdam(fused_net.parameters(), lr=0.01)
     plain = torch.optim.Adam(torch_net.parameters(), lr=0.01, fused=True)
-    for optimizer in (tight, plain):
+    for optimizer in (fused, plain):
         optimizer.param_groups[0]["eps"] = 1e-3
-    take_steps(tight_net, tight, 20)
+    take_steps(fused_net, fused, 20)
     take_steps(torch_net, plain, 20)
-    assert_same(tight_net, torch_net)
+    assert_same(fused_net, torch_net)
     for left, right in zip(
-        tight.state_dict()["state"].values(), plain.state_dict()["state"].values(), strict=True
+        fused.state_dict()["state"].values(), plain.state_dict()["state"].values(), strict=True
     ):
         for name in ("step", "exp_avg", "exp_avg_sq"):
             torch.testing.assert_close(left[name], right[name], rtol=0, atol=0)
@@ -53,7 +53,7 @@ def test_either_goes_on_from_the_others_state() -> None:
     take_steps(whole, plain, 9)
     first = torch.optim.Adam(changed.parameters(), lr=0.01, fused=True)
     take_steps(changed, first, 3)
-    second = TightAdam(changed.parameters(), lr=0.01)
+    second = FusedAdam(changed.parameters(), lr=0.01)
     second.load_state_dict(first.state_dict())
     take_steps(changed, second, 3, first=3)
     third = torch.optim.Adam(changed.parameters(), lr=0.01, fused=True)
@@ -63,23 +63,23 @@ def test_either_goes_on_from_the_others_state() -> None:
 
 
 def test_a_parameter_without_a_gradient_stays_and_its_steps_are_not_counted() -> None:
-    tight_net, torch_net = network(), network()
-    tight = TightAdam(tight_net.parameters(), lr=0.01)
+    fused_net, torch_net = network(), network()
+    fused = FusedAdam(fused_net.parameters(), lr=0.01)
     plain = torch.optim.Adam(torch_net.parameters(), lr=0.01, fused=True)
     for part in (slice(0, 2), slice(0, 4), slice(2, 4), slice(0, 4)):
-        for net in (tight_net, torch_net):
+        for net in (fused_net, torch_net):
             net.zero_grad(set_to_none=True)
             for index, parameter in enumerate([*net.parameters()][part]):
                 parameter.grad = torch.full_like(parameter, index + 0.5)
-        tight.descend()
+        fused.step_fused()
         plain.step()
-    assert_same(tight_net, torch_net)
+    assert_same(fused_net, torch_net)
 
 
 def test_a_state_that_is_loaded_replaces_the_one_that_has_grown() -> None:
     """Which is how an algorithm is taken back to its checkpoint."""
     once, twice = network(), network()
-    first, second = (TightAdam(net.parameters(), lr=0.01) for net in (once, twice))
+    first, second = (FusedAdam(net.parameters(), lr=0.01) for net in (once, twice))
     start = {name: value.clone() for name, value in twice.state_dict().items()}
     fresh = second.state_dict()
     take_steps(twice, second, 4)

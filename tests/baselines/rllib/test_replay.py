@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rolecast.baselines.rllib.replay import ReplayRing
+from rolecast.baselines.rllib.replay import ReplayBuffer
 from rolecast.baselines.rllib.transitions import COLUMN_NAMES, Transitions, joined
 from rolecast.core.errors import ConfigError, RequestError
 
@@ -19,26 +19,26 @@ def numbered(first: int, count: int) -> Transitions:
     )
 
 
-def kept(ring: ReplayRing) -> set[int]:
-    return {int(number) for number in ring.draw(4000)["terminated"]}
+def kept(buffer: ReplayBuffer) -> set[int]:
+    return {int(number) for number in buffer.sample(4000)["terminated"]}
 
 
 @pytest.mark.parametrize("sizes", [[3], [3, 4], [3, 4, 5], [10], [9, 9], [25], [1] * 23, [7, 30]])
 def test_the_newest_transitions_are_kept(sizes: list[int]) -> None:
     """False alarm below 1e-150: 4000 draws from at most 10 miss one."""
-    ring, count = ReplayRing(10, seed=1), 0
+    buffer, count = ReplayBuffer(10, seed=1), 0
     for size in sizes:
-        ring.add(numbered(count, size))
+        buffer.add(numbered(count, size))
         count += size
-    assert len(ring) == min(count, 10)
-    assert kept(ring) == set(range(max(count - 10, 0), count))
+    assert len(buffer) == min(count, 10)
+    assert kept(buffer) == set(range(max(count - 10, 0), count))
 
 
 def test_the_columns_of_a_drawn_transition_belong_together() -> None:
-    ring = ReplayRing(50, seed=1)
+    buffer = ReplayBuffer(50, seed=1)
     for first in range(0, 90, 9):
-        ring.add(numbered(first, 9))
-    drawn = ring.draw(64)
+        buffer.add(numbered(first, 9))
+    drawn = buffer.sample(64)
     assert set(drawn) == set(COLUMN_NAMES)
     for name, column in drawn.items():
         assert column.dtype == np.float32
@@ -51,49 +51,49 @@ def test_the_columns_of_a_drawn_transition_belong_together() -> None:
 
 def test_draws_are_uniform() -> None:
     """False alarm: 1e-6, the 99.9999 % quantile of chi-square with 19 degrees of freedom, 66.6."""
-    ring = ReplayRing(20, seed=5)
-    ring.add(numbered(0, 20))
-    counts = np.bincount(ring.draw(20_000)["terminated"].astype(int), minlength=20)
+    buffer = ReplayBuffer(20, seed=5)
+    buffer.add(numbered(0, 20))
+    counts = np.bincount(buffer.sample(20_000)["terminated"].astype(int), minlength=20)
     assert ((counts - 1000.0) ** 2 / 1000.0).sum() < 66.6
 
 
 def test_a_restored_ring_draws_and_overwrites_as_the_original_would_have() -> None:
-    original, restored = ReplayRing(12, seed=3), ReplayRing(12, seed=8)
+    original, restored = ReplayBuffer(12, seed=3), ReplayBuffer(12, seed=8)
     original.add(numbered(0, 17))
-    original.draw(5)
+    original.sample(5)
     restored.set_state(original.get_state())
-    for ring in (original, restored):
-        ring.add(numbered(17, 3))
-    one, other = original.draw(40), restored.draw(40)
+    for buffer in (original, restored):
+        buffer.add(numbered(17, 3))
+    one, other = original.sample(40), restored.sample(40)
     for name in COLUMN_NAMES:
         np.testing.assert_array_equal(one[name], other[name])
     assert kept(original) == kept(restored) == set(range(8, 20))
 
 
 def test_a_saved_state_is_not_changed_by_what_comes_after() -> None:
-    ring = ReplayRing(4, seed=3)
-    ring.add(numbered(0, 4))
-    state = ring.get_state()
-    ring.add(numbered(4, 4))
+    buffer = ReplayBuffer(4, seed=3)
+    buffer.add(numbered(0, 4))
+    state = buffer.get_state()
+    buffer.add(numbered(4, 4))
     np.testing.assert_array_equal(state["columns"]["terminated"], [0, 1, 2, 3])
 
 
 def test_memory_grows_with_what_is_kept() -> None:
-    ring = ReplayRing(10**9, seed=0)
-    ring.add(numbered(0, 3000))
-    assert kept(ring) <= set(range(3000))
-    assert len(ring) == 3000
+    buffer = ReplayBuffer(10**9, seed=0)
+    buffer.add(numbered(0, 3000))
+    assert kept(buffer) <= set(range(3000))
+    assert len(buffer) == 3000
 
 
 def test_wrong_requests_are_refused() -> None:
     with pytest.raises(ConfigError, match="replay_capacity is 0; expected an integer >= 1"):
-        ReplayRing(0, seed=0)
+        ReplayBuffer(0, seed=0)
     with pytest.raises(RequestError, match="empty"):
-        ReplayRing(3, seed=0).draw(1)
-    big = ReplayRing(9, seed=0)
+        ReplayBuffer(3, seed=0).sample(1)
+    big = ReplayBuffer(9, seed=0)
     big.add(numbered(0, 9))
     with pytest.raises(RequestError, match="9 transitions; expected at most replay_capacity"):
-        ReplayRing(3, seed=0).set_state(big.get_state())
+        ReplayBuffer(3, seed=0).set_state(big.get_state())
 
 
 def test_transitions_count_steps_and_join_in_order() -> None:

@@ -40,7 +40,7 @@ def test_target_actions_carry_clipped_noise_and_stay_in_range() -> None:
     fill(one.net.targets["actor"], float(np.arctanh(0.9)))
     batch = tensors(make_batch(200, 1, 2, 1))
     batch["rewards"], batch["terminated"] = torch.zeros(200, 1), torch.zeros(200)
-    done = one.target(batch)
+    done = one.td_target(batch)
     assert done.max().item() == 1.0  # 0.9 + 0.25, cut off
     assert done.min().item() == pytest.approx(0.65, abs=1e-6)
 
