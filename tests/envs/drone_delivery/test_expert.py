@@ -39,6 +39,6 @@ def test_each_script_knows_the_tasks_that_it_can_play() -> None:
     }
     assert fits == {
         "drone_delivery_3": ["blind_expert", "expert", "random"],
-        "pred_prey_3": ["chase", "random"],
+        "pred_prey_3": ["chase", "pursuit", "random"],
         "gym:Pendulum-v1": ["random"],
     }
