@@ -43,7 +43,6 @@ SLOW: Final = (
     "tests/baselines/td3",
     "tests/baselines/test_losses.py",
     "tests/baselines/test_teams.py",
-    "tests/baselines/test_tight.py",
     "tests/core/test_compiled.py",
     "tests/core/test_threads.py",
     "tests/envs/drone_delivery/test_expert.py",

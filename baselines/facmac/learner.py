@@ -22,7 +22,7 @@ class FACMACLearner(TeamLearner[FACMACModule]):
             next_actions = net.act(next_obs, net.targets["actor"])
             next_value = net.targets["critic"](next_obs, next_actions)
         value: Tensor = net.critic(batch["observations"], batch["actions"])
-        # Section 4.1, equation 6: the squared error against r + gamma Q'_tot(s', mu'(s')).
+        # Section 4.1: the squared error against r + gamma Q'_tot(s', mu'(s')).
         return functional.mse_loss(value, self.bellman_target(batch, next_value))
 
     def actor_loss(self, batch: Tensors) -> Tensor:
@@ -31,5 +31,5 @@ class FACMACLearner(TeamLearner[FACMACModule]):
         actions = net.act(obs)
         joint_value: Tensor = net.critic(obs, actions)
         penalty: Tensor = self.config.action_penalty * actions.square().mean()
-        # Section 4.2, equation 7: the gradient through the actions of all agents together.
+        # Section 4.2: the gradient through the actions of all agents together.
         return penalty - joint_value.mean()
