@@ -51,6 +51,7 @@ NARROW_SETTINGS: Final = {
     "outcome_transform": "signed_sqrt",
     "signal_to_noise": 0.0,
     "restart_at_centre": False,
+    "mirrored_pairs": False,
 }
 LITERAL_SETTINGS: Final = {"configuration": "paper"}
 

@@ -27,6 +27,7 @@ from rolecast.benchmarks.policy_table import policy_trials, quick_policy_trials
 from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
+from rolecast.platform.optimizers.protocol import SharesEpisodes
 from rolecast.platform.optimizers.registry import make_optimizer
 
 TINY = FunctionProblem(kind="additive", dimension=6, noise=0.2, evaluations=60)
@@ -77,6 +78,15 @@ def test_every_contestant_can_be_built(contestant: OptimizerMethod) -> None:
 def test_cmaes_begins_with_three_quarters_of_the_cubes_width() -> None:
     full = next(each for each in KNOWN_METHODS if each.name == "cmaes full")
     assert full.settings_for(TINY)["radius"] == pytest.approx(0.75 * (6.0 / 12.0) ** 0.5)
+
+
+def test_no_method_shares_episodes_that_a_function_does_not_have() -> None:
+    for method in KNOWN_METHODS:
+        settings = method.settings_for(TINY, function_of(TINY, 0).cliques)
+        optimizer = make_optimizer(method.optimizer, dimension=6, seed=0, **settings)
+        optimizer.ask(6)
+        if isinstance(optimizer, SharesEpisodes):
+            assert optimizer.episode_rows().tolist() == list(range(6)), method.name
 
 
 def test_the_control_has_as_many_cliques_as_the_truth() -> None:
