@@ -17,7 +17,12 @@ from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.core.validation import BOOLEAN_VALUE, POSITIVE_NUMBER, at_least, check, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
-from rolecast.platform.optimizers.observations import Observations, require_batch
+from rolecast.platform.optimizers.observations import (
+    Observations,
+    in_pairs,
+    pair_rows,
+    require_batch,
+)
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.recombination import recombination_weights
 
@@ -106,13 +111,13 @@ class Cmaes:
         entropy = np.random.SeedSequence((self._seed, self._asks)).generate_state(1)
         self._strategy.reseed_rng(int(entropy[0]))
         self._asks += 1
-        self._episode_rows = np.arange(count)
         if not self._config.mirrored:
+            self._episode_rows = np.arange(count)
             return np.stack([self._strategy.ask() for _ in range(count)])
-        self._episode_rows -= self._episode_rows % 2
+        self._episode_rows = pair_rows(count)
         drawn = np.stack([self._strategy.ask() for _ in range((count + 1) // 2)])
         images = np.clip(2.0 * self._strategy.mean - drawn, 0.0, 1.0)
-        return np.asarray(np.stack([drawn, images], axis=1).reshape(-1, drawn.shape[1])[:count])
+        return in_pairs(drawn, images, count)
 
     def episode_rows(self) -> NDArray[np.int64]:
         """Return the row [q] of the last `ask` whose episodes each candidate meets."""

@@ -96,6 +96,18 @@ def still_pending(pending: Float, told: Float) -> Float:
     return np.asarray(pending[np.array(waiting, dtype=bool)])
 
 
+def pair_rows(count: int) -> NDArray[np.int64]:
+    """Return the first row [q] of each candidate's pair, in batches of pairs: 0, 0, 2, 2, 4, ..."""
+    rows = np.arange(count)
+    return rows - rows % 2
+
+
+def in_pairs(first: Float, second: Float, count: int) -> Float:
+    """Return rows [count, D] that alternate between two matrices of at least count / 2 rows."""
+    rows = np.stack([first, second], axis=1).reshape(-1, first.shape[1])
+    return np.asarray(rows[:count])
+
+
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
     """Return a generator's state as JSON values; its integers exceed 64 bits, so as text."""
     state = rng.bit_generator.state

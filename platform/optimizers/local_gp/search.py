@@ -29,9 +29,10 @@ from rolecast.platform.optimizers.local_gp.trust_region import TrustRegion
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
+    in_pairs,
+    pair_rows,
     require_batch,
     restored_generator,
-    still_pending,
 )
 from rolecast.platform.surrogate.gp import Posterior
 
@@ -46,7 +47,7 @@ class LocalSearch:
         planned = config.evaluations or SEARCH_CONSTANTS.schedule_evaluations
         self._trust_region = TrustRegion(self._defaults, evaluations=planned, dimension=dimension)
         self._start = StartRule(np.full(dimension, 0.5), enabled=self._defaults.restart_at_centre)
-        self._first_batch, self._tells, self._total = 0, 0, 0
+        self._first_batch, self._tells, self._total, self._asked = 0, 0, 0, 0
         self._episode_rows = np.zeros(0, dtype=np.int64)
         self._begin()
 
@@ -58,7 +59,8 @@ class LocalSearch:
         self._noise = NoiseRule(self._defaults.signal_to_noise)
         self._centre = np.full(dimension, 0.5)
         self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
-        self._groups, self._asked_groups = np.zeros(0, dtype=np.int64), dict[bytes, int]()
+        self._groups = np.zeros(0, dtype=np.int64)
+        self._pending_pairs = np.zeros(0, dtype=np.int64)
         self._incumbent: tuple[float, float] | None = None
 
     @property
@@ -86,20 +88,18 @@ class LocalSearch:
             ConfigError: the device of the settings does not exist here.
         """
         _ = self._process.device  # a missing device fails before any evaluation
-        self._episode_rows = np.arange(require_batch(q))
-        self._first_batch = self._first_batch or q
-        if self._config.acquisition == "cloud":
-            drawn = self._drawn(q, mirrored=self._defaults.mirrored_pairs)
-            if self._defaults.mirrored_pairs:
-                self._episode_rows -= self._episode_rows % 2
-            drawn = self._start.with_start(drawn)
-            self._asked_groups = {
-                row.tobytes(): int(group)
-                for row, group in zip(drawn, self._episode_rows, strict=True)
-            }
-            return drawn
-        asked = self._start.with_start(self._chosen(q))
+        count = require_batch(q)
+        self._first_batch = self._first_batch or count
+        cloud = self._config.acquisition == "cloud"
+        mirrored = cloud and self._defaults.mirrored_pairs
+        self._episode_rows = pair_rows(count) if mirrored else np.arange(count)
+        drawn = self._drawn(count, mirrored=mirrored) if cloud else self._chosen(count)
+        asked = self._start.with_start(drawn)
         self._pending = np.concatenate([self._pending, asked])
+        self._pending_pairs = np.concatenate(
+            [self._pending_pairs, self._asked + self._episode_rows]
+        )
+        self._asked += count
         return asked
 
     def episode_rows(self) -> NDArray[np.int64]:
@@ -118,7 +118,7 @@ class LocalSearch:
         shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
         noise = self._rng.standard_normal(((count + 1) // 2 if mirrored else count, dimension))
         if mirrored:
-            noise = np.stack([noise, -noise], axis=1).reshape(-1, dimension)[:count]
+            noise = in_pairs(noise, -noise, count)
         # Points beyond a face are mirrored at it: clipped ones could fall on one another.
         folded = np.mod(self._centre + shape * noise, 2.0)
         return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded))
@@ -149,7 +149,6 @@ class LocalSearch:
         known, centre, radius = len(self._data), self._centre, self.radius
         self._data.add(candidates, returns, stderrs)
         self._groups = np.concatenate([self._groups, self._told_groups(candidates)])
-        self._pending = still_pending(self._pending, candidates)
         self._tells += 1
         self._total += len(self._data) - known
         if len(self._data) >= (2 * self._first_batch or SEARCH_CONSTANTS.first_move_evaluations):
@@ -160,18 +159,24 @@ class LocalSearch:
             self._restart()
 
     def _told_groups(self, candidates: Float) -> NDArray[np.int64]:
-        """Return the group [q] of each candidate told, which it shares with those of its episodes.
+        """Return the group [q] of each candidate told, and take it off those that are pending.
 
-        A group is the number of the first evaluation of its pair; of points that were not asked
-        last, its own.
+        A group is the number of the first evaluation of its pair in this `tell`; of a point that
+        was never asked for, its own.
         """
+        pending = {row.tobytes(): place for place, row in enumerate(self._pending)}
         known = len(self._groups)
         groups = known + np.arange(len(candidates))
         first = dict[int, int]()
-        for place, row in enumerate(np.asarray(candidates, dtype=np.float64)):
-            asked = self._asked_groups.get(row.tobytes())
-            if asked is not None:
-                groups[place] = first.setdefault(asked, known + place)
+        waiting = np.ones(len(self._pending), dtype=bool)
+        for number, row in zip(groups, np.asarray(candidates, dtype=np.float64), strict=True):
+            place = pending.get(row.tobytes())
+            if place is not None:
+                pair = int(self._pending_pairs[place])
+                groups[number - known] = first.setdefault(pair, int(number))
+                waiting[place] = False
+        self._pending = self._pending[waiting]
+        self._pending_pairs = self._pending_pairs[waiting]
         return groups
 
     def best(self) -> Float:
@@ -202,10 +207,10 @@ class LocalSearch:
             "path": self._path.copy(),
             "pending": self._pending.copy(),
             "groups": self._groups.copy(),
-            "asked_groups": {row.hex(): group for row, group in self._asked_groups.items()},
+            "pending_pairs": self._pending_pairs.copy(),
             "process": self._process.state_dict(),
             "cloud": self._trust_region.state_dict(),
-            "counts": [self._first_batch, self._tells, self._total],
+            "counts": [self._first_batch, self._tells, self._total, self._asked],
             "incumbent": None if self._incumbent is None else list(self._incumbent),
             "noise": self._noise.state_dict(),
             "start": self._start.state_dict(),
@@ -217,13 +222,12 @@ class LocalSearch:
         self._rng = restored_generator(state["rng"])
         for name in ("centre", "path", "pending"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
-        self._groups = np.array(state["groups"], dtype=np.int64)
-        self._asked_groups = {
-            bytes.fromhex(row): int(group) for row, group in state["asked_groups"].items()
-        }
+        for name in ("groups", "pending_pairs"):
+            setattr(self, f"_{name}", np.array(state[name], dtype=np.int64))
         self._trust_region.load_state_dict(state["cloud"])
         self._process.load_state_dict(state["process"])
-        self._first_batch, self._tells, self._total = map(int, state["counts"])
+        counts = map(int, state["counts"])
+        self._first_batch, self._tells, self._total, self._asked = counts
         self._noise.load_state_dict(state["noise"])
         self._start.load_state_dict(state["start"])
         believed = state["incumbent"]
