@@ -12,6 +12,7 @@ from rolecast.benchmarks.functions.known_page import (
     BUDGET_SHARES,
     LINE_WIDTH,
     Row,
+    at_shares,
     compared_graphs,
     draw,
     grouped,
@@ -35,22 +36,20 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
     and the greatest, number of seeds, and the median wall time of the whole search.
     """
     lines = []
-    for (problem, contestant), cells in grouped(rows, "problem", "contestant").items():
-        for share in BUDGET_SHARES:
-            place = round(share * len(cells[0]["returns"])) - 1
-            returns = [cell["returns"][place] for cell in cells]
-            lines.append(
-                {
-                    "problem": problem,
-                    "contestant": contestant,
-                    "share": share,
-                    **middle("earned", returns),
-                    "least": min(returns),
-                    "greatest": max(returns),
-                    "seeds": len(cells),
-                    "seconds": float(np.median([cell["seconds"][-1] for cell in cells])),
-                }
-            )
+    for cells, share, place in at_shares(rows, "returns"):
+        returns = [cell["returns"][place] for cell in cells]
+        lines.append(
+            {
+                "problem": cells[0]["problem"],
+                "contestant": cells[0]["contestant"],
+                "share": share,
+                **middle("earned", returns),
+                "least": min(returns),
+                "greatest": max(returns),
+                "seeds": len(cells),
+                "seconds": float(np.median([cell["seconds"][-1] for cell in cells])),
+            }
+        )
     return pd.DataFrame(lines)
 
 

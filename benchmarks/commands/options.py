@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rolecast.benchmarks.result_table import Cell, ResultTable, chosen
 from rolecast.platform.cli.output import print_json, say, warn
+
+if TYPE_CHECKING:
+    from rolecast.benchmarks.result_table import Cell, ResultTable
 
 Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
@@ -65,8 +67,8 @@ def tell(
 
 
 def run_table(
-    table: ResultTable[Cell],
-    cells: Iterable[Cell],
+    table: "ResultTable[Cell]",
+    cells: "Iterable[Cell]",
     only: Sequence[str] | None,
     folder: Path,
     *,
@@ -74,6 +76,8 @@ def run_table(
     json: bool,
 ) -> None:
     """Run the cells of a table that are asked for and missing, write its files, and say so."""
+    from rolecast.benchmarks.result_table import chosen
+
     asked = chosen(cells, only or [], table.kinds)
     rows = table.run_missing(asked, folder, processes=processes, note=warn)
     tell(rows, table.write(rows, folder), json=json)

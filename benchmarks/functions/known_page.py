@@ -58,23 +58,32 @@ def summary(rows: Sequence[Row]) -> pd.DataFrame:
     the optimiser took for a batch, in milliseconds of processor time.
     """
     lines = []
-    for (problem, contestant), cells in grouped(rows, "problem", "contestant").items():
+    for cells, _, place in at_shares(rows, "regrets"):
         batches = cells[0]["evaluations"][-1] / FunctionProblem.batch
         pace = float(np.median([cell["seconds"][-1] for cell in cells])) / batches
-        for share in BUDGET_SHARES:
-            place = round(share * len(cells[0]["regrets"])) - 1
-            regrets = [cell["regrets"][place] for cell in cells]
-            lines.append(
-                {
-                    "problem": problem,
-                    "contestant": contestant,
-                    "evaluations": cells[0]["evaluations"][place],
-                    **middle("regret", regrets),
-                    "seeds": len(cells),
-                    "batch_ms": round(1e3 * pace, 1),
-                }
-            )
+        lines.append(
+            {
+                "problem": cells[0]["problem"],
+                "contestant": cells[0]["contestant"],
+                "evaluations": cells[0]["evaluations"][place],
+                **middle("regret", [cell["regrets"][place] for cell in cells]),
+                "seeds": len(cells),
+                "batch_ms": round(1e3 * pace, 1),
+            }
+        )
     return pd.DataFrame(lines)
+
+
+def at_shares(rows: Sequence[Row], measure: str) -> Iterator[tuple[list[Row], float, int]]:
+    """Yield the rows of each problem and contestant, a share of the budget, and its place.
+
+    Args:
+        rows: of the table.
+        measure: name of the values along the budget.
+    """
+    for cells in grouped(rows, "problem", "contestant").values():
+        for share in BUDGET_SHARES:
+            yield cells, share, round(share * len(cells[0][measure])) - 1
 
 
 def ratios(rows: Sequence[Row]) -> pd.DataFrame:
