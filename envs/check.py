@@ -15,7 +15,7 @@ from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import RAW_REWARD, RewardTask
+from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, survival_bonus, unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 
@@ -72,6 +72,9 @@ class _Trajectory:
     earned: Float
     """Rewards [T, B] as earned, without the reward settings."""
 
+    bonus: Float
+    """Survival bonus [T, B] in the earned rewards; 0 for a task without one."""
+
     done: NDArray[np.bool_]
     """Whether an episode has ended [T, B]."""
 
@@ -104,12 +107,14 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
 def _play(task: BatchedTask, seeds: Seeds) -> _Trajectory:
     """Run episodes under random actions that depend on each seed alone."""
     keys = episode_keys(seeds)
-    observations, rewards, earned, done = [task.reset(seeds)], [], [], []
+    observations, rewards, earned, bonus, done = [task.reset(seeds)], [], [], [], []
     for step in range(min(task.spec.horizon, MOST_STEPS)):
         seen, reward, ended, metrics = task.step(SCRIPTED["random"].act(task, keys, step))
         observations.append(seen)
         rewards.append(reward)
         earned.append(metrics.get(RAW_REWARD, reward))
+        told = survival_bonus(unwrapped(task))
+        bonus.append(np.zeros(len(reward)) if told is None else np.nan_to_num(told))
         done.append(ended)
         if ended.all():
             break
@@ -117,6 +122,7 @@ def _play(task: BatchedTask, seeds: Seeds) -> _Trajectory:
         observations=np.array(observations),
         rewards=np.array(rewards),
         earned=np.array(earned),
+        bonus=np.array(bonus),
         done=np.array(done),
     )
 
@@ -187,10 +193,10 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
             "or flush_on_end"
         )
         return Check(name="payment", ok=False, detail=detail)
-    paid = 0.0
+    paid, due = 0.0, first.earned - (1.0 - settings.survival) * first.bonus
     for index in range(CHECK_SEEDS.size):
         length = int((~first.done[:, index]).sum()) + 1
-        paid += float(np.abs(first.earned[: settings.steps_paid(length), index]).sum())
+        paid += float(np.abs(due[: settings.steps_paid(length), index]).sum())
     whole = float(np.abs(first.earned).sum())
     share = f"{paid * (1.0 - settings.drop) / whole:.0%}" if whole else "an unknown share"
     detail = f"with {said} a learner is paid {share} of what random actions earn"
@@ -206,6 +212,7 @@ def _batch(task: BatchedTask, first: _Trajectory) -> Check:
             observations=first.observations[: steps + 1, index : index + 1],
             rewards=first.rewards[:steps, index : index + 1],
             earned=first.earned[:steps, index : index + 1],
+            bonus=first.bonus[:steps, index : index + 1],
             done=first.done[:steps, index : index + 1],
         )
         if not _equal(alone, part) or first.rewards[steps:, index].any():

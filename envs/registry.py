@@ -119,9 +119,9 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
         task: an id, `pred_prey_6` or `gym:Pendulum-v1`, with options after `?` if wanted; or a
             function that returns a `gymnasium.Env`, a PettingZoo `ParallelEnv` or a batched task.
         options: as after `?` in the id, which they override. Every task has those of
-            `RewardSettings`: sparse, delay, noise, flip, drop, flush_on_end. A user's environment
-            also has `horizon` and `team_reward` ("sum" or "mean" over agents). All its other
-            options go to the environment; so does `env.NAME`, as NAME.
+            `RewardSettings`: sparse, delay, noise, flip, drop, survival, flush_on_end. A user's
+            environment also has `horizon` and `team_reward` ("sum" or "mean" over agents). All its
+            other options go to the environment; so does `env.NAME`, as NAME.
 
     Raises:
         RequestError: an id or option is unknown, a setting is out of its range, or an environment

@@ -76,6 +76,18 @@ class BatchedTask(Protocol):
 
 
 @runtime_checkable
+class PaysSurvivalBonus(Protocol):
+    """Task whose rewards may contain a bonus for a healthy body (`RewardSettings.survival`)."""
+
+    @property
+    def survival_bonus(self) -> Float | None:
+        """Bonus [B] in the team rewards of the last step; None where the task pays none.
+
+        0 after the end of an episode. Known, as None or not, before the first reset.
+        """
+
+
+@runtime_checkable
 class DrawsEpisodes(Protocol):
     """Task with pictures of a moment that show its past: trails, a caption."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import gymnasium
 import numpy as np
@@ -13,6 +13,9 @@ from rolecast.core.errors import RequestError
 
 SINGLE_AGENT_NAME = "agent"
 """Agent name in a Gymnasium environment."""
+
+SURVIVAL_INFO: Final = "reward_survive"
+"""Survival bonus of a step in the infos of Gymnasium's robots, version 5."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,9 @@ class Moment:
     terminated: bool = False
     """Whether the episode ended by itself, not by a limit on its length."""
 
+    survival_bonus: float | None = None
+    """Bonus for a healthy body in the rewards of this step, where the environment tells it."""
+
 
 class TeamEnvironment(Protocol):
     """Environment of a user, with one interface for all libraries."""
@@ -38,6 +44,9 @@ class TeamEnvironment(Protocol):
     agents: list[str]
     observation_spaces: dict[str, spaces.Space[Any]]
     action_spaces: dict[str, spaces.Space[Any]]
+
+    tells_survival: bool
+    """Whether a step may tell its survival bonus."""
 
     def reset(self, seed: int) -> Moment:
         """Begin an episode."""
@@ -58,6 +67,8 @@ class TeamEnvironment(Protocol):
 class GymnasiumTeam:
     """A `gymnasium.Env` as a team of one."""
 
+    tells_survival = True
+
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         self._env = env
         self.agents = [SINGLE_AGENT_NAME]
@@ -75,12 +86,16 @@ class GymnasiumTeam:
 
     def step(self, actions: Mapping[str, Any]) -> Moment:
         """Advance by one step."""
-        observation, reward, terminated, truncated, _ = self._env.step(actions[SINGLE_AGENT_NAME])
+        observation, reward, terminated, truncated, info = self._env.step(
+            actions[SINGLE_AGENT_NAME]
+        )
+        bonus = info.get(SURVIVAL_INFO)
         return Moment(
             observations={SINGLE_AGENT_NAME: observation},
             rewards={SINGLE_AGENT_NAME: _number(reward)},
             live=frozenset() if terminated or truncated else frozenset([SINGLE_AGENT_NAME]),
             terminated=bool(terminated),
+            survival_bonus=None if bonus is None else _number(bonus),
         )
 
     def max_steps(self) -> int | None:
@@ -98,6 +113,8 @@ class GymnasiumTeam:
 
 class ParallelTeam:
     """A PettingZoo `ParallelEnv` as a team; agents in the order of `possible_agents`."""
+
+    tells_survival = False
 
     def __init__(self, env: Any) -> None:
         self._env = env

@@ -98,6 +98,11 @@ class AdaptedTask:
         """Reward of each agent [B, n] in the last step."""
         return self._rewards.copy()
 
+    @property
+    def survival_bonus(self) -> Float | None:
+        """Survival bonus [B] of the last step; NaN if it was not told, None if it never is."""
+        return self._bonus.copy() if self._teams[0].tells_survival else None
+
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, n, do].
 
@@ -136,7 +141,7 @@ class AdaptedTask:
         if not batch:
             raise stepped_outside(self._id)
         actions = checked_actions(self._spec, actions, batch, self._steps)
-        rewards = np.zeros((batch, self._spec.agents))
+        rewards, self._bonus = np.zeros((batch, self._spec.agents)), np.zeros(batch)
         for episode in np.flatnonzero([bool(live) for live in self._live]).tolist():
             self._steps[episode] += 1
             acting = self._live[episode]
@@ -151,6 +156,8 @@ class AdaptedTask:
             rewards[episode] = [
                 moment.rewards.get(agent, 0.0) if agent in acting else 0.0 for agent in self._agents
             ]
+            bonus = moment.survival_bonus
+            self._bonus[episode] = np.nan if bonus is None else bonus
             self._see(episode, moment, moment.live)
             self._live[episode] = moment.live
             self._terminated[episode] = moment.terminated
@@ -188,6 +195,7 @@ class AdaptedTask:
         self._observations = np.zeros((batch, spec.agents, spec.observation_size))
         self._terminated = np.zeros(batch, dtype=np.bool_)
         self._rewards = np.zeros((batch, spec.agents))
+        self._bonus = np.zeros(batch)
 
     def _restart(self, episodes: Iterable[int]) -> Float:
         """Begin some episodes with their seeds; return observations [B, n, do] of all."""

@@ -102,6 +102,11 @@ class MujocoTask:
         """Whether an episode [B] ended because the body fell, not by the horizon alone."""
         return self._fallen.copy()
 
+    @property
+    def survival_bonus(self) -> Float | None:
+        """Healthy reward [B] in the rewards of the last step; None for a robot without one."""
+        return self._bonus.copy() if self.robot.mortal and self.robot.healthy_reward else None
+
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, n, do]."""
         from rolecast.envs.mujoco.pool import SimulationPool, usable_threads
@@ -157,7 +162,8 @@ class MujocoTask:
         if robot.mortal:
             state = pool.state[:, : self._low.size]
             healthy = ((self._low < state) & (state < self._high)).all(axis=1)
-            reward += robot.healthy_reward * healthy
+            self._bonus = robot.healthy_reward * (healthy & live)
+            reward += self._bonus
             self._fallen |= live & ~healthy
             self._done |= self._fallen
         if not np.isfinite(reward).all():
@@ -197,6 +203,7 @@ class MujocoTask:
         self.steps = np.zeros(0, dtype=np.int64)
         self._done = np.zeros(0, dtype=bool)
         self._fallen = np.zeros(0, dtype=bool)
+        self._bonus: Float = np.zeros(0)
 
     def _running(self) -> "SimulationPool":
         if self._pool is None or not self.seeds.size:

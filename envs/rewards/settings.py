@@ -3,19 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from rolecast.core.errors import ConfigError
+
+RANGES_OF_NUMBERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "noise": "a finite number >= 0",
+        "flip": "a probability in [0, 1]",
+        "drop": "a probability in [0, 1]",
+        "survival": "a share in [0, 1]",
+    }
+)
+"""Range of each setting that is a real number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RewardSettings:
     """Differences of the paid reward from the raw one; the defaults change nothing.
 
-    Noise, flips and losses act on each step's reward, in this order. The result is delayed, and
-    then summed. Source: DSS-GP-UCB paper, appendix B.3 ("Sparse", "Lag").
+    The survival bonus is cut first. Noise, flips and losses then act on each step's reward, in
+    this order. The result is delayed, and then summed. Source: DSS-GP-UCB paper, appendix B.3
+    ("Sparse", "Lag").
     Differs: "Sparse" sums S steps; the paper's S + 1 steps count each boundary twice. Noise, flips,
-    losses and `flush_on_end` are this project's.
+    losses and `flush_on_end` are this project's. `survival=0` is the training reward of augmented
+    random search (Mania et al. 2018, section 4.1).
     """
 
     sparse: int = 1
@@ -33,6 +46,10 @@ class RewardSettings:
     drop: float = 0.0
     """Probability of the loss of a step's reward."""
 
+    survival: float = 1.0
+    """Share of the survival bonus that is paid, in [0, 1]. The bonus is the reward for being
+    healthy, of tasks that have one, such as `hopper`; 0 pays none of it."""
+
     flush_on_end: bool = False
     """Payment of all unpaid rewards at the last step of an episode; without it they are lost."""
 
@@ -41,11 +58,11 @@ class RewardSettings:
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise ConfigError(f"RewardSettings.{name}", value, f"an integer >= {least}")
-        for name, most in (("noise", float("inf")), ("flip", 1.0), ("drop", 1.0)):
+        for name, expected in RANGES_OF_NUMBERS.items():
+            most = float("inf") if name == "noise" else 1.0
             value = getattr(self, name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not (number and isfinite(value) and 0.0 <= value <= most):
-                expected = "a finite number >= 0" if name == "noise" else "a probability in [0, 1]"
                 raise ConfigError(f"RewardSettings.{name}", value, expected)
             object.__setattr__(self, name, float(value))
         if not isinstance(self.flush_on_end, bool):

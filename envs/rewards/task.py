@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
-from rolecast.core.errors import RequestError, stepped_outside
+from rolecast.core.errors import RequestError, RunError, stepped_outside
 from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.rewards.channel import RewardChannel
 from rolecast.envs.rewards.channel_fused import LaneRewardChannel
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.spec import BatchedTask, LaneEpisodes, LaneTask, TaskSpec
+from rolecast.envs.spec import BatchedTask, LaneEpisodes, LaneTask, PaysSurvivalBonus, TaskSpec
 
 RAW_REWARD: Final = "raw_reward"
 """Metric of the reward earned [B] in a step, for scores; absent without reward settings."""
@@ -33,6 +33,11 @@ def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
     """
     if not settings.change_something:
         return task
+    if settings.survival < 1.0 and survival_bonus(task) is None:
+        raise RequestError(
+            f"task {task.spec.id!r} has no survival bonus; expected survival=1, or a task that "
+            "pays one, such as hopper"
+        )
     if isinstance(task, RewardTask):
         raise RequestError(
             f"task {task.spec.id!r} has reward settings already; expected all of them at once"
@@ -40,6 +45,16 @@ def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
     if hasattr(task, "lanes"):
         return CompiledRewardTask(task, settings)
     return (RestartableRewardTask if hasattr(task, "restart") else RewardTask)(task, settings)
+
+
+def survival_bonus(task: BatchedTask) -> Float | None:
+    """Return the survival bonus [B] in the rewards of the last step; None: the task has none.
+
+    NaN where the environment of an adapted task does not tell it. Compiled tasks have none.
+    """
+    if hasattr(task, "lanes") or not isinstance(task, PaysSurvivalBonus):
+        return None
+    return task.survival_bonus
 
 
 def unwrapped(task: BatchedTask) -> BatchedTask:
@@ -94,10 +109,11 @@ class RewardTask:
 
         Raises:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
+            RunError: a survival bonus is not paid in full, and the environment does not tell it.
         """
         channel = self._running()
         observations, raw, done, metrics = self.unwrapped.step(actions)
-        paid = channel.pay(raw, self._live, self._live & done)
+        paid = channel.pay(raw - self._unpaid_bonus(), self._live, self._live & done)
         self._live = self._live & ~done
         return observations, paid, done, {**metrics, RAW_REWARD: raw}
 
@@ -105,6 +121,19 @@ class RewardTask:
         """Release the resources of the task."""
         self._channel = None
         self.unwrapped.close()
+
+    def _unpaid_bonus(self) -> Float | float:
+        """Return the part [B] of the last step's survival bonus that is not paid."""
+        unpaid = 1.0 - self.reward_settings.survival
+        if not unpaid:
+            return 0.0
+        bonus = survival_bonus(self.unwrapped)
+        if bonus is None or not np.isfinite(bonus[self._live]).all():
+            raise RunError(
+                f"task {self._spec.id!r} does not tell its survival bonus; expected a number "
+                "'reward_survive' in the info of each step, or survival=1"
+            )
+        return unpaid * np.where(self._live, bonus, 0.0)
 
     def _running(self) -> RewardChannel:
         if self._channel is None:

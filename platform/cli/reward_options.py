@@ -15,7 +15,14 @@ from rolecast.platform.cli.documented import field_texts
 
 _FIELD_TEXTS = field_texts(RewardSettings)
 _HELP_PANEL = "Reward as the learner is paid it (scores are of the reward as earned)"
-_OPTION_LETTERS = {"sparse": "S", "delay": "D", "noise": "SD", "flip": "P", "drop": "P"}
+_OPTION_LETTERS = {
+    "sparse": "S",
+    "delay": "D",
+    "noise": "SD",
+    "flip": "P",
+    "drop": "P",
+    "survival": "P",
+}
 
 
 def takes_rewards(command: Callable[..., None]) -> Callable[..., None]:

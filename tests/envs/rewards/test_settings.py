@@ -16,6 +16,7 @@ ANY = st.builds(
     noise=st.floats(0.0, 9.0),
     flip=st.floats(0.0, 1.0),
     drop=st.floats(0.0, 1.0),
+    survival=st.floats(0.0, 1.0),
     flush_on_end=st.booleans(),
 )
 
@@ -36,6 +37,9 @@ ANY = st.builds(
         ("flip", True, "a probability in [0, 1]"),
         ("drop", -0.1, "a probability in [0, 1]"),
         ("drop", None, "a probability in [0, 1]"),
+        ("survival", 1.5, "a share in [0, 1]"),
+        ("survival", -0.5, "a share in [0, 1]"),
+        ("survival", False, "a share in [0, 1]"),
         ("flush_on_end", 1, "true or false"),
     ],
 )
@@ -62,6 +66,7 @@ def test_nothing_changes_by_default_nor_by_a_flush_alone() -> None:
     assert not RewardSettings(sparse=1, delay=0, noise=0).change_something
     assert not RewardSettings(flush_on_end=True).change_something
     assert RewardSettings(delay=1).change_something
+    assert RewardSettings(survival=0).change_something
 
 
 @pytest.mark.parametrize(("sparse", "delay", "step"), [(1, 0, 1), (5, 0, 5), (1, 5, 6), (5, 5, 10)])
