@@ -32,17 +32,17 @@ class MlpConfig(PolicySettings):
     """Multi-layer perceptron for each agent, with weights shared by all agents."""
 
     hidden: Sequence[int] | None = None
-    """Widths of the hidden layers, at least one. None: 10, 10 for one agent, 14, 14 for several."""
+    """Widths of the hidden layers; none of them (`[]`) is a linear map, as of policy `linear`.
+    None: 10, 10 for one agent, 14, 14 for several."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.hidden is not None and not (
             isinstance(self.hidden, Sequence)
             and not isinstance(self.hidden, str)
-            and len(self.hidden) > 0
             and all(type(width) is int and width > 0 for width in self.hidden)
         ):
-            raise ConfigError("MlpConfig.hidden", self.hidden, "one or more integers >= 1")
+            raise ConfigError("MlpConfig.hidden", self.hidden, "integers >= 1, or none")
 
     def build(self, task: TaskSpec, seed: int) -> "MlpPolicy":
         """Return the policy for a task of these sizes; the seed decides its centre."""
@@ -102,7 +102,7 @@ class MlpPolicy:
             observation_size=len(self.net.inputs),
         )
         clipped = np.clip(observations, -self.observation_clip, self.observation_clip)
-        outputs = forward(unpack(weights, [self.net])["mlp"], clipped)
+        outputs = forward(unpack(weights, [self.net])[self.net.name], clipped)
         return np.asarray(np.tanh(self.output_gain * outputs))
 
     def relaxed_act(self, weights: "Tensor", observations: "Tensor") -> "Tensor":

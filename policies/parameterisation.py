@@ -28,6 +28,12 @@ CENTRED_RANGES: Final[Mapping[str, float]] = MappingProxyType(
 """Half ranges of the default cube: first layers, hidden and output layers, biases, and a factor of
 the message net."""
 
+LINEAR_RANGES: Final[Mapping[str, float]] = MappingProxyType(
+    {"first": 1.0, "hidden": 1.0, "bias": 1.0, "message": 1.0}
+)
+"""Half ranges of a linear policy: weights and biases in [-1, 1], as its search was measured with
+normalised observations."""
+
 TABLE3_RANGES: Final[Mapping[str, float]] = MappingProxyType(
     {"first": 3.0, "hidden": 3.0, "bias": 3.0, "message": 1.0}
 )
@@ -62,14 +68,15 @@ class PolicySettings:
     """Centre of the hidden and output weights. "orthogonal": random orthogonal hidden layers and
     orthonormal output rows times sqrt(2), drawn from the seed. "identity": the identity pattern.
     "zero": 0, as first layers and biases always have. Preset "centred": "identity" for HOM,
-    "orthogonal" for an MLP."""
+    "orthogonal" for an MLP. A linear policy has a first layer only."""
 
     ranges: Mapping[str, float] | None = None
     """Half ranges by kind: "first", "hidden" and "bias", and the factor "message". Others keep the
     value of the preset."""
 
     output_gain: float | None = None
-    """Fixed factor before the last tanh. Preset "centred": 10, but 1 for an MLP of one agent."""
+    """Fixed factor before the last tanh. Preset "centred": 10, but 1 for an MLP or a linear policy
+    of one agent."""
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -87,10 +94,15 @@ class PolicySettings:
                     raise unknown_name(f"{name}.ranges kind", kind, CENTRED_RANGES)
                 require_positive(f"{name}.ranges[{kind!r}]", value)
 
-    def resolve(self, default_gain: float, default_centre: str) -> Parameterisation:
+    def resolve(
+        self,
+        default_gain: float,
+        default_centre: str,
+        default_ranges: Mapping[str, float] = CENTRED_RANGES,
+    ) -> Parameterisation:
         """Return the settings with the preset filled in; arguments are those of "centred"."""
         plain = self.parameterisation == "table3"
-        preset = TABLE3_RANGES if plain else CENTRED_RANGES
+        preset = TABLE3_RANGES if plain else default_ranges
         gain = (1.0 if plain else default_gain) if self.output_gain is None else self.output_gain
         return Parameterisation(
             centre=self.centre or ("zero" if plain else default_centre),
@@ -114,16 +126,16 @@ def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Net:
-    """Shape of one small MLP: tanh hidden layers, linear outputs."""
+    """Shape of one small MLP: tanh hidden layers, linear outputs. Without hidden layers: linear."""
 
     name: str
-    """Name of the net: "role", "edge", "message", "update" or "mlp"."""
+    """Name of the net: "role", "edge", "message", "update", "mlp" or "linear"."""
 
     inputs: tuple[str, ...]
     """Name of each input column."""
 
     hidden: tuple[int, ...]
-    """Widths of the hidden layers; at least one."""
+    """Widths of the hidden layers; none for a linear map."""
 
     outputs: int
     """Number of outputs."""

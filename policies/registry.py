@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.hom.config import HomConfig
+from rolecast.policies.linear import LinearConfig
 from rolecast.policies.mlp import MlpConfig
 from rolecast.policies.protocol import Policy
 
@@ -24,7 +25,7 @@ class PolicyConfig(Protocol):
 
 
 POLICIES: Final[Mapping[str, type[PolicyConfig]]] = MappingProxyType(
-    {"hom": HomConfig, "mlp": MlpConfig}
+    {"hom": HomConfig, "linear": LinearConfig, "mlp": MlpConfig}
 )
 """Policies of this project: name to config class."""
 

@@ -14,7 +14,7 @@ class Block:
     """Block of parameters: the weight matrix or the biases of a layer."""
 
     net: str
-    """Name of its net: "role", "edge", "message", "update" or "mlp"."""
+    """Name of its net: "role", "edge", "message", "update", "mlp" or "linear"."""
 
     layer: int
     """Layer within the net, from 0."""

@@ -13,6 +13,8 @@ from rolecast.testing import PolicyContract
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("mlp", {}),
+    ("mlp", {"hidden": []}),
+    ("linear", {}),
     ("hom", {}),
     ("hom", {"role_assignment": False}),
     ("hom", {"role_interaction": False}),

@@ -124,7 +124,7 @@ def test_a_wrong_seed_is_refused(task: TaskSpec, seed: object) -> None:
 @pytest.mark.parametrize(
     ("name", "option", "value"),
     [
-        ("mlp", "hidden", []),
+        ("mlp", "hidden", [-1]),
         ("mlp", "hidden", "14"),
         ("mlp", "hidden", 14),
         ("mlp", "hidden", [14, 0]),

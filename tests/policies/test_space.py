@@ -12,7 +12,7 @@ from rolecast.policies.space import ParameterSpace
 TEAM = TaskSpec(id="team", agents=3, observation_size=5, action_size=2, horizon=25)
 
 
-@pytest.fixture(params=["hom", "mlp"], scope="module")
+@pytest.fixture(params=["hom", "mlp", "linear"], scope="module")
 def space(request: pytest.FixtureRequest) -> ParameterSpace:
     return make_policy(request.param, TEAM).space
 

@@ -1,0 +1,41 @@
+"""Policy `linear`: one linear map of its own observation, shared by all agents.
+
+The policy of augmented random search (Mania, Guy and Recht 2018), which walks with some hundred
+weights. Differs: there are biases, and the action is tanh(gain (W o + b)) rather than clipped.
+"""
+
+from dataclasses import dataclass
+
+from rolecast.envs.spec import TaskSpec
+from rolecast.policies.mlp import MlpPolicy
+from rolecast.policies.parameterisation import LINEAR_RANGES, Net, PolicySettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearConfig(PolicySettings):
+    """Linear map of each agent's observation, with weights shared by all agents."""
+
+    def build(self, task: TaskSpec, seed: int) -> "LinearPolicy":
+        """Return the policy for a task of these sizes; its centre is 0 for every seed."""
+        net = Net(
+            name="linear",
+            inputs=tuple(f"obs[{k}]" for k in range(task.observation_size)),
+            hidden=(),
+            outputs=task.action_size,
+        )
+        settings = self.resolve(1.0 if task.agents == 1 else 10.0, "zero", LINEAR_RANGES)
+        options = {
+            "observation_clip": float(self.observation_clip),
+            "parameterisation": self.parameterisation,
+            "centre": settings.centre,
+            "ranges": dict(settings.ranges),
+            "output_gain": settings.output_gain,
+            "seed": seed,
+        }
+        return LinearPolicy(task, net, settings, float(self.observation_clip), options)
+
+
+class LinearPolicy(MlpPolicy):
+    """Policy `linear`: an MLP without hidden layers; see `rolecast.policies.protocol.Policy`."""
+
+    name = "linear"
