@@ -21,6 +21,7 @@ from safetensors.numpy import save as save_tensors
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
+from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 from rolecast.policies.space import ParameterSpace
@@ -72,6 +73,8 @@ def save_policy(
     weights: Float,
     task_spec: TaskSpec,
     extra: Mapping[str, Any] | None = None,
+    *,
+    statistics: ObservationStatistics | None = None,
 ) -> None:
     """Write the two files of a policy, each atomically, and the pair with a digest.
 
@@ -81,6 +84,7 @@ def save_policy(
         weights: [D], the policy's own weights (not the unit cube), finite.
         task_spec: the task that it was trained for.
         extra: JSON values stored with it.
+        statistics: a record of the observations by which the weights are normalised already.
     Raises:
         ConfigError: the weights do not fit the policy, or are not finite.
         OSError: the directory cannot be written.
@@ -99,7 +103,10 @@ def save_policy(
         "name": policy.name,
         "options": dict(policy.options),
         "task": asdict(task_spec),
-        "observation_processing": {"clip": policy.options.get("observation_clip")},
+        "observation_processing": {
+            "clip": policy.options.get("observation_clip"),
+            **({} if statistics is None else {"folded_statistics": statistics.to_json()}),
+        },
         "action_processing": {
             "gain": policy.options.get("output_gain"),
             "squash": "tanh",

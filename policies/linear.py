@@ -26,6 +26,7 @@ class LinearConfig(PolicySettings):
         settings = self.resolve(1.0 if task.agents == 1 else 10.0, "zero", LINEAR_RANGES)
         options = {
             "observation_clip": float(self.observation_clip),
+            "normalise": self.normalise,
             "parameterisation": self.parameterisation,
             "centre": settings.centre,
             "ranges": dict(settings.ranges),

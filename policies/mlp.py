@@ -58,6 +58,7 @@ class MlpConfig(PolicySettings):
         options = {
             "hidden": list(hidden),
             "observation_clip": float(self.observation_clip),
+            "normalise": self.normalise,
             "parameterisation": self.parameterisation,
             "centre": settings.centre,
             "ranges": dict(settings.ranges),

@@ -19,6 +19,7 @@ from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.types import Float
 from rolecast.policies.space import Block
 
+NORMALISE_CHOICES: Final = ("none", "running")
 PARAMETERISATIONS: Final = ("centred", "table3")
 CENTRE_WEIGHTS: Final = ("orthogonal", "identity", "zero")
 
@@ -61,6 +62,11 @@ class PolicySettings:
     observation_clip: float = 10.0
     """Bound of the observations, above 0: they are first clipped to [-bound, bound]."""
 
+    normalise: Literal["none", "running"] = "none"
+    """Normalisation of the clipped observations: "running" subtracts the mean and divides by the
+    standard deviation of what the search has observed before the current batch. It is folded into
+    the weights, so that a trained policy has none of its own."""
+
     parameterisation: Literal["centred", "table3"] = "centred"
     """Preset of the three settings below: "centred", or "table3", the paper's plain cube."""
 
@@ -81,6 +87,7 @@ class PolicySettings:
     def __post_init__(self) -> None:
         name = type(self).__name__
         require_positive(f"{name}.observation_clip", self.observation_clip)
+        require_choice(f"{name}.normalise", self.normalise, NORMALISE_CHOICES)
         require_choice(f"{name}.parameterisation", self.parameterisation, PARAMETERISATIONS)
         if self.centre is not None:
             require_choice(f"{name}.centre", self.centre, CENTRE_WEIGHTS)

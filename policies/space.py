@@ -1,12 +1,18 @@
 """Parameter space: named blocks, and the affine map from the unit cube to weights."""
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.types import Float
+
+if TYPE_CHECKING:
+    from rolecast.policies.normalisation import ObservationStatistics
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +51,32 @@ class Block:
     def size(self) -> int:
         """Number of weights."""
         return prod(self.shape)
+
+
+_OBSERVED_COLUMN: Final = re.compile(r"(?:neighbour )?obs\[(\d+)\]")
+"""Name of an input column that is an entry of an observation."""
+
+
+@dataclass(frozen=True, eq=False)
+class _ObservedColumns:
+    """Columns of one first layer that read entries of an observation."""
+
+    weight: slice
+    bias: slice
+    shape: tuple[int, ...]
+    columns: NDArray[np.int64]
+    entries: NDArray[np.int64]
+
+    def fold(self, weights: Float, statistics: "ObservationStatistics") -> None:
+        """Change weights [..., D] in place: W <- W / s, b <- b - W m / s for these columns."""
+        lead = weights.shape[:-1]
+        matrix = weights[..., self.weight].reshape(*lead, *self.shape)
+        scaled = matrix[..., self.columns] / statistics.deviation[self.entries]
+        matrix[..., self.columns] = scaled
+        weights[..., self.weight] = matrix.reshape(*lead, -1)
+        # Column by column: a product of matrices may round otherwise for another batch.
+        for place, entry in enumerate(self.entries):
+            weights[..., self.bias] -= scaled[..., place] * statistics.mean[entry]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +136,33 @@ class ParameterSpace:
                 count += inputs
         return np.concatenate(groups)
 
-    def weights(self, cube: Float) -> Float:
-        """Return weights [..., D] for points [..., D] of the unit cube: w = c + (2 u - 1) r."""
-        return self.centre + self.half_range * (2.0 * np.asarray(cube, dtype=np.float64) - 1.0)
+    @cached_property
+    def observed(self) -> "tuple[_ObservedColumns, ...]":
+        """First layers that read observations."""
+        found = []
+        for block, bias in zip(self.blocks, self.blocks[1:], strict=False):
+            read = [(c, _OBSERVED_COLUMN.fullmatch(name)) for c, name in enumerate(block.columns)]
+            pairs = [(column, int(match[1])) for column, match in read if match]
+            if pairs:
+                columns, entries = np.array(pairs).T
+                parts = self.slices[block.name], self.slices[bias.name]
+                found.append(_ObservedColumns(*parts, block.shape, columns, entries))
+        return tuple(found)
+
+    def weights(self, cube: Float, statistics: "ObservationStatistics | None" = None) -> Float:
+        """Return weights [..., D] for points [..., D] of the unit cube: w = c + (2 u - 1) r.
+
+        Args:
+            cube: [..., D].
+            statistics: of the observations, by which they are normalised; the weights then read
+                observations as they are. None, or of no observation: not normalised.
+        """
+        plain = self.centre + self.half_range * (2.0 * np.asarray(cube, dtype=np.float64) - 1.0)
+        if statistics is None or not statistics.count:
+            return plain
+        for layer in self.observed:
+            layer.fold(plain, statistics)
+        return plain
 
     def cube(self, weights: Float) -> Float:
         """Return points [..., D] for weights [..., D]; outside [0, 1] for weights out of range."""

@@ -82,6 +82,7 @@ class MujocoTask:
         )
         self._pool: SimulationPool | None = None
         self._camera: Camera | None = None
+        self._bonus: Float = np.zeros(0)
         self._forget()
 
     @property
@@ -203,7 +204,7 @@ class MujocoTask:
         self.steps = np.zeros(0, dtype=np.int64)
         self._done = np.zeros(0, dtype=bool)
         self._fallen = np.zeros(0, dtype=bool)
-        self._bonus: Float = np.zeros(0)
+        self._bonus = np.zeros(0)
 
     def _running(self) -> "SimulationPool":
         if self._pool is None or not self.seeds.size:

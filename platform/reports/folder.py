@@ -20,6 +20,7 @@ from rolecast.platform.reports.curves import Curve
 from rolecast.platform.search.config import CALLABLE_PREFIX
 from rolecast.platform.search.history import Batch, Kind
 from rolecast.platform.search.run_folder import RunFolder
+from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 
@@ -76,6 +77,11 @@ class Run:
     def incumbent(self) -> Float:
         """[D], in the unit cube, after the last batch."""
         return self.batches[-1].incumbent
+
+    @property
+    def statistics(self) -> ObservationStatistics | None:
+        """By which the incumbent normalises observations; None where it does not."""
+        return self.batches[-1].statistics
 
     def curve(self, *kinds: Kind) -> Curve:
         """Return the evaluations of batches of these kinds, in order."""

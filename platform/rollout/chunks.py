@@ -16,6 +16,7 @@ from rolecast.core.errors import RunError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.rollout import Rollout, rollout
+from rolecast.policies.normalisation import ObservationStatistics, observation_bound
 from rolecast.policies.protocol import Policy
 
 COMPILED_LANES: Final = 64
@@ -53,6 +54,9 @@ class Chunk:
     record: int = 0
     """Observations to keep."""
 
+    statistics: ObservationStatistics | None = None
+    """By which observations are normalised, where the policy normalises them."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChunkResult:
@@ -72,6 +76,9 @@ class ChunkResult:
 
     observations: Float | None = None
     """[S, n, do], where they were asked for."""
+
+    sums: Float | None = None
+    """[c, e, 2, do], as of `Rollout`, where the policy normalises observations."""
 
     seconds: float = 0.0
     """Time that it took where it was computed."""
@@ -118,6 +125,9 @@ class BatchResult:
     observations: Float | None
     """[S, n, do], where they were asked for."""
 
+    sums: Float | None = None
+    """[2, do], sum of all observations and of their squares, where the policy normalises them."""
+
 
 def cut(
     candidates: Float,
@@ -127,6 +137,7 @@ def cut(
     compiled: bool,
     workers: int = 1,
     record: int = 0,
+    statistics: ObservationStatistics | None = None,
 ) -> list[Chunk]:
     """Cut a batch into chunks.
 
@@ -138,6 +149,7 @@ def cut(
         workers: processes that share the chunks.
         record: observations to keep of the whole batch, or a few more; which ones depends on the
             chunks, so these are then the same for any number of workers.
+        statistics: by which observations are normalised; None: they are not.
     """
     q, episodes = seeds.shape
     alone = workers == 1 and not record
@@ -154,6 +166,7 @@ def cut(
             seeds=seeds[row : row + rows, episode : episode + lanes],
             compiled=compiled,
             record=each,
+            statistics=statistics,
         )
         for row, episode in corners
     ]
@@ -166,11 +179,15 @@ def join(
     returns, observed = np.empty(shape), np.empty(shape)
     lengths = np.empty(shape, dtype=np.int64)
     totals: dict[str, float] = {}
+    sums = np.empty(0)
     for chunk, result in zip(chunks, results, strict=True):
         rows = slice(chunk.first, chunk.first + len(chunk.seeds))
         columns = slice(chunk.episode, chunk.episode + chunk.seeds.shape[1])
         returns[rows, columns], lengths[rows, columns] = result.returns, result.lengths
         observed[rows, columns] = result.observed_returns
+        if result.sums is not None:
+            sums = sums if sums.size else np.empty((*shape, *result.sums.shape[2:]))
+            sums[rows, columns] = result.sums
         for name, values in result.metrics.items():
             totals[name] = totals.get(name, 0.0) + float(values.sum())
     met = [result.observations for result in results if result.observations is not None]
@@ -180,6 +197,7 @@ def join(
         lengths=lengths,
         metrics={name: total / returns.size for name, total in totals.items()},
         observations=np.concatenate(met) if met else None,
+        sums=sums.sum(axis=(0, 1)) if sums.size else None,
     )
 
 
@@ -200,6 +218,7 @@ def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResu
         lengths=result.lengths,
         metrics=result.metrics,
         observations=result.observations,
+        sums=result.sums,
         seconds=time.perf_counter() - start,
     )
 
@@ -229,8 +248,9 @@ class LocalEvaluator:
 
 
 def _rollout(task: BatchedTask, policy: Policy, chunk: Chunk) -> Rollout:
-    weights = policy.space.weights(chunk.candidates)
-    return rollout(task, policy, weights, chunk.seeds, record=chunk.record)
+    weights = policy.space.weights(chunk.candidates, chunk.statistics)
+    summed = None if chunk.statistics is None else observation_bound(policy.options)
+    return rollout(task, policy, weights, chunk.seeds, record=chunk.record, summed=summed)
 
 
 def _blame(task: BatchedTask, policy: Policy, chunk: Chunk, error: Exception) -> RunError:
@@ -244,6 +264,7 @@ def _blame(task: BatchedTask, policy: Policy, chunk: Chunk, error: Exception) ->
                 candidates=chunk.candidates[row : row + 1],
                 seeds=np.array([[seed]], dtype=np.uint64),
                 compiled=chunk.compiled,
+                statistics=chunk.statistics,
             )
             try:
                 _rollout(task, policy, alone)

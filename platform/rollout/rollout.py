@@ -45,6 +45,10 @@ class Rollout:
     observations: Float | None = None
     """[S, n, do], observations met, when they were asked for."""
 
+    sums: Float | None = None
+    """[P, E, 2, do], sum of an episode's observations, over steps and agents, and sum of their
+    squares, when they were asked for."""
+
     @property
     def env_steps(self) -> int:
         """Steps of all episodes together; a joint step of n agents is one."""
@@ -58,6 +62,7 @@ def rollout(
     seeds: ArrayLike,
     *,
     record: int = 0,
+    summed: float | None = None,
 ) -> Rollout:
     """Run E whole episodes for each of P candidates, in this process.
 
@@ -67,8 +72,9 @@ def rollout(
         weights: [P, D], the policy's own weights (not the unit cube), finite.
         seeds: [E], the same episodes for every candidate, or [P, E]; integers >= 0.
         record: keep this many of the observations met, evenly spaced over episodes and steps.
+        summed: sum the observations acted upon, clipped to this bound; None: do not.
     Returns:
-        Returns and lengths [P, E], metrics, and observations if asked for.
+        Returns and lengths [P, E], metrics, and observations or their sums if asked for.
     Raises:
         ConfigError: a shape is wrong, a weight is not finite, a seed is negative, or none is given.
         RunError: the task paid a reward that is not finite; names candidate and episode.
@@ -98,7 +104,7 @@ def rollout(
     keep = _record_share(record, lane_seeds.size, size)
     for start in range(0, lane_seeds.size, size):
         part = slice(start, start + size)
-        chunks.append(run(task, policy, weights, candidate[part], lane_seeds[part], keep))
+        chunks.append(run(task, policy, weights, candidate[part], lane_seeds[part], keep, summed))
     returns = np.concatenate([chunk.returns for chunk in chunks]).reshape(shape)
     paid_as_earned = all(chunk.observed is chunk.returns for chunk in chunks)
     if not np.isfinite(returns).all():
@@ -119,6 +125,7 @@ def rollout(
             for name in names
         },
         observations=_recorded(chunks, record) if record else None,
+        sums=None if summed is None else _joined_sums(chunks).reshape(*shape, 2, -1),
     )
 
 
@@ -131,6 +138,37 @@ class _Chunk:
     lengths: NDArray[np.int64]
     metrics: Mapping[str, Float]
     observations: list[Float]
+    sums: Float | None
+
+
+class _ObservationSums:
+    """Sums of observations and of their squares, of each number alone, in float64.
+
+    Entry by entry, so that an episode's sums do not depend on the episodes beside it.
+    """
+
+    def __init__(self, shape: tuple[int, ...], bound: float) -> None:
+        self._bound, self.totals = bound, np.zeros((2, *shape))
+
+    def add(self, observations: Float | Float32, live: NDArray[np.bool_] | None = None) -> None:
+        """Add observations; of the episodes that are live, where these are rows."""
+        clipped = np.clip(observations, -self._bound, self._bound).astype(np.float64)
+        if live is not None:
+            clipped[~live] = 0.0
+        self.totals[0] += clipped
+        self.totals[1] += np.square(clipped)
+
+
+def _over_agents(sums: Float) -> Float:
+    """Return sums [L, 2, do] over the agents, in their order, of [2, L, n, do]."""
+    total = np.zeros_like(sums[:, :, 0])
+    for agent in range(sums.shape[2]):
+        total += sums[:, :, agent]
+    return np.asarray(total.swapaxes(0, 1))
+
+
+def _joined_sums(chunks: "list[_Chunk]") -> Float:
+    return np.concatenate([chunk.sums for chunk in chunks if chunk.sums is not None])
 
 
 def _record_share(record: int, lanes: int, chunk: int) -> int:
@@ -175,6 +213,7 @@ def _compiled_chunk(
     candidate: NDArray[np.int64],
     seeds: Seeds,
     keep: int,
+    summed: float | None,
 ) -> _Chunk:
     """Run L episodes to their common horizon, policy and task compiled; lane l of candidate[l]."""
     spec, length = task.spec, seeds.size
@@ -182,16 +221,24 @@ def _compiled_chunk(
     blocks = len(episodes.observations)
     actor, lane_weights = policy.lanes(), _to_lanes(weights, blocks, candidate)
     actions = lane_array(blocks, spec.agents, spec.action_size)
+    sums = None if summed is None else _ObservationSums(episodes.observations.shape, summed)
     kept, steps = [], _steps_to_record(spec.horizon, keep)
     for step in range(spec.horizon):
         if step in steps:
             kept.append(_from_lanes(episodes.observations, length))
+        if sums is not None:
+            sums.add(episodes.observations)
         actor.act(lane_weights, episodes.observations, actions)
         episodes.advance(actions)
     observed = _from_lanes(episodes.returns, length)
     raw = getattr(episodes, RAW_RETURNS, None)
     returns = observed if raw is None else _from_lanes(raw, length)
-    return _Chunk(returns, observed, np.full(length, spec.horizon, dtype=np.int64), {}, kept)
+    lengths = np.full(length, spec.horizon, dtype=np.int64)
+    over_lanes = None
+    if sums is not None:
+        over_lanes = np.stack([_from_lanes(part, length) for part in sums.totals])
+    summary = None if over_lanes is None else _over_agents(over_lanes)
+    return _Chunk(returns, observed, lengths, {}, kept, summary)
 
 
 def _batched_chunk(
@@ -201,6 +248,7 @@ def _batched_chunk(
     candidate: NDArray[np.int64],
     seeds: Seeds,
     keep: int,
+    summed: float | None,
 ) -> _Chunk:
     """Run L episodes until all are done, by the batched contract; lane l of candidate[l]."""
     spec, length = task.spec, seeds.size
@@ -214,11 +262,14 @@ def _batched_chunk(
     # Episodes may end long before the horizon, so every step is kept, and then every second one
     # each time that twice as many observations have come together as are wanted.
     kept, stride = [], 1
+    sums = None if summed is None else _ObservationSums(observations.shape, summed)
     for step in range(spec.horizon):
         if keep and step % stride == 0:
             kept.append(observations[~done])
             if sum(map(len, kept)) >= 2 * keep * length:
                 kept, stride = kept[::2], 2 * stride
+        if sums is not None:
+            sums.add(observations, ~done)
         actor.act(lane_weights, _to_lanes(observations, blocks), actions)
         lengths += ~done
         observations, reward, done, metrics = task.step(_from_lanes(actions, length))
@@ -227,4 +278,5 @@ def _batched_chunk(
             totals[name] = totals.get(name, 0.0) + value
         if done.all():
             break
-    return _Chunk(totals.pop(RAW_REWARD, observed), observed, lengths, totals, kept)
+    summary = None if sums is None else _over_agents(sums.totals)
+    return _Chunk(totals.pop(RAW_REWARD, observed), observed, lengths, totals, kept, summary)

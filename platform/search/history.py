@@ -15,6 +15,7 @@ from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.search.budget import Spent
+from rolecast.policies.normalisation import ObservationStatistics
 
 
 class Kind(StrEnum):
@@ -68,6 +69,10 @@ class Batch:
     incumbent: Float
     """[D], the incumbent after it."""
 
+    statistics: ObservationStatistics | None = None
+    """Of all observations of the search up to and with this batch, by which the incumbent and the
+    next candidates normalise them; None where the policy does not."""
+
     @property
     def means(self) -> Float:
         """[q], mean return of each candidate, as earned."""
@@ -102,7 +107,8 @@ class Batch:
 
     def to_bytes(self) -> bytes:
         """Encode for the journal."""
-        return to_bytes(vars(self) | {"kind": str(self.kind)})
+        known = None if self.statistics is None else self.statistics.to_json()
+        return to_bytes(vars(self) | {"kind": str(self.kind), "statistics": known})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -110,7 +116,9 @@ class Batch:
         fields: dict[str, Any] = from_bytes(data)
         if "episodes_of" not in fields:  # of a release before common episodes
             fields["episodes_of"] = fields["first"] + np.arange(len(fields["candidates"]))
-        return cls(**fields | {"kind": Kind(fields["kind"])})
+        known = fields.get("statistics")  # absent before observations could be normalised
+        statistics = None if known is None else ObservationStatistics.from_json(known)
+        return cls(**fields | {"kind": Kind(fields["kind"]), "statistics": statistics})
 
 
 def standard_errors(returns: Float) -> Float | None:
@@ -152,6 +160,12 @@ def history_table(batches: Sequence[Batch]) -> pa.Table:
 def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
     """Return one row a batch: what it was, and the incumbent after it."""
     ends = [batch.spent_after for batch in batches]
+    known = [batch.statistics for batch in batches if batch.statistics is not None]
+    normalised = {
+        "observation_count": np.array([each.count for each in known], dtype=np.int64),
+        "observation_mean": _lists([each.mean[None] for each in known]),
+        "observation_squares": _lists([each.squares[None] for each in known]),
+    }
     return pa.table(
         {
             "batch": np.array([batch.index for batch in batches], dtype=np.int64),
@@ -160,6 +174,7 @@ def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
             "evaluation": np.array([end.evaluations for end in ends], dtype=np.int64),
             "env_steps": np.array([end.env_steps for end in ends], dtype=np.int64),
             "candidate": _lists([batch.incumbent[None] for batch in batches]),
+            **(normalised if known else {}),
         }
     )
 
@@ -199,9 +214,18 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
                 env_steps=rows["env_steps"][part],
                 wall_time_s=float(rows["wall_time_s"][part.stop - 1]),
                 incumbent=np.array(marks["candidate"][row]),
+                statistics=_statistics(marks, row),
             )
         )
     return batches
+
+
+def _statistics(marks: Mapping[str, Any], row: int) -> ObservationStatistics | None:
+    """Return the statistics in a row of the incumbents, where the table has any."""
+    if "observation_count" not in marks:
+        return None
+    names = ("count", "mean", "squares")
+    return ObservationStatistics.from_json({n: marks[f"observation_{n}"][row] for n in names})
 
 
 def table_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:

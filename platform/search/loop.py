@@ -34,6 +34,7 @@ from rolecast.platform.search.session import (
     OptimizerSession,
     ResilientOptimizer,
 )
+from rolecast.policies.normalisation import ObservationStatistics, observation_bound
 
 CHECKPOINT_INTERVAL_S: Final = 10.0
 """Least time between two checkpoints."""
@@ -230,12 +231,36 @@ class Search:
         record = policy_hints.RECORDED_OBSERVATIONS if pending.kind is Kind.DESIGN else 0
         return self._run(pending.candidates, np.stack(seeds), labels, record)
 
+    @property
+    def statistics(self) -> ObservationStatistics | None:
+        """Statistics that normalise observations from now on; None where the policy has none."""
+        if observation_bound(self._plan.policy.options) is None:
+            return None
+        known = self.batches[-1].statistics if self.batches else None
+        return known or ObservationStatistics.none(self._plan.task.spec.observation_size)
+
+    def _statistics_after(self, kind: Kind, result: BatchResult) -> ObservationStatistics | None:
+        """Return the statistics with a batch; confirmation episodes are not counted."""
+        known = self.statistics
+        if known is None or result.sums is None or kind is Kind.CONFIRM:
+            return known
+        count = int(result.lengths.sum()) * self._plan.task.spec.agents
+        return known.merged(ObservationStatistics.of_sums(count, result.sums))
+
     def _run(
         self, candidates: Float, seeds: Seeds, labels: Sequence[str], record: int = 0
     ) -> BatchResult:
         evaluator, compiled = self._backend.evaluator, self._plan.compiled
         workers = evaluator.workers
-        chunks = cut(candidates, seeds, labels, compiled=compiled, workers=workers, record=record)
+        chunks = cut(
+            candidates,
+            seeds,
+            labels,
+            compiled=compiled,
+            workers=workers,
+            record=record,
+            statistics=self.statistics,
+        )
         results = evaluator.evaluate(chunks)
         return join(chunks, results, (len(seeds), seeds.shape[1]))
 
@@ -282,6 +307,7 @@ class Search:
             env_steps=self.spent.env_steps + np.cumsum(result.lengths.sum(axis=1)),
             wall_time_s=self.wall_time_s,
             incumbent=best,
+            statistics=self._statistics_after(pending.kind, result),
         )
 
     def _checkpoint(self, state: dict[str, Any]) -> None:

@@ -122,9 +122,11 @@ def measure(
     if not hasattr(task, "lanes") or not batches:
         return RunMeasurements(batches=len(batches))
     chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
-    cubes = np.stack([batches[index].incumbent for index in chosen])
+    weights = np.stack(
+        [policy.space.weights(batches[i].incumbent, batches[i].statistics) for i in chosen]
+    )
     seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, INCUMBENT_EPISODES)
-    returns = rollout(task, policy, policy.space.weights(cubes), seeds).returns
+    returns = rollout(task, policy, weights, seeds).returns
     stderrs = returns.std(axis=1, ddof=1) / np.sqrt(INCUMBENT_EPISODES)
     return RunMeasurements(
         batches=len(batches),

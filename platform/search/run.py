@@ -174,8 +174,11 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
         "time_shares": search.time_shares(),
         "workers": config.workers,
     }
-    weights = plan.policy.space.weights(search.incumbent)
-    save_policy(folder.policy_folder, plan.policy, weights, plan.task.spec, summary)
+    policy, statistics = plan.policy, search.statistics
+    weights = policy.space.weights(search.incumbent, statistics)
+    save_policy(
+        folder.policy_folder, policy, weights, plan.task.spec, summary, statistics=statistics
+    )
     write_json(folder.summary_file, summary)
     return result_of(folder, search.incumbent, summary)
 

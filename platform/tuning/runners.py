@@ -123,7 +123,8 @@ class SearchRunner:
 
     def policy(self) -> tuple[Policy, Float]:
         """Return the policy with the weights of the incumbent."""
-        return self._plan.policy, self._plan.policy.space.weights(self._search.incumbent)[None]
+        policy, search = self._plan.policy, self._search
+        return policy, policy.space.weights(search.incumbent, search.statistics)[None]
 
     def keep(self, report: int) -> None:
         """Keep nothing more: the run folder has every batch."""

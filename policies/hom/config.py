@@ -73,6 +73,7 @@ class HomConfig(PolicySettings):
             "rounds": self.rounds,
             "self_edges": self.self_edges,
             "observation_clip": float(self.observation_clip),
+            "normalise": self.normalise,
             "parameterisation": self.parameterisation,
             "centre": settings.centre,
             "ranges": dict(settings.ranges),

@@ -85,7 +85,7 @@ def render(
     task = _drawable(run.task)
     try:
         policy = run.policy(task)
-        weights = policy.space.weights(run.incumbent)[None]
+        weights = policy.space.weights(run.incumbent, run.statistics)[None]
 
         def player(task: BatchedTask, seeds: Seeds) -> Act:
             return lambda observations, step: policy.act(weights, observations[None])[0]
