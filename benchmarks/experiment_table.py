@@ -18,13 +18,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.benchmarks.result_table import (
-    ROWS_SCHEMA,
     UNFINISHED_KEY,
     Row,
     finished,
     read_rows,
+    write_rows,
 )
-from rolecast.core.files import write_json
 from rolecast.platform.tuning.comparison import ComparisonInterrupted, compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -225,8 +224,7 @@ def gather_rows(
         if found.record.done or table.keeps_unfinished:
             news[trial.key] = _row(trial, found, table, commits)
     if news:
-        rows = sorted((kept | news).values(), key=table.order)
-        write_json(path, {"schema": ROWS_SCHEMA, "cells": rows})
+        write_rows(path, sorted((kept | news).values(), key=table.order))
     over = finished(news.values())
     for key in filter(over.__contains__, news):
         note(f"{key}: {table.line(news[key])}")

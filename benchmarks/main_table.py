@@ -15,7 +15,7 @@ from rolecast.benchmarks.experiment_table import (
     trials_of,
 )
 from rolecast.benchmarks.result_table import Row, place
-from rolecast.benchmarks.table_text import fill_region, slug
+from rolecast.benchmarks.table_text import fill_region
 from rolecast.core.files import write_bytes
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED
@@ -151,7 +151,7 @@ def _entry(returns: Sequence[float], *, each_seed: bool) -> str:
 
 
 def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
-    """Write main.csv, main.md and one picture a heading; fill the README's region.
+    """Write main.csv, main.md and the picture of the first heading; fill the README's region.
 
     Args:
         rows: finished trials, any part of the table.
@@ -174,14 +174,15 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) 
             continue
         method = experiments[0].methods[0]
         yardsticks = team_yardsticks(experiments[0].tasks[0])
-        first = heading == FIRST_HEADING
-        picture = folder / ("main.png" if first else f"main_{slug(heading)}.png")
-        title = f"{heading}, {method.policy}: held-out return of the policy found"
-        write_bytes(picture, png(comparison(seeds, yardsticks=yardsticks, title=title)))
-        written.append(picture)
         parts.append(f"## {heading}, {method.policy}\n\n{markdown(seeds, each_seed=True)}")
         parts += [f"{each.name}: {each.text}\n" for each in yardsticks]
-        if readme is not None and first:
+        if heading != FIRST_HEADING:
+            continue
+        title = f"{heading}, {method.policy}: held-out return of the policy found"
+        drawing = comparison(seeds, yardsticks=yardsticks, title=title)
+        write_bytes(folder / "main.png", png(drawing))
+        written.append(folder / "main.png")
+        if readme is not None:
             region = _readme_region(seeds, yardsticks, method.policy)
             write_bytes(readme, fill_region(readme, REGION_BEGIN, REGION_END, region))
             written.append(readme)

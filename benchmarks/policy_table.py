@@ -9,6 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
 from rolecast.benchmarks.experiment_table import (
     ExperimentTable,
     TableTrial,
@@ -16,7 +20,18 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
+from rolecast.benchmarks.functions.known_page import (
+    BUDGET_SHARES,
+    LINE_WIDTH,
+    at_shares,
+    compared_graphs,
+    draw,
+    grouped,
+    middle,
+)
 from rolecast.benchmarks.result_table import Row, by_table
+from rolecast.core.files import write_all
+from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES, TABLE
@@ -29,6 +44,13 @@ POLICY_KIND: Final = "policy"
 QUICK_STEPS: Final = 24_000
 QUICK_LABELS: Final = ("random", "local, none", "local, found")
 QUICK_TEST_EPISODES: Final = 50
+
+AXIS_LABELS: Final = {
+    "evaluations": "evaluations",
+    "env_steps": "env steps",
+    "seconds": "wall time, s",
+}
+"""What returns are drawn over: a row of panels each."""
 
 
 def policy_trials(seeds: int) -> list[TableTrial]:
@@ -102,3 +124,133 @@ def policy_row(trial: TableTrial, end: TrialEnd) -> Row:
 def _report_at(reports: Sequence[Mapping[str, Any]], point: int) -> Mapping[str, Any]:
     """Return the first report at a point or behind it: a batch may reach over several points."""
     return next(report for report in reports if report["point"] >= point)
+
+
+def summary(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return a line for each task, contestant and share of the budget, in the order of rows.
+
+    Columns: median over seeds of the held-out return of the incumbent with its interval, the least
+    and the greatest, number of seeds, and the median wall time of the whole search.
+    """
+    lines = []
+    for cells, share, place in at_shares(rows, "returns"):
+        returns = [cell["returns"][place] for cell in cells]
+        lines.append(
+            {
+                "problem": cells[0]["problem"],
+                "contestant": cells[0]["contestant"],
+                "share": share,
+                **middle("earned", returns),
+                "least": min(returns),
+                "greatest": max(returns),
+                "seeds": len(cells),
+                "seconds": float(np.median([cell["seconds"][-1] for cell in cells])),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def gains(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return how much more the search with one graph earns than that with another, by seed.
+
+    Columns: problem, the two graphs, the median over seeds of the difference of their returns at
+    the end, its interval, and in how many seeds the first is better.
+    """
+    lines = []
+    for (problem,), cells in grouped(rows, "problem").items():
+        ends = {
+            contestant.removeprefix("local, "): {run["seed"]: run["returns"][-1] for run in runs}
+            for (contestant,), runs in grouped(cells, "contestant").items()
+            if contestant.startswith("local, ")
+        }
+        for first, second, more in compared_graphs(ends, lambda one, other: one - other):
+            lines.append(
+                {
+                    "problem": problem,
+                    "graphs": f"{first} - {second}",
+                    **middle("more", more),
+                    "better": sum(one > 0.0 for one in more),
+                    "seeds": len(more),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the page: what structure is worth on policies, then every task's table."""
+    episodes = " or ".join(str(count) for count in sorted({row["test_episodes"] for row in rows}))
+    budget = max(row["env_steps"][-1] for row in rows)
+    lines = [
+        "# Optimisers on policies",
+        "",
+        f"Held-out return ({episodes} fresh episodes) of the incumbent along searches of `hom` "
+        f"over {budget:,} env steps, at a quarter, at half and at the end: median over seeds, from "
+        "0 on, its 90 % bootstrap interval, and at the end each seed. Nobody knows a true graph "
+        "here. Wall time is of one core with other work beside it. Written by "
+        "`rolecast bench optimizers --only kind=policy`.",
+    ]
+    compared = gains(rows)
+    if len(compared):
+        lines += [
+            "",
+            "## What the graph is worth",
+            "",
+            "Return at the end with one graph less that with another, seed by seed.",
+            "",
+            "| task | graphs | more | first better |",
+            "|---|---|---|---|",
+        ]
+        lines += [
+            f"| {line.problem} | {line.graphs} | **{line.more:+.1f}** "
+            f"[{line.low:+.1f}, {line.high:+.1f}] | {line.better} of {line.seeds} |"
+            for line in compared.itertuples()
+        ]
+    ends = {
+        key: " ".join(f"{run['returns'][-1]:.0f}" for run in runs)
+        for key, runs in grouped(rows, "problem", "contestant").items()
+    }
+    for problem, part in summary(rows).groupby("problem", sort=False):
+        head = " | ".join(f"{share:.0%} of the budget" for share in BUDGET_SHARES)
+        lines += ["", f"## {problem}", "", f"| optimiser | {head} | each seed | s a search |"]
+        lines.append(f"|---|{'---|' * (len(BUDGET_SHARES) + 2)}")
+        for contestant, cells in part.groupby("contestant", sort=False):
+            entries = [
+                f"**{cell.earned:.1f}** [{cell.low:.0f}, {cell.high:.0f}]"
+                for cell in cells.itertuples()
+            ]
+            entries += [ends[str(problem), str(contestant)], f"{cells['seconds'].iloc[0]:.0f}"]
+            lines.append(f"| {contestant} | {' | '.join(entries)} |")
+    return "\n".join(lines) + "\n"
+
+
+def picture(rows: Sequence[Row]) -> Figure:
+    """Draw held-out return, a column of panels a task, over evaluations, env steps and time."""
+    problems = grouped(rows, "problem")
+    contestants = list(dict.fromkeys(row["contestant"] for row in rows))
+    columns = len(problems)
+    drawing, panels = panel_grid(
+        columns * len(AXIS_LABELS), columns, width=max(9.0, 5.0 * columns), height=2.8
+    )
+    for row, (over, label) in enumerate(AXIS_LABELS.items()):
+        for column, ((problem,), cells) in enumerate(problems.items()):
+            axes = panels[row * columns + column]
+            for (contestant,), runs in grouped(cells, "contestant").items():
+                style = line_style(contestants.index(contestant), LINE_WIDTH)
+                draw(axes, runs, over, "returns", style)
+            panel_style(axes, problem, scale="linear")
+            axes.set_xlabel(label, fontsize=9)
+    handles = legend_lines(panels[0], contestants, LINE_WIDTH)
+    drawing.legend(handles=handles, loc="outside lower center", frameon=False, fontsize=8, ncols=4)
+    drawing.supylabel("held-out return of the incumbent", fontsize=10)
+    return drawing
+
+
+def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write optimizers_policies.csv, .md and .png beside the results file."""
+    return write_all(
+        {
+            folder / "optimizers_policies.csv": summary(rows).to_csv(index=False).encode(),
+            folder / "optimizers_policies.md": markdown(rows).encode(),
+            folder / "optimizers_policies.png": png(picture(rows)),
+        }
+    )

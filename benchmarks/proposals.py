@@ -6,7 +6,7 @@ time of both, as some learn when told and some when asked, and memory beyond the
 
 import resource
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import ceil
 from multiprocessing import get_context
@@ -18,7 +18,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rolecast.benchmarks.functions.published_suite import LARGEST_DIMENSIONS
-from rolecast.benchmarks.peak import peak_mib
+from rolecast.benchmarks.result_table import ResultTable, Row, place
+from rolecast.benchmarks.timing import peak_mib
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.registry import (
@@ -174,3 +175,47 @@ def _evaluations(dimension: int, count: int) -> tuple[Float, Float, Float]:
     points = rng.random((count, dimension))
     values = -np.square(points - 0.3).mean(1) + 0.02 * rng.standard_normal(count)
     return points, values, np.full(count, 0.02)
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the page: one table, a line for each optimiser and number of dimensions."""
+    told = sorted({count for row in rows for count in row["told"]})
+    limits = ", ".join(str(limit) for limit in sorted({row["limit"] for row in rows}))
+    text = [
+        "# What a proposal costs",
+        "",
+        f"Processor seconds of one core to take in the last {ASK_BATCH} of N evaluations and to be "
+        f"asked for {ASK_BATCH} candidates, with the fit that is due, and MiB beyond those of "
+        "libraries and data. Each measurement "
+        f"is a process of its own; one that takes more than {limits} s is given up (`>`), and so "
+        "are those with more evaluations. Default settings, but for a first design of "
+        f"{ASK_BATCH} points, so that models are used. Written by `rolecast bench proposals`.",
+        "",
+        f"| optimiser | D | {' | '.join(f'N = {count:,}' for count in told)} |",
+        f"|---|---|{'---|' * len(told)}",
+    ]
+    for row in rows:
+        found = dict(zip(row["told"], zip(row["seconds"], row["mib"], strict=True), strict=True))
+        entries = [_entry(found.get(count), row["limit"]) for count in told]
+        text.append(f"| {row['optimizer']} | {row['dimension']} | {' | '.join(entries)} |")
+    return "\n".join(text) + "\n"
+
+
+def _entry(found: tuple[float | None, float | None] | None, limit: int) -> str:
+    if found is None:
+        return ""
+    seconds, mib = found
+    if seconds is None or mib is None:
+        return f"> {limit} s"
+    time = f"{seconds:.1f}" if seconds >= 1.0 else f"{max(seconds, 0.001):.3f}"
+    return f"{time} s, {mib:.0f} MiB"
+
+
+PROPOSALS_TABLE: Final[ResultTable[ProposalRun]] = ResultTable(
+    file="proposals.json",
+    kinds=("optimizer", "dimension"),
+    run=run_proposals,
+    order=lambda row: (place(row["optimizer"], [*OPTIMIZERS, *BASELINES]), row["dimension"]),
+    line=lambda row: f"{row['seconds']} s",
+    pages=lambda rows: {"proposals.md": markdown(rows).encode()},
+)

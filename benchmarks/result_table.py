@@ -4,6 +4,7 @@ A cell is a frozen value with a `key`; a cell whose key is in the results file i
 again. Cells run in parallel, and each is kept in the file as it ends.
 """
 
+import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from threadpoolctl import threadpool_limits
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_all, write_json
+from rolecast.core.files import read_json, write_all, write_bytes
 
 ROWS_SCHEMA: Final = 1
 UNFINISHED_KEY: Final = "unfinished"
@@ -81,6 +82,12 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Replace the rows of a results file; each is a line of it."""
+    lines = ",\n".join(json.dumps(row, allow_nan=False) for row in rows)
+    write_bytes(path, f'{{"schema": {ROWS_SCHEMA}, "cells": [\n{lines}\n]}}\n'.encode())
+
+
 def finished(rows: Iterable[Row]) -> set[str]:
     """Return the keys of the rows to which nothing is to come."""
     return {row["key"] for row in rows if not row.get(UNFINISHED_KEY)}
@@ -140,7 +147,7 @@ class ResultTable(Generic[Cell]):
         for row in _results(missing, self.run, processes):
             others = [each for each in rows if each["key"] != row["key"]]
             rows = sorted([*others, row], key=self.order)
-            write_json(path, {"schema": ROWS_SCHEMA, "cells": rows})
+            write_rows(path, rows)
             note(f"{row['key']}: {self.line(row)}")
         return rows
 

@@ -18,13 +18,20 @@ def spread(values: Sequence[float]) -> str:
     return f"{number(min(values))} to {number(max(values))}"
 
 
-def table(lines: Iterable[Sequence[str]]) -> str:
-    """Return lines of Markdown; the second says how columns are aligned."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def table(head: Sequence[str], lines: Iterable[Sequence[str]], rule: Sequence[str] = ()) -> str:
+    """Return a table of Markdown.
+
+    Args:
+        head: names of the columns.
+        lines: their entries.
+        rule: how each column is aligned, "---:" to the right; empty: all to the left.
+    """
+    every = (head, rule or ("---",) * len(head), *lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in every)
 
 
 def machine_line(machine: Mapping[str, Any]) -> str:
-    """Return what `envs_speed.machine` told, as a sentence."""
+    """Return what `timing.machine` found, as a sentence."""
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     cores, python = machine["cores"], machine["python"]
     return f"{machine['processor']}, {cores} cores; Python {python}, {versions}."

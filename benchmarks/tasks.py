@@ -1,13 +1,14 @@
 """What scripted policies earn in every task, and pictures of them: the figures of docs/tasks.md."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from rolecast.benchmarks.result_table import ResultTable, Row, place
 from rolecast.benchmarks.table_text import fill_region, table
-from rolecast.core.files import read_json, write_bytes, write_json
+from rolecast.core.files import write_bytes
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
 from rolecast.envs.scripted import SCRIPTED
@@ -24,8 +25,6 @@ OTHER_EPISODES: Final = 100
 
 CHAIN_EPISODES: Final = 20
 """In a chain of segments, the slowest of all."""
-
-QUICK_EPISODES: Final = 2
 
 TABLE_HEAD: Final = (
     "task",
@@ -56,97 +55,92 @@ DRAWN_TASKS: Final[Mapping[str, tuple[str, int]]] = MappingProxyType(
 """Task to the policy that is drawn, and its steps."""
 
 
-def task_list(*, quick: bool) -> list[str]:
-    """Return the ids measured: all that are listed; quick, the smallest of each family."""
-    if quick:
-        return [*(f"{name}_{family.sizes[0]}" for name, family in FAMILIES.items()), *NAMED_TASKS]
-    return [*task_specs()]
+@dataclass(frozen=True, kw_only=True)
+class ScriptedRun:
+    """A scripted policy in a task."""
+
+    task: str
+    """Task id."""
+
+    policy: str
+    """Name among the scripted policies."""
+
+    episodes: int
+    """Held-out episodes played."""
+
+    @property
+    def key(self) -> str:
+        """Name of its row."""
+        return f"{self.task} / {self.policy} / {self.episodes}"
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Names by kind of filter."""
+        return {"task": self.task, "policy": self.policy}
 
 
-def measure_all(path: Path, *, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
-    """Evaluate every scripted policy in every task that it can play, on held-out episodes.
-
-    Args:
-        path: JSON file of the results; a task that it has with as many episodes is not played
-            again, each other one is written to it at once.
-        quick: few episodes of few tasks; says nothing, shows that it works.
-        note: told of each policy that is evaluated.
-    Returns:
-        JSON values: task id to its sizes, its source and `returns`: policy to mean, standard error,
-        episodes and mean steps of an episode.
-    """
-    kept = read_json(path) if path.is_file() else {}
-    specs, results = task_specs(), dict[str, Any]()
-    for task_id in task_list(quick=quick):
-        episodes = _episodes(task_id, quick=quick)
-        row = kept.get(task_id)
-        known = {} if row is None else row["returns"]
-        current = set(known) == set(_players(task_id))
-        if not current or any(each["episodes"] != episodes for each in known.values()):
-            row = {**asdict(specs[task_id]), "returns": _returns(task_id, episodes, note)}
-        results[task_id] = row
-        write_json(path, results | {each: kept[each] for each in kept if each not in results})
-    return results
+def scripted_runs() -> list[ScriptedRun]:
+    """Return every scripted policy in every listed task that it can play."""
+    return [run for task_id in task_specs() for run in _runs_in(task_id, None)]
 
 
-def _episodes(task_id: str, *, quick: bool) -> int:
-    """Return how many episodes of a task are played."""
-    if quick:
-        return QUICK_EPISODES
-    task = make_task(task_id)
-    if hasattr(task, "lanes"):
-        return COMPILED_EPISODES
-    return CHAIN_EPISODES if task_id.startswith("manyagent") else OTHER_EPISODES
+def quick_scripted_runs() -> list[ScriptedRun]:
+    """Return few episodes of the smallest task of each family; shows that it works."""
+    smallest = [f"{name}_{family.sizes[0]}" for name, family in FAMILIES.items()]
+    return [run for task_id in (*smallest, *NAMED_TASKS) for run in _runs_in(task_id, 2)]
 
 
-def _players(task_id: str) -> list[str]:
-    """Return the scripted policies that can play a task."""
+def _runs_in(task_id: str, episodes: int | None) -> list[ScriptedRun]:
+    """Return the runs in a task; None plays as many episodes as its speed allows."""
     task = make_task(task_id)
     names = [name for name, script in SCRIPTED.items() if script.plays(task)]
+    slow = CHAIN_EPISODES if task_id.startswith("manyagent") else OTHER_EPISODES
+    count = episodes or (COMPILED_EPISODES if hasattr(task, "lanes") else slow)
     task.close()
-    return names
+    return [ScriptedRun(task=task_id, policy=name, episodes=count) for name in names]
 
 
-def _returns(task_id: str, episodes: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return what each scripted policy that can play a task earns."""
-    returns = {}
-    for name in _players(task_id):
-        found = evaluate(name, task=task_id, episodes=episodes)
-        returns[name] = {
-            "mean": found.episode_return_mean,
-            "stderr": found.episode_return_stderr,
-            "episodes": found.episodes,
-            "steps_mean": found.env_steps / found.episodes,
-        }
-        note(f"{task_id}, {name}: {_number(returns[name])}")
-    return returns
+def run_scripted(run: ScriptedRun) -> Row:
+    """Evaluate a scripted policy; return its row, JSON values."""
+    spec = task_specs()[run.task]
+    found = evaluate(run.policy, task=run.task, episodes=run.episodes)
+    return {
+        "key": run.key,
+        "task": run.task,
+        "agents": spec.agents,
+        "observation_size": spec.observation_size,
+        "action_size": spec.action_size,
+        "horizon": spec.horizon,
+        "policy": run.policy,
+        "mean": found.episode_return_mean,
+        "stderr": found.episode_return_stderr,
+        "episodes": found.episodes,
+        "steps_mean": found.env_steps / found.episodes,
+    }
 
 
-def markdown(results: Mapping[str, Any]) -> str:
+def markdown(rows: Sequence[Row]) -> str:
     """Return the table of all results, a line for each policy in each task."""
-    lines = [TABLE_HEAD, ("---", *["---:"] * 4, "---", "---:", "---:")]
-    for task_id, row in results.items():
-        sizes = [row[name] for name in ("agents", "observation_size", "action_size", "horizon")]
-        lines += [
-            (
-                f"`{task_id}`",
-                *map(str, sizes),
-                f"`{name}`",
-                _number(found),
-                f"{found['episodes']:,}",
-            )
-            for name, found in row["returns"].items()
-        ]
-    return table(lines) + "\n"
+    lines = [
+        (
+            f"`{row['task']}`",
+            *(str(row[name]) for name in ("agents", "observation_size", "action_size", "horizon")),
+            f"`{row['policy']}`",
+            _number(row),
+            f"{row['episodes']:,}",
+        )
+        for row in rows
+    ]
+    return table(TABLE_HEAD, lines, ("---", *["---:"] * 4, "---", "---:", "---:")) + "\n"
 
 
-def write_page(results: Mapping[str, Any], page: Path) -> None:
+def write_page(rows: Sequence[Row], page: Path) -> None:
     """Fill the table of a page.
 
     Raises:
         RequestError: the page has no region for it.
     """
-    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, markdown(results)))
+    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, markdown(rows)))
 
 
 def draw_all(
@@ -169,3 +163,15 @@ def _number(found: Mapping[str, Any]) -> str:
     """Return a mean and its standard error, with the digits that the error leaves."""
     digits = 2 if found["stderr"] < 1.0 else 1
     return f"{found['mean']:.{digits}f} +- {found['stderr']:.{digits}f}"
+
+
+TASK_ORDER: Final = [*task_specs()]
+
+SCRIPTED_TABLE: Final[ResultTable[ScriptedRun]] = ResultTable(
+    file="tasks.json",
+    kinds=("task", "policy"),
+    run=run_scripted,
+    order=lambda row: (place(row["task"], TASK_ORDER), place(row["policy"], [*SCRIPTED])),
+    line=_number,
+    pages=lambda _: {},
+)

@@ -1,4 +1,4 @@
-"""Writes the competitors' table for readers: Markdown and one picture, beside printed figures."""
+"""Writes the competitors' table for readers: Markdown, beside printed figures."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from rolecast.benchmarks.functions.published_suite import (
     ALEBO_BRANIN,
@@ -19,20 +18,8 @@ from rolecast.benchmarks.functions.published_suite import (
 )
 from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun
 from rolecast.benchmarks.result_table import ResultTable, by_table
-from rolecast.platform.reports.style import (
-    INK,
-    legend_lines,
-    line_style,
-    panel_grid,
-    panel_style,
-    png,
-)
 
 PUBLISHED_FILE: Final = Path(__file__).with_name("published.csv")
-LEAST_REGRET: Final = 1e-5
-"""Regrets below are drawn as this."""
-
-PANEL_COLUMNS: Final = 4
 Row = Mapping[str, Any]
 
 
@@ -149,45 +136,6 @@ def _printed(line: Mapping[str, str] | None) -> str:
     return line["regret"] + (f" {sign}{line['spread']}" if line["spread"] else "")
 
 
-def picture(rows: Sequence[Row]) -> Figure:
-    """Draw the regret of the best point so far against evaluations; medians, a panel a problem."""
-    there = {row["problem"] for row in rows}
-    problems = [problem.name for problem in PUBLISHED_PROBLEMS if problem.name in there]
-    names = list(dict.fromkeys(row["contestant"] for row in rows))
-    drawing, panels = panel_grid(
-        len(problems) + 1, PANEL_COLUMNS, width=3.6 * PANEL_COLUMNS, height=2.8
-    )
-    for axes, problem in zip(panels, problems, strict=False):
-        for place, name in enumerate(names):
-            runs = [row for row in rows if (row["problem"], row["contestant"]) == (problem, name)]
-            if runs:
-                regrets = np.maximum(
-                    np.median([run["observed"] for run in runs], axis=0), LEAST_REGRET
-                )
-                axes.plot(runs[0]["evaluations"], regrets, **line_style(place))
-        for line in published():
-            if line["problem"] == problem:
-                regret = max(float(line["regret"]), LEAST_REGRET)
-                axes.plot(int(line["evaluations"]), regret, "x", color=INK, ms=6)
-        panel_style(axes, problem)
-    for axes in panels[len(problems) :]:
-        axes.set_axis_off()
-    handles = legend_lines(panels[-1], names)
-    handles += panels[-1].plot([], [], "x", color=INK, ms=6, label="published")
-    panels[-1].legend(handles=handles, frameon=False, fontsize=7, loc="center", ncols=2)
-    drawing.supxlabel("evaluations", fontsize=10)
-    drawing.supylabel("simple regret of the best point so far", fontsize=10)
-    return drawing
-
-
-def pages(rows: Sequence[Row]) -> dict[str, bytes]:
-    """Return the page and the picture."""
-    return {
-        "competitors.md": markdown(rows).encode(),
-        "competitors.png": png(picture(rows)),
-    }
-
-
 PUBLISHED_TABLE: Final[ResultTable[FunctionRun]] = ResultTable(
     file="competitors.json",
     kinds=("problem", "contestant", "seed"),
@@ -197,5 +145,5 @@ PUBLISHED_TABLE: Final[ResultTable[FunctionRun]] = ResultTable(
         [method.name for method in published_methods()],
     ),
     line=lambda row: f"regret {row['observed'][-1]} in {row['seconds'][-1]:.1f} s",
-    pages=pages,
+    pages=lambda rows: {"competitors.md": markdown(rows).encode()},
 )

@@ -26,7 +26,7 @@ from rolecast.platform.cli import (
     search,
 )
 
-BENCH_MODULE: Final = "rolecast.benchmarks.commands.app"
+BENCH_MODULE: Final = "rolecast.benchmarks.app"
 """Module of `rolecast bench`; above this room, so it is found by name."""
 
 app = typer.Typer(

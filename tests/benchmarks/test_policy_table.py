@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import rolecast
-from rolecast.benchmarks.policy_page import gains, markdown, write_files
 from rolecast.benchmarks.policy_table import (
+    gains,
+    markdown,
     policy_trials,
     quick_policy_trials,
     run_policy_table,
+    write_files,
 )
 from rolecast.benchmarks.result_table import chosen
 from rolecast.core.seeds import Purpose, episode_seeds

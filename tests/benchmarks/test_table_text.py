@@ -15,7 +15,8 @@ def test_a_number_has_two_digits_or_all_before_the_point(value: float, text: str
 
 def test_a_table_has_a_line_for_each_row() -> None:
     assert spread([3.0, 0.5, 21.0]) == "0.50 to 21"
-    assert table([("a", "b"), ("---", "---"), ("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert table(("a", "b"), [("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert table(("a",), [], ("---:",)) == "| a |\n| ---: |"
 
 
 def test_a_name_in_a_file_name_is_letters_and_digits_joined() -> None:

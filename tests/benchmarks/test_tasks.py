@@ -9,10 +9,11 @@ from rolecast.benchmarks.tasks import (
     DRAWN_TASKS,
     REGION_BEGIN,
     REGION_END,
+    SCRIPTED_TABLE,
     draw_all,
     markdown,
-    measure_all,
-    task_list,
+    quick_scripted_runs,
+    scripted_runs,
     write_page,
 )
 from rolecast.core.errors import RequestError
@@ -21,9 +22,13 @@ from rolecast.envs.registry import task_specs
 
 def test_every_listed_task_is_measured_with_all_that_can_play_it(tmp_path: Path) -> None:
     told: list[str] = []
-    results = measure_all(tmp_path / "tasks.json", quick=True, note=told.append)
-    assert [*results] == task_list(quick=True)
-    players = {name: [*row["returns"]] for name, row in results.items()}
+    runs = quick_scripted_runs()
+    rows = SCRIPTED_TABLE.run_missing(runs, tmp_path, processes=1, note=told.append)
+    assert [row["key"] for row in rows] == [run.key for run in runs]
+    players: dict[str, list[str]] = {}
+    for row in rows:
+        players.setdefault(row["task"], []).append(row["policy"])
+    first = next(row for row in rows if row["key"] == "pred_prey_3 / chase / 2")
     assert players.pop("drone_delivery_3") == ["blind_expert", "expert", "random"]
     assert (
         players.pop("pred_prey_3")
@@ -35,29 +40,27 @@ def test_every_listed_task_is_measured_with_all_that_can_play_it(tmp_path: Path)
         ]
     )
     assert set(map(tuple, players.values())) == {("random",)}
-    assert len(told) == sum(len(row["returns"]) for row in results.values())
+    assert len(told) == 1 + len(rows)
     again: list[str] = []
-    assert measure_all(tmp_path / "tasks.json", quick=True, note=again.append) == results
-    assert again == []
+    assert SCRIPTED_TABLE.run_missing(runs, tmp_path, processes=1, note=again.append) == rows
+    assert again == [f"{len(rows)} of {len(rows)} cells are there; 0 to run"]
     found = rolecast.evaluate("chase", task="pred_prey_3", episodes=2)
-    assert results["pred_prey_3"]["returns"]["chase"]["mean"] == found.episode_return_mean
+    assert first["mean"] == found.episode_return_mean
 
 
 def test_the_long_table_has_all_listed_tasks() -> None:
-    assert task_list(quick=False) == [*task_specs()]
+    runs = scripted_runs()
+    assert list(dict.fromkeys(run.task for run in runs)) == [*task_specs()]
+    assert len({run.key for run in runs}) == len(runs)
+    assert {run.episodes for run in runs} == {20, 100, 1000}
     assert DRAWN_TASKS.keys() <= task_specs().keys()
 
 
-ROW = {"agents": 2, "observation_size": 3, "action_size": 1, "horizon": 50}
-RESULTS = {
-    "duel": {
-        **ROW,
-        "returns": {
-            "random": {"mean": -1.234, "stderr": 0.056, "episodes": 1000},
-            "chase": {"mean": 1234.5678, "stderr": 12.34, "episodes": 1000},
-        },
-    }
-}
+ROW = {"task": "duel", "agents": 2, "observation_size": 3, "action_size": 1, "horizon": 50}
+RESULTS = [
+    {**ROW, "policy": "random", "mean": -1.234, "stderr": 0.056, "episodes": 1000},
+    {**ROW, "policy": "chase", "mean": 1234.5678, "stderr": 12.34, "episodes": 1000},
+]
 
 
 def test_a_page_gets_a_line_for_each_policy_and_keeps_the_rest(tmp_path: Path) -> None:

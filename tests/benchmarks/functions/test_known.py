@@ -24,9 +24,8 @@ from rolecast.benchmarks.functions.known_suite import (
 )
 from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun, OptimizerMethod
 from rolecast.benchmarks.policy_table import policy_trials, quick_policy_trials
-from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
+from rolecast.benchmarks.result_table import chosen, write_rows
 from rolecast.core.errors import RequestError
-from rolecast.core.files import write_json
 from rolecast.platform.optimizers.protocol import SharesEpisodes
 from rolecast.platform.optimizers.registry import make_optimizer
 
@@ -140,9 +139,7 @@ def test_finished_cells_are_kept_and_not_run_again(tmp_path: Path) -> None:
     cells = chosen(quick_known_runs(), filters, KNOWN_TABLE.kinds)
     told: list[str] = []
     path = tmp_path / KNOWN_TABLE.file
-    write_json(
-        path, {"schema": ROWS_SCHEMA, "cells": [row("random", 0, [0.5]) | {"key": cells[0].key}]}
-    )
+    write_rows(path, [row("random", 0, [0.5]) | {"key": cells[0].key}])
     first = KNOWN_TABLE.run_missing(cells, tmp_path, processes=1, note=told.append)
     assert told[0] == f"1 of {len(cells)} cells are there; {len(cells) - 1} to run"
     assert [row["key"] for row in first] == [cell.key for cell in cells]

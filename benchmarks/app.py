@@ -1,0 +1,309 @@
+"""`rolecast bench`: the measurements that the documentation quotes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rolecast.benchmarks.options import (
+    Out,
+    Processes,
+    Quick,
+    Seeds,
+    folder_of,
+    kept_results,
+    only_option,
+    run_table,
+    tell,
+    write_results,
+)
+from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
+
+app = typer.Typer(help="Make the result tables of docs/results again.", no_args_is_help=True)
+
+
+@app.command("main")
+def main_table(
+    *,
+    seeds: Seeds = 5,
+    quick: Quick = False,
+    only: Annotated[list[str] | None, only_option("task=, optimizer=, seed= or env_steps=")] = None,
+    processes: Processes = 2,
+    out: Out = None,
+    readme: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="README whose result region is filled.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run every optimiser on every task at every budget; hours, in pieces as you like.
+
+    A finished search is kept and not computed again, one that is stopped goes on where it was;
+    tables and pictures are written anew at the end of each call.
+    """
+    from rolecast.benchmarks import main_table as table
+    from rolecast.benchmarks.result_table import chosen
+
+    folder = folder_of(out, quick=quick)
+    every = table.quick_main_trials() if quick else table.main_trials(seeds)
+    trials = chosen(every, only or [], table.MAIN_FILTERS)
+    rows = table.run_main_table(trials, folder / "main.json", processes=processes, note=warn)
+    written = table.write_main_table(rows, folder, readme=readme)
+    tell(rows, written, json=json)
+
+
+@app.command("structure")
+def structure_found(
+    *,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PART", help="stability or recovery; many. What else is there stays."),
+    ] = None,
+    seeds: Seeds = 5,
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Compare the edges that searches find with each other and with true ones; minutes.
+
+    Stability: edges of the policy's Hessian, by seeds and numbers of policies. Recovery: pairs
+    found in the returns of functions whose graph is known.
+    """
+    from rolecast.benchmarks import structure as table
+    from rolecast.core.errors import unknown_name
+
+    for name in part or ():
+        if name not in table.PART_PAGES:
+            raise unknown_name("--part", name, table.PART_PAGES)
+    runs = table.quick_structure_runs(seeds) if quick else table.structure_runs(seeds)
+    only = [f"part={name}" for name in part or ()]
+    folder = folder_of(out, quick=quick)
+    run_table(table.STRUCTURE_TABLE, runs, only, folder, processes=1, json=json)
+
+
+@app.command("tasks")
+def task_returns(
+    *,
+    quick: Quick = False,
+    out: Out = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Page whose table is filled: docs/tasks.md.")
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw tasks into this: docs/tasks.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Evaluate the scripted policies in every task that they can play; minutes.
+
+    A finished policy in a task is kept in tasks.json at once and not played again.
+    """
+    from rolecast.benchmarks import tasks as table
+
+    if pictures is not None:
+        table.draw_all(pictures, table.DRAWN_TASKS, warn)
+    folder = folder_of(out, quick=quick)
+    runs = table.quick_scripted_runs() if quick else table.scripted_runs()
+    rows = table.SCRIPTED_TABLE.run_missing(runs, folder, processes=1, note=warn)
+    written = table.SCRIPTED_TABLE.write(rows, folder)
+    if page is not None:
+        table.write_page(rows, page)
+        written.append(page)
+    tell(rows, written, json=json)
+
+
+@app.command("optimizers")
+def optimizers_table(
+    *,
+    seeds: Seeds = 5,
+    quick: Quick = False,
+    only: Annotated[list[str] | None, only_option("problem=, kind=, contestant= or seed=")] = None,
+    processes: Processes = 2,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run every optimiser, with and without structure, on functions of known optimum and policies.
+
+    Some two hours of one core, in pieces as you like (`--only kind=policy`, say): a finished cell
+    is kept at once, in optimizers.json or optimizers_policies.json.
+    """
+    from rolecast.benchmarks import policy_table
+    from rolecast.benchmarks.experiment_table import TableTrial
+    from rolecast.benchmarks.functions.known_page import KNOWN_TABLE, ratios
+    from rolecast.benchmarks.functions.known_suite import known_runs, quick_known_runs
+    from rolecast.benchmarks.functions.runs import FunctionRun
+    from rolecast.benchmarks.result_table import chosen
+
+    folder = folder_of(out, quick=quick)
+    runs = quick_known_runs() if quick else known_runs(seeds)
+    trials = policy_table.quick_policy_trials() if quick else policy_table.policy_trials(seeds)
+    cells: list[FunctionRun | TableTrial] = chosen([*runs, *trials], only or [], KNOWN_TABLE.kinds)
+    functions = KNOWN_TABLE.run_missing(
+        [cell for cell in cells if isinstance(cell, FunctionRun)],
+        folder,
+        processes=processes,
+        note=warn,
+    )
+    path = folder / policy_table.POLICIES_FILE
+    searches = policy_table.run_policy_table(
+        [cell for cell in cells if isinstance(cell, TableTrial)],
+        path,
+        processes=processes,
+        note=warn,
+    )
+    written = KNOWN_TABLE.write(functions, folder)
+    if searches:
+        written += [path, *policy_table.write_files(searches, folder)]
+    compared = {
+        "ratios": ratios(functions).to_dict("records"),
+        "gains": policy_table.gains(searches).to_dict("records"),
+    }
+    tell([*functions, *searches], written, json=json, **(compared if json else {}))
+
+
+@app.command("baselines")
+def baselines_ledger(
+    *,
+    seeds: Seeds = 3,
+    quick: Quick = False,
+    only: Annotated[list[str] | None, only_option("arena=, contestant= or seed=")] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Name the cells, and say which are there; run nothing.")
+    ] = False,
+    processes: Processes = 1,
+    out: Out = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Page whose ledger is filled: docs/baselines.md."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Train every baseline where it is known what it should reach; hours, in pieces as you like.
+
+    A finished training is kept in baselines.json and not run again; one that is stopped
+    goes on from its last point. Pictures, and the page if one is given, are written anew at the
+    end of each call.
+    """
+    from rolecast.benchmarks import ledger
+    from rolecast.benchmarks.result_table import chosen, finished, read_rows
+
+    folder = folder_of(out, quick=quick)
+    path = folder / "baselines.json"
+    every = ledger.quick_ledger_trials() if quick else ledger.ledger_trials(seeds)
+    trials = chosen(every, only or [], ledger.LEDGER_FILTERS)
+    if listed:
+        done = finished(read_rows(path))
+        if json:
+            print_json({trial.key: trial.key in done for trial in trials})
+        else:
+            for trial in trials:
+                say(f"{'there ' if trial.key in done else 'to run'}  {trial.key}")
+        return
+    from rolecast.benchmarks.ledger_page import write_files
+
+    rows = ledger.run_ledger(trials, path, processes=processes, note=warn)
+    searches = read_rows(folder / "main.json")
+    written = [path, *write_files(rows, folder, page=page, searches=searches)]
+    tell(rows, written, json=json)
+
+
+@app.command("competitors")
+def competitors_table(
+    *,
+    seeds: Seeds = 3,
+    quick: Quick = False,
+    only: Annotated[list[str] | None, only_option("problem=, contestant= or seed=")] = None,
+    processes: Processes = 2,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run every optimiser on functions with published results; hours, in pieces as you like.
+
+    A finished cell is kept in competitors.json at once and not computed again.
+    """
+    from rolecast.benchmarks.functions.published_page import PUBLISHED_TABLE
+    from rolecast.benchmarks.functions.published_suite import published_runs, quick_published_runs
+
+    runs = quick_published_runs() if quick else published_runs(seeds)
+    run_table(
+        PUBLISHED_TABLE, runs, only, folder_of(out, quick=quick), processes=processes, json=json
+    )
+
+
+@app.command("envs")
+def envs_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
+    """Measure env-steps/s of the tasks against mpe2, Gymnasium and gymnasium-robotics; minutes."""
+    from rolecast.benchmarks.speed import envs
+
+    results = envs.measure_all(quick=quick, note=warn)
+    page = envs.markdown(results)
+    for group in () if json else results["groups"]:
+        say(f"\n{group['title']}. {envs.compared(results, group)}")
+        print_table(envs.TABLE_HEAD, envs.rows(results, group))
+    write_results(folder_of(out, quick=quick), "envs", results, page, json=json)
+
+
+@app.command("surrogate")
+def surrogate_speed(
+    *,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PART",
+            help="kernels, cores, iterations; cuda_kernels, cuda_search where there is a GPU; "
+            "many. What else is there stays.",
+        ),
+    ] = None,
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Measure the fused sum over cliques against GPyTorch's, and whole iterations; half an hour."""
+    from rolecast.benchmarks.speed.surrogate import BENCHMARK_PARTS, measure_all
+
+    folder = folder_of(out, quick=quick)
+    before = kept_results(folder, "surrogate", part or list(BENCHMARK_PARTS))
+    results = before | measure_all(quick=quick, note=warn, parts=part or BENCHMARK_PARTS)
+    for precision, ratios in () if json else results.get("ratio_to_gpytorch", {}).items():
+        times = ", ".join(f"{name} {ratio:,.1f} times" for name, ratio in ratios.items())
+        say(f"as fast as GPyTorch, {precision}: {times}")
+    if (ratio := results.get("iteration_ratio_to_botorch")) and not json:
+        say(f"a whole iteration as fast as BoTorch's: {ratio} times")
+    write_results(folder, "surrogate", results, None, json=json)
+
+
+@app.command("learners")
+def learners_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
+    """Measure updates/s of the learners against RLlib's SAC and bare torch loops; 10 minutes."""
+    from rolecast.benchmarks.speed import learners
+
+    results = learners.measure_all(quick=quick, note=warn)
+    page = learners.markdown(results)
+    if not json:
+        print_table(learners.RATIO_HEAD, learners.ratio_rows(results))
+    write_results(folder_of(out, quick=quick), "learners", results, page, json=json)
+
+
+@app.command("proposals")
+def proposals_table(
+    *,
+    quick: Quick = False,
+    only: Annotated[list[str] | None, only_option("optimizer= or dimension=")] = None,
+    processes: Processes = 1,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Measure how long every optimiser thinks, and in how much memory; an hour or two of one core.
+
+    A finished optimiser and number of dimensions is kept in proposals.json and not measured again.
+    """
+    from rolecast.benchmarks import proposals as table
+
+    runs = table.quick_proposal_runs() if quick else table.proposal_runs()
+    run_table(
+        table.PROPOSALS_TABLE,
+        runs,
+        only,
+        folder_of(out, quick=quick),
+        processes=processes,
+        json=json,
+    )

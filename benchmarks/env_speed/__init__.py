@@ -1,1 +1,0 @@
-"""Env steps a second of our tasks beside the same tasks elsewhere."""

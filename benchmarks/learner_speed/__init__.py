@@ -1,1 +1,0 @@
-"""Updates a second of our learners beside RLlib's and bare torch."""

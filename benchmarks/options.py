@@ -1,0 +1,86 @@
+"""`rolecast bench`: its options, and how each of its tables is written and told."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rolecast.platform.cli.output import print_json, say, warn
+
+if TYPE_CHECKING:
+    from rolecast.benchmarks.result_table import Cell, ResultTable
+
+Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
+Processes = Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help=r"\[default: docs/results]")]
+RESULTS_FOLDER = Path("docs/results")
+QUICK_RESULTS = Path("runs/bench")
+
+
+def only_option(kinds: str) -> Any:
+    """Return the option that chooses cells."""
+    return typer.Option(metavar="KIND=VALUE", help=f"{kinds}; many.")
+
+
+def folder_of(out: Path | None, *, quick: bool) -> Path:
+    """Return where results go."""
+    return out or (QUICK_RESULTS if quick else RESULTS_FOLDER)
+
+
+def kept_results(folder: Path, name: str, part: Sequence[str] | None) -> dict[str, Any]:
+    """Return what NAME.json has, where only parts of it are measured anew; nothing else."""
+    from rolecast.core.files import read_json
+
+    kept = folder / f"{name}.json"
+    return read_json(kept) if part and kept.is_file() else {}
+
+
+def write_results(
+    folder: Path, name: str, results: Mapping[str, Any], page: str | None, *, json: bool
+) -> None:
+    """Write NAME.json, and NAME.md where there is a page; print the results, or what is written."""
+    from rolecast.core.files import write_bytes, write_json
+
+    written = [folder / f"{name}.json"]
+    write_json(written[0], results)
+    if page is not None:
+        written.append(folder / f"{name}.md")
+        write_bytes(written[1], page.encode())
+    if json:
+        print_json(results)
+    else:
+        say_written(written)
+
+
+def say_written(written: Iterable[Path]) -> None:
+    """Say which files were written."""
+    say("written: " + ", ".join(map(str, written)))
+
+
+def tell(
+    rows: Sequence[Mapping[str, Any]], written: Sequence[Path], *, json: bool, **further: Any
+) -> None:
+    """Say how a table of cells ended."""
+    if json:
+        print_json({"cells": len(rows), **further, "written": written})
+    else:
+        say_written(written)
+
+
+def run_table(
+    table: "ResultTable[Cell]",
+    cells: "Iterable[Cell]",
+    only: Sequence[str] | None,
+    folder: Path,
+    *,
+    processes: int,
+    json: bool,
+) -> None:
+    """Run the cells of a table that are asked for and missing, write its files, and say so."""
+    from rolecast.benchmarks.result_table import chosen
+
+    asked = chosen(cells, only or [], table.kinds)
+    rows = table.run_missing(asked, folder, processes=processes, note=warn)
+    tell(rows, table.write(rows, folder), json=json)

@@ -1,0 +1,170 @@
+"""Environment steps a second of the project's tasks beside those of others, all in one run."""
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any, Final
+
+from rolecast.benchmarks.speed.mujoco_bodies import (
+    DIVIDED_BODIES,
+    WHOLE_BODIES,
+    divided_body,
+    whole_body,
+)
+from rolecast.benchmarks.speed.plane_tasks import all_cores, drone_delivery, predator_prey
+from rolecast.benchmarks.table_text import machine_line, number, spread, table
+from rolecast.benchmarks.timing import Group, by_clock, machine, time_in_turn
+from rolecast.core.threads import OneThread
+
+TIMING_ROUNDS: Final = 3
+LEAST_SECONDS: Final = 1.0
+"""Least time of one measurement."""
+
+QUICK_SECONDS: Final = 0.05
+
+VERSIONED_PACKAGES: Final = {
+    "rolecast": "rolecast",
+    "numpy": "numpy",
+    "numba": "numba",
+    "torch": "torch",
+    "mujoco": "mujoco",
+    "gymnasium": "gymnasium",
+    "mpe2": "mpe2",
+    "gymnasium_robotics": "gymnasium-robotics",
+}
+"""Module to the distribution whose version goes into the result."""
+
+RATIO_NAMES: Final = (
+    "ratio_to_mpe2",
+    "ratio_to_one_core",
+    "ratio_to_gymnasium",
+    "ratio_to_gymnasium_robotics",
+)
+"""Keys of the ratios in the result; a group names its own."""
+
+CLOCK_TEXTS: Final = {"processor": "processor time", "wall": "wall time"}
+TABLE_HEAD: Final = ("side", "env-steps/s", "of three", "measured", "ratio")
+
+
+def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
+    """Measure all groups of sides, one after the other.
+
+    Args:
+        quick: hardly measure; shows that everything runs.
+        note: told of each measurement.
+    Returns:
+        JSON values: `sides`, each with its repeats and their median; `groups`, whose sides are
+        compared; the ratios of a group under its own name, `ratio_to_mpe2` and others; `missing`,
+        what to install for sides that could not be had; the machine and the versions.
+    """
+    seconds = QUICK_SECONDS if quick else LEAST_SECONDS
+    results: dict[str, Any] = {
+        "unit": "env steps per second of processor time on one core, or of wall time where said",
+        "machine": machine(VERSIONED_PACKAGES),
+        "groups": [],
+        "sides": {},
+        "missing": {},
+        **{name: {} for name in RATIO_NAMES},
+    }
+    with OneThread()():
+        for group in groups(quick=quick):
+            sides, ratios = measure_group(group, seconds, note)
+            results["groups"].append(
+                {
+                    "title": group.title,
+                    "base": group.base,
+                    "ratio": group.ratio,
+                    "sides": list(sides),
+                }
+            )
+            results["sides"] |= sides
+            results["missing"] |= group.missing
+            if group.ratio:
+                results[group.ratio] |= ratios
+    return results
+
+
+def groups(*, quick: bool) -> Iterator[Group]:
+    """Yield the groups; what a group holds is closed when the next is asked for."""
+    yield predator_prey(quick=quick)
+    yield drone_delivery(quick=quick)
+    with ExitStack() as stack:
+        yield all_cores(stack, quick=quick)
+    for task_id in WHOLE_BODIES:
+        with ExitStack() as stack:
+            yield whole_body(task_id, stack, quick=quick)
+    for task_id in DIVIDED_BODIES:
+        with ExitStack() as stack:
+            yield divided_body(task_id, stack, quick=quick)
+
+
+def measure_group(
+    group: Group, seconds: float, note: Callable[[str], None]
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Measure all sides of a group in turn, TIMING_ROUNDS times.
+
+    Args:
+        group: what to measure.
+        seconds: least time of one measurement.
+        note: told of each.
+    Returns:
+        JSON values of each side, and the ratios of medians to that of the base, by the same clock.
+    """
+    work = {side.name: side.run for side in group.sides}
+    timed = time_in_turn(work, rounds=TIMING_ROUNDS, seconds=seconds, unit="env steps", note=note)
+    base = timed.get(group.base or "")
+    sides, ratios = {}, {}
+    for side in group.sides:
+        speeds = by_clock(timed[side.name], side.clock)
+        sides[side.name] = {
+            "median": round(statistics.median(speeds), 1),
+            "repeats": [round(speed, 1) for speed in speeds],
+            "clock": CLOCK_TEXTS[side.clock],
+            "cores": side.cores,
+        }
+        if base and side.name != group.base:
+            against = statistics.median(by_clock(base, side.clock))
+            ratios[side.name] = round(statistics.median(speeds) / against, 2)
+    return sides, ratios
+
+
+def rows(results: Mapping[str, Any], group: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return a row of `TABLE_HEAD` for each side of a group, that compared with last.
+
+    Args:
+        results: of `measure_all`.
+        group: one of its groups.
+    """
+    ratios = results[group["ratio"]] if group["ratio"] else {}
+    names = sorted(group["sides"], key=lambda name: name == group["base"])
+    found: list[tuple[str, ...]] = []
+    for name in names:
+        side = results["sides"][name]
+        cores = "one core" if side["cores"] == 1 else f"{side['cores']} cores"
+        ratio = "1" if name == group["base"] else number(ratios[name]) if name in ratios else "-"
+        speeds = number(side["median"]), spread(side["repeats"])
+        found.append((name, *speeds, f"{side['clock']}, {cores}", ratio))
+    return found
+
+
+def compared(results: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    """Return what the ratios of a group are to, or what to install for them; empty for neither."""
+    if group["base"] in results["missing"]:
+        return f"{group['base']} is not installed: {results['missing'][group['base']]}"
+    return f"Ratio to {group['base']}." if group["base"] else ""
+
+
+def markdown(results: Mapping[str, Any]) -> str:
+    """Return the whole result as Markdown."""
+    parts = [
+        "# Speed of the environments\n",
+        "Median of three measurements in turn, and their range. Written by `rolecast bench envs`; "
+        "every repeat is in envs.json. Processor time is that of one core and does not count what "
+        "others do on the machine; wall time does. A ratio compares medians by the same clock.\n",
+        f"{machine_line(results['machine'])} CUDA was not timed unless a side says so.\n",
+    ]
+    for group in results["groups"]:
+        lines = table(TABLE_HEAD, rows(results, group), ("---", "---:", "---:", "---", "---:"))
+        said = compared(results, group)
+        parts.append(f"## {group['title']}\n\n{lines}\n" + (f"\n{said}\n" if said else ""))
+    return "\n".join(parts)

@@ -1,1 +1,0 @@
-"""Whether the structure that searches find is stable, and true."""

@@ -1,1 +1,0 @@
-"""Time and memory of the surrogate beside GPyTorch and BoTorch."""
