@@ -163,7 +163,7 @@ class MujocoTask:
         if robot.mortal:
             state = pool.state[:, : self._low.size]
             healthy = ((self._low < state) & (state < self._high)).all(axis=1)
-            self._bonus = robot.healthy_reward * (healthy & live)
+            self._bonus = np.asarray(robot.healthy_reward * (healthy & live), dtype=np.float64)
             reward += self._bonus
             self._fallen |= live & ~healthy
             self._done |= self._fallen

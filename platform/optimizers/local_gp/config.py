@@ -14,7 +14,10 @@ class LocalGpConfig(LocalGpSettings):
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser."""
         from rolecast.platform.optimizers.local_gp.search import LocalSearch
+        from rolecast.platform.optimizers.local_gp.starts import SeveralStarts
 
+        if self.starts is not None and self.starts > 1:
+            return SeveralStarts(self, starts=self.starts, dimension=dimension, seed=seed)
         return LocalSearch(self, dimension=dimension, seed=seed)
 
     def proposal(self, budget_episodes: int) -> Proposal:

@@ -48,7 +48,7 @@ SETTING_RULES: Final[Rules] = {
             "integers >= 0",
         )
     ),
-    "evaluations": or_none(POSITIVE_INTEGER),
+    **dict.fromkeys(("evaluations", "starts"), or_none(POSITIVE_INTEGER)),
 }
 """Allowed values of the settings of a local search, without the device."""
 
@@ -156,6 +156,11 @@ class LocalGpSettings:
     """Evaluation budget, at least 1. Black box: the radius shrinks over it unless `narrowing` is
     "progress"; None: unknown. Policy: minimum length of the schedule, None: 4,000; a larger
     budget stretches it, a smaller one ends it early."""
+
+    starts: int | None = None
+    """Number of independent starts, at least 1. They share the first half of the budget, and the
+    better half of them goes on until one is left. None: 1. With more than one, `restart_at_centre`
+    is off."""
 
     device: str = "cpu"
     """Device of the covariance matrices: "cpu", "cuda" or "cuda:1". A GPU pays for windows of
