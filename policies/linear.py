@@ -4,11 +4,23 @@ The policy of augmented random search (Mania, Guy and Recht 2018), which walks w
 weights. Differs: there are biases, and the action is tanh(gain (W o + b)) rather than clipped.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
 
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.mlp import MlpPolicy
 from rolecast.policies.parameterisation import LINEAR_RANGES, Net, PolicySettings
+
+SINGLE_AGENT_HINTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "outcome_transform": "none",
+        "restart_at_centre": False,
+        "batch_plan": (1, 8),
+    }
+)
+"""Settings of a search of one agent's few weights (docs/notebook/2026-11-robots.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,3 +52,10 @@ class LinearPolicy(MlpPolicy):
     """Policy `linear`: an MLP without hidden layers; see `rolecast.policies.protocol.Policy`."""
 
     name = "linear"
+
+    @property
+    def search_hints(self) -> Mapping[str, Any]:
+        """Settings for one agent; each weight is a relevance group of its own."""
+        if self.agents > 1:
+            return {}
+        return {**SINGLE_AGENT_HINTS, "groups": tuple(range(self.space.size))}

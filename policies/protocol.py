@@ -1,7 +1,7 @@
 """Interface of policies: a function of weights and observations, without state."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from rolecast.core.types import Float, Float32
 from rolecast.policies.space import ParameterSpace
@@ -52,3 +52,15 @@ class Policy(Protocol):
 
     def lanes(self) -> LanePolicy:
         """Return the compiled form."""
+
+
+@runtime_checkable
+class HintsAtSettings(Protocol):
+    """Policy that knows which settings of an optimiser suit its search."""
+
+    @property
+    def search_hints(self) -> Mapping[str, Any]:
+        """Settings of optimisers by name.
+
+        A hint is taken where the optimiser has the setting and the user gave none (None).
+        """

@@ -127,8 +127,8 @@ class RewardTask:
         unpaid = 1.0 - self.reward_settings.survival
         if not unpaid:
             return 0.0
-        bonus = survival_bonus(self.unwrapped)
-        if bonus is None or not np.isfinite(bonus[self._live]).all():
+        bonus: Float = self.unwrapped.survival_bonus  # type: ignore[attr-defined]  # looked for
+        if not np.isfinite(bonus[self._live]).all():
             raise RunError(
                 f"task {self._spec.id!r} does not tell its survival bonus; expected a number "
                 "'reward_survive' in the info of each step, or survival=1"

@@ -99,13 +99,13 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
     made = make_task(source, **config.task_options)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
-    episodes, batch_size = _sizes(config, optimizer, made.spec.horizon)
+    informed = policy_hints.informed_config(optimizer, policy)
+    episodes, batch_size = _sizes(config, informed, made.spec.horizon)
     fewer = config.fewer_episodes
     if fewer is None:
         fewer = config.episodes is None and config.evaluations is None
     tests = TEST_EPISODES_COMPILED if hasattr(made, "lanes") else TEST_EPISODES
     test_episodes = config.test_episodes or tests
-    informed = policy_hints.informed_config(optimizer, policy)
     design = policy_hints.initial_design(
         informed,
         dimension=policy.space.size,

@@ -15,7 +15,7 @@ from rolecast.platform.optimizers.protocol import (
     OptimizerConfig,
     UsesPolicyStructure,
 )
-from rolecast.policies.protocol import Policy
+from rolecast.policies.protocol import HintsAtSettings, Policy
 
 RECORDED_OBSERVATIONS = 512
 """States kept of the initial design, from which structure is found."""
@@ -30,11 +30,14 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
     Args:
         config: its fields `groups` and `outcome_transform` (old name `levelling`) that are None
             become [D] group numbers and "signed_sqrt".
+            Those that a policy hints at (`HintsAtSettings`) become what it says.
         policy: whose weights are searched.
     """
     groups = tuple(int(group) for group in policy.space.input_groups)
-    transform = OUTCOME_TRANSFORM
-    known = {"groups": groups, "outcome_transform": transform, "levelling": transform}
+    known: dict[str, Any] = {"groups": groups, "outcome_transform": OUTCOME_TRANSFORM}
+    if isinstance(policy, HintsAtSettings):
+        known |= policy.search_hints
+    known["levelling"] = known["outcome_transform"]
     empty = {name: value for name, value in known.items() if _has_empty(config, name)}
     return _replaced(config, **empty) if empty else config
 

@@ -21,5 +21,8 @@ class LocalGpConfig(LocalGpSettings):
         return LocalSearch(self, dimension=dimension, seed=seed)
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        """Propose many candidates of few episodes."""
+        """Propose `batch_plan`; without one, many candidates of few episodes."""
+        if self.batch_plan is not None:
+            episodes, batch_size = self.batch_plan
+            return Proposal(episodes=episodes, batch_size=batch_size)
         return default_batch_plan(budget_episodes)

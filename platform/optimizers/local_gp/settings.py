@@ -30,6 +30,8 @@ from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.dense import check_device
 from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
+PLANNED_SIZES: Final = 2
+
 SETTING_RULES: Final[Rules] = {
     **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE_NUMBER)),
     "narrowing": or_none(one_of(*NARROWING_RULES)),
@@ -49,6 +51,16 @@ SETTING_RULES: Final[Rules] = {
         )
     ),
     **dict.fromkeys(("evaluations", "starts"), or_none(POSITIVE_INTEGER)),
+    "batch_plan": or_none(
+        Rule(
+            lambda value: (
+                isinstance(value, list | tuple)
+                and len(value) == PLANNED_SIZES
+                and all(map(POSITIVE_INTEGER.allows, value))
+            ),
+            "two integers >= 1",
+        )
+    ),
 }
 """Allowed values of the settings of a local search, without the device."""
 
@@ -161,6 +173,11 @@ class LocalGpSettings:
     """Number of independent starts, at least 1. They share the first half of the budget, and the
     better half of them goes on until one is left. None: 1. With more than one, `restart_at_centre`
     is off."""
+
+    batch_plan: tuple[int, int] | None = None
+    """Proposed episodes of a candidate and candidates of a batch, each at least 1. None: by the
+    budget, or as the policy hints. The settings `episodes` and `batch_size` of a search come first.
+    """
 
     device: str = "cpu"
     """Device of the covariance matrices: "cpu", "cuda" or "cuda:1". A GPU pays for windows of

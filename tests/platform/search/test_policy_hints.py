@@ -3,8 +3,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rolecast.core.errors import ConfigError
 from rolecast.envs.spec import TaskSpec
+from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.registry import optimizer_config
+from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.plan import make_plan
 from rolecast.platform.search.policy_hints import informed_config
 from rolecast.policies.registry import make_policy
 
@@ -36,3 +40,44 @@ def test_an_optimizer_that_can_use_nothing_is_left_alone(name: str) -> None:
     config = optimizer_config(name)
     assert informed_config(config, make_policy("mlp", SPEC)) is config
     assert np.isfinite(make_policy("mlp", SPEC).space.centre).all()
+
+
+ROBOT = TaskSpec(id="robot", agents=1, observation_size=11, action_size=3, horizon=1000)
+
+
+def test_a_linear_policy_of_one_agent_hints_at_its_settings() -> None:
+    policy = make_policy("linear", ROBOT)
+    for name in ("local_gp", "dss_gp_ucb"):
+        config: Any = informed_config(optimizer_config(name), policy)
+        assert config.outcome_transform == "none"
+        assert config.restart_at_centre is False
+        assert config.groups == tuple(range(36))
+        assert config.proposal(4_000) == Proposal(episodes=1, batch_size=8)
+    given: Any = informed_config(
+        optimizer_config("local_gp", outcome_transform="rank", batch_plan=(2, 20)), policy
+    )
+    assert given.outcome_transform == "rank"
+    assert given.proposal(100) == Proposal(episodes=2, batch_size=20)
+    assert informed_config(optimizer_config("cmaes"), policy) == optimizer_config("cmaes")
+
+
+def test_hints_reach_the_plan_of_a_search_and_a_user_overrides_them() -> None:
+    asked: dict[str, Any] = {
+        "task": "hopper",
+        "policy": "linear",
+        "optimizer": "local_gp",
+        "env_steps": 1_000_000,
+    }
+    plan = make_plan(SearchConfig(**asked))
+    assert (plan.episodes, plan.batch_size) == (1, 8)
+    plan = make_plan(SearchConfig(**asked, episodes=3, batch_size=12))
+    assert (plan.episodes, plan.batch_size) == (3, 12)
+    team = make_plan(SearchConfig(**asked | {"task": "pred_prey_3"}))
+    assert (team.episodes, team.batch_size) == (8, 60)
+    assert team.optimizer.outcome_transform == "signed_sqrt"  # type: ignore[attr-defined]
+
+
+def test_a_batch_plan_that_is_no_pair_of_counts_is_refused() -> None:
+    for wrong in ((1,), (0, 8), 8):
+        with pytest.raises(ConfigError, match=r"batch_plan is .* expected two integers >= 1"):
+            optimizer_config("local_gp", batch_plan=wrong)
