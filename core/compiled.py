@@ -1,10 +1,12 @@
 """The one way this project compiles a kernel: numba without Python, cached on disk.
 
-A cached kernel is good for as long as its own file, the files of all parts that it calls and the
-constants that it reads are what they were; numba itself would look at the first alone.
+A cached kernel is good for as long as its own file, the files of all parts that it calls, those of
+the SIMD library and the constants that it reads are what they were; numba itself would look at the
+first alone.
 """
 
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import FunctionType
@@ -39,9 +41,17 @@ def inlined(function: F) -> F:
     return part
 
 
+@cache
+def _simd_sources() -> bytes:
+    """Return the sources of the SIMD library: a kernel names none of the operators that it uses."""
+    return b"".join(
+        file.read_bytes() for file in sorted(Path(__file__).with_name("simd").glob("*.py"))
+    )
+
+
 def _fingerprint(function: FunctionType) -> str:
     """Return a digest of all that goes into a kernel: files of its parts, values of constants."""
-    digest = sha256()
+    digest = sha256(_simd_sources())
     waiting, met = [function], set[FunctionType]()
     while waiting:
         part = waiting.pop()
@@ -51,7 +61,7 @@ def _fingerprint(function: FunctionType) -> str:
         digest.update(Path(part.__code__.co_filename).read_bytes())
         for name in sorted(part.__code__.co_names):
             value = part.__globals__.get(name)
-            # A compiled function, or an intrinsic of `lane_vectors`.
+            # A compiled function, or an intrinsic of the SIMD library.
             body = getattr(value, "py_func", getattr(value, "_defn", None))
             if isinstance(body, FunctionType):
                 waiting.append(body)

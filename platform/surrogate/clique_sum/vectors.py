@@ -6,18 +6,18 @@ square root alone costs as much time as twenty others.
 """
 
 import operator
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic
 from numpy.polynomial import Chebyshev, Polynomial
 
+from rolecast.core.simd.operators import binary, define_operator, instruction
+from rolecast.core.simd.types import INT32_TYPE, VectorType, as_vector
 from rolecast.core.types import Float, Float32
 
-INT32_TYPE: Final = ir.IntType(32)
 POLYNOMIAL_DEGREES: Final = {32: 5, 64: 10}
 """Degrees of the polynomial for 2^-f, by bits: relative errors of 1e-7 and 3e-16."""
 
@@ -25,43 +25,13 @@ MANTISSA_BITS: Final = {32: 23, 64: 52}
 """Bits of the mantissa, by bits of a number."""
 
 
-class VectorType(types.Type):
-    """Numba's type of a vector of 64 bytes of float32 or float64."""
-
-    def __init__(self, scalar: Any) -> None:
-        self.scalar = scalar
-        self.width = 512 // scalar.bitwidth
-        element = ir.FloatType() if scalar.bitwidth == 32 else ir.DoubleType()
-        self.form = ir.VectorType(element, self.width)
-        super().__init__(name=f"Vector({scalar})")
-
-
-@register_model(VectorType)
-class VectorModel(models.PrimitiveModel):
-    """Data model of a vector: one register."""
-
-    def __init__(self, manager: Any, frontend_type: Any) -> None:
-        super().__init__(manager, frontend_type, frontend_type.form)  # type: ignore[no-untyped-call]
-
-
-FLOAT32_VECTOR: Final[Any] = VectorType(types.float32)
-FLOAT64_VECTOR: Final[Any] = VectorType(types.float64)
+FLOAT32_VECTOR: Final[Any] = VectorType("Float32Vector", ir.FloatType(), types.float32, 16)
+FLOAT64_VECTOR: Final[Any] = VectorType("Float64Vector", ir.DoubleType(), types.float64, 8)
 VECTOR_TYPES: Final = {types.float32: FLOAT32_VECTOR, types.float64: FLOAT64_VECTOR}
 
 
 def _constant(form: Any, value: float) -> Any:
     return ir.Constant(form, [ir.Constant(form.element, value)] * form.count)
-
-
-def _spread(context: Any, builder: Any, kind: Any, value: Any, vector: Any) -> Any:
-    """Return a value as a vector; a scalar is copied to all places."""
-    if isinstance(kind, VectorType):
-        return value
-    scalar = context.cast(builder, value, kind, vector.scalar)
-    nothing = ir.Constant(vector.form, ir.Undefined)
-    single = builder.insert_element(nothing, scalar, ir.Constant(INT32_TYPE, 0))
-    places = ir.Constant(ir.VectorType(INT32_TYPE, vector.width), [0] * vector.width)
-    return builder.shuffle_vector(single, nothing, places)
 
 
 def _kind_in(buffer: Any) -> Any:
@@ -73,8 +43,8 @@ def _kind_in(buffer: Any) -> Any:
 
 def _address(context: Any, builder: Any, kind: Any, buffer: Any, offset: Any) -> Any:
     array = context.make_array(kind)(context, builder, value=buffer)
-    form = _kind_in(kind).form
-    return builder.bitcast(builder.gep(array.data, [offset]), form.as_pointer())
+    vector = _kind_in(kind).vector
+    return builder.bitcast(builder.gep(array.data, [offset]), vector.as_pointer())
 
 
 def _load(typing: Any, buffer: Any, offset: Any) -> Any:
@@ -91,7 +61,7 @@ def _store(typing: Any, buffer: Any, offset: Any, value: Any) -> Any:
     kind = _kind_in(buffer)
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        vector = _spread(context, builder, signature.args[2], values[2], kind)
+        vector = as_vector(context, builder, kind, signature.args[2], values[2])
         place = _address(context, builder, signature.args[0], *values[:2])
         builder.store(vector, place, align=kind.scalar.bitwidth // 8)
         return context.get_dummy_value()
@@ -101,7 +71,7 @@ def _store(typing: Any, buffer: Any, offset: Any, value: Any) -> Any:
 
 def _limit(typing: Any, value: Any, top: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        bound = _spread(context, builder, signature.args[1], values[1], value)
+        bound = as_vector(context, builder, value, signature.args[1], values[1])
         return builder.select(builder.fcmp_ordered(">", values[0], bound), bound, values[0])
 
     return value(value, top), emit
@@ -136,10 +106,10 @@ def _reciprocal_root(typing: Any, value: Any) -> Any:
         if value == FLOAT32_VECTOR:
             return y
         # One Newton step y <- y + y (1 - x y^2) / 2: an error e of some 2^-22 becomes 1.5 e^2.
-        y = builder.fpext(y, value.form)
+        y = builder.fpext(y, value.vector)
         error = builder.fmul(builder.fmul(x, y), y)
         error = builder.fsub(
-            _constant(value.form, 0.5), builder.fmul(error, _constant(value.form, 0.5))
+            _constant(value.vector, 0.5), builder.fmul(error, _constant(value.vector, 0.5))
         )
         return builder.fadd(y, builder.fmul(y, error))
 
@@ -149,7 +119,7 @@ def _reciprocal_root(typing: Any, value: Any) -> Any:
 def _exp2_minus(typing: Any, value: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         (turns,) = values
-        bits, form = value.scalar.bitwidth, value.form
+        bits, form = value.scalar.bitwidth, value.vector
         whole = builder.fptosi(turns, ir.VectorType(INT32_TYPE, value.width))
         part = builder.fsub(turns, builder.sitofp(whole, form))
         first, *others = _coefficients(POLYNOMIAL_DEGREES[bits])
@@ -173,43 +143,13 @@ def _coefficients(degree: int) -> list[float]:
     return [*map(float, powers[::-1]), 1.0]
 
 
-def _define_operator(operation: Callable[..., Any], instruction: str) -> None:
-    """Define an arithmetic operator of vectors, with a vector or scalar on either side."""
-
-    def place_by_place(typing: Any, left: Any, right: Any) -> Any:
-        kind = left if isinstance(left, VectorType) else right
-
-        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            a, b = (
-                _spread(context, builder, own, value, kind)
-                for own, value in zip(signature.args, values, strict=True)
-            )
-            return getattr(builder, instruction)(a, b)
-
-        return kind(left, right), emit
-
-    apply: Any = intrinsic(place_by_place)
-
-    @overload(operation)
-    def implementation(left: Any, right: Any) -> Any:
-        kinds = {kind for kind in (left, right) if isinstance(kind, VectorType)}
-        if len(kinds) == 1 and all(
-            isinstance(kind, VectorType | types.Number) for kind in (left, right)
-        ):
-            return applied
-        return None
-
-    # Numba requires the same parameters of both, annotations included.
-    def applied(left: Any, right: Any) -> Any:
-        return apply(left, right)
-
-
-for _operation, _instruction in (
-    (operator.add, "fadd"),
-    (operator.sub, "fsub"),
-    (operator.mul, "fmul"),
-):
-    _define_operator(_operation, _instruction)
+for _of in VECTOR_TYPES.values():
+    for _operation, _name in (
+        (operator.add, "fadd"),
+        (operator.sub, "fsub"),
+        (operator.mul, "fmul"),
+    ):
+        define_operator(_operation, _of, binary(_of, _of, instruction(_name)))
 
 
 Scalar = float | np.float32 | np.float64
