@@ -22,5 +22,8 @@ packages = [f"rolecast.{name}" for room in ROOMS for name in subpackages(room)]
 setup(
     packages=["rolecast", "rolecast.testing", *packages],
     package_dir={"rolecast": "rolecast", **{f"rolecast.{room}": room for room in ROOMS}},
-    package_data={"rolecast": ["py.typed"], **{name: ["*.csv", "*.html"] for name in packages}},
+    package_data={
+        "rolecast": ["py.typed"],
+        **{name: ["*.csv", "templates/*.html"] for name in packages},
+    },
 )

@@ -35,11 +35,11 @@ def test_a_wheel_installs_exactly_one_top_level_name(wheel_names: list[str]) -> 
     assert {name for name in top if not name.endswith(".dist-info")} == {"rolecast"}
 
 
-def test_a_wheel_holds_every_module_and_table(wheel_names: list[str]) -> None:
+def test_a_wheel_holds_every_module_table_and_template(wheel_names: list[str]) -> None:
     rooms = {
         f"rolecast/{file.relative_to(ROOT)}"
         for room in ROOMS
-        for ending in ("py", "csv")
+        for ending in ("py", "csv", "html")
         for file in (ROOT / room).rglob(f"*.{ending}")
     }
     face = {

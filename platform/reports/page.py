@@ -1,63 +1,112 @@
-"""The frame of a report: one HTML file that needs no other file and no network."""
+"""The frame and the parts of a report: one HTML file that needs no other file and no network.
 
-import html
-from collections.abc import Iterable, Sequence
-from typing import Final
-
-_PAGE_STYLE: Final = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 2rem auto;
-       padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-p.lead { color: #555; margin-top: .2rem; }
-img { max-width: 100%; }
-table { border-collapse: collapse; margin: .5rem 0; }
-td, th { text-align: left; padding: .2rem 1.2rem .2rem 0; border-bottom: 1px solid #e5e5e5;
-         vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-code { background: #f4f4f4; padding: 0 .25rem; }
+The HTML stands in `templates/`, where Jinja2 escapes all that is not a part from here.
 """
 
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return an HTML table; cells that are numbers stand to the right."""
-    lines = ["".join(_cell("th", name, number=False) for name in head)] if head else []
-    lines += [
-        "".join(_cell("td", cell, number=isinstance(cell, int | float)) for cell in row)
-        for row in rows
-    ]
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
+MEDIA_TYPES: Final[Mapping[str, str]] = MappingProxyType({"png": "image/png", "gif": "image/gif"})
 
-def _cell(tag: str, content: object, *, number: bool) -> str:
-    text = f"{content:,.4g}" if isinstance(content, float) else str(content)
-    if isinstance(content, int) and not isinstance(content, bool):
-        text = f"{content:,}"
-    attribute = ' class="number"' if number else ""
-    return f"<{tag}{attribute}>{html.escape(text)}</{tag}>"
+PAGE_WIDTH: Final = "60rem"
+WIDE_PAGE: Final = "76rem"
+"""Greatest width of a page that has wide tables."""
 
 
-def section(title: str, *parts: str) -> str:
-    """Return a heading and what stands under it; parts are HTML."""
-    return f"<h2>{html.escape(title)}</h2>" + "".join(parts)
+@cache
+def _templates() -> Environment:
+    """Return the templates of reports."""
+    folder = Path(__file__).with_name("templates")
+    found = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    found.filters["in_words"] = _in_words
+    return found
 
 
-def paragraph(text: str) -> str:
+def _in_words(value: object) -> str:
+    """Write a cell: whole numbers with separators, others with four digits."""
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if whole else str(value)
+
+
+def _part(name: str, *values: Any) -> Markup:
+    """Return what a macro of parts.html makes of values."""
+    macro = getattr(_templates().get_template("parts.html").module, name)
+    return Markup(macro(*values))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
+    """Return a table; cells that are numbers stand to the right."""
+    return _part("table", head, list(rows))
+
+
+def results_table(
+    columns: Sequence[str], rows: Iterable[tuple[str, Sequence[Mapping[str, Any] | None]]]
+) -> Markup:
+    """Return the table of end returns: a row a reward, a column a method.
+
+    Args:
+        columns: names of the methods.
+        rows: a reward and its cells: `main` text, whether it is the `best`, and `notes` under it.
+    """
+    return _part("wide", _part("results", columns, list(rows)))
+
+
+def wide(part: Markup) -> Markup:
+    """Return a part that scrolls where it is wider than the page."""
+    return _part("wide", part)
+
+
+def section(title: str, *parts: Markup) -> Markup:
+    """Return a heading and what stands under it."""
+    return _part("section", title, parts)
+
+
+def heading(text: str) -> Markup:
+    """Return a heading inside a section."""
+    return _part("heading", text)
+
+
+def paragraph(text: str) -> Markup:
     """Return plain text as a paragraph."""
-    return f"<p>{html.escape(text)}</p>"
+    return _part("paragraph", text)
 
 
-def page(title: str, lead: str, sections: Iterable[str]) -> str:
+def details(summary: str, *parts: Markup) -> Markup:
+    """Return parts that a reader unfolds by their summary."""
+    return _part("details", summary, parts)
+
+
+def inline_image(data: bytes, kind: str, description: str) -> Markup:
+    """Return an `<img>` that holds its own data, so that a page needs no other file.
+
+    Args:
+        data: the bytes of the image file.
+        kind: "png" or "gif".
+        description: for readers who do not see the image.
+    """
+    return _part("image", MEDIA_TYPES[kind], base64.b64encode(data).decode("ascii"), description)
+
+
+def page(title: str, lead: str, sections: Iterable[Markup], *, width: str = PAGE_WIDTH) -> str:
     """Return a whole document.
 
     Args:
         title: plain text, also the window's title.
         lead: plain text, one sentence under the title.
-        sections: HTML, from `section`.
+        sections: from `section`.
+        width: greatest width of the text, as CSS has it.
     """
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(title)}</title><style>{_PAGE_STYLE}</style></head><body>"
-        f'<h1>{html.escape(title)}</h1><p class="lead">{html.escape(lead)}</p>'
-        + "".join(sections)
-        + "</body></html>\n"
+        _templates()
+        .get_template("page.html")
+        .render(title=title, lead=lead, sections=list(sections), width=width)
     )

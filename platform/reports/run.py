@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
@@ -12,9 +13,9 @@ from rolecast.platform.reports.curves import Curve, learning_curve
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
 from rolecast.platform.reports.folder import Run
-from rolecast.platform.reports.page import page, paragraph, section, table
+from rolecast.platform.reports.page import inline_image, page, paragraph, section, table
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
-from rolecast.platform.reports.style import inline_image, png
+from rolecast.platform.reports.style import png
 from rolecast.platform.search.history import Kind
 from rolecast.platform.search.measurements import INCUMBENT_EPISODES, RunMeasurements, Yardstick
 from rolecast.policies.protocol import Policy
@@ -60,7 +61,7 @@ def write_report(path: str | Path) -> Path:
     return target
 
 
-def _results(run: Run, yardsticks: Sequence[Yardstick]) -> str:
+def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
     summary = run.folder.read_summary()
     rows: list[tuple[object, ...]] = []
     if summary is not None:
@@ -81,7 +82,7 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> str:
     return section("Results", *parts)
 
 
-def _curve(run: Run, measured: RunMeasurements | None) -> str:
+def _curve(run: Run, measured: RunMeasurements | None) -> Markup:
     seen = run.curve(Kind.DESIGN, Kind.SEARCH)
     if measured is not None and measured.returns:
         incumbents = _incumbents(run, measured)
@@ -106,7 +107,7 @@ def _incumbents(run: Run, measured: RunMeasurements) -> Curve:
     )
 
 
-def _structure(run: Run, policy: Policy) -> str:
+def _structure(run: Run, policy: Policy) -> Markup:
     """Draw what was found of the policy's structure; also as structure.png in the folder."""
     found = run.folder.read_structure()
     edges = np.zeros((0, 2)) if found is None else np.asarray(found["edges"])
@@ -132,7 +133,7 @@ def _structure(run: Run, policy: Policy) -> str:
     )
 
 
-def _episode(run: Run) -> str:
+def _episode(run: Run) -> Markup:
     """Show a typical episode, or say why it cannot be shown."""
     try:
         rendering = render(run.folder.path, Shot(most_frames=MOST_FRAMES))
@@ -142,7 +143,7 @@ def _episode(run: Run) -> str:
     return section("An episode", picture, paragraph(f"Held-out episode, {rendering.description}."))
 
 
-def _settings(run: Run) -> str:
+def _settings(run: Run) -> Markup:
     """Tabulate settings and versions."""
     search = run.record["search"]
     rows = [(name, _plain(value)) for name, value in search.items() if value is not None]

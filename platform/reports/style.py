@@ -3,10 +3,8 @@
 Colours are those of Okabe and Ito (2008), which readers of any colour vision can tell apart.
 """
 
-import base64
 import io
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any, Final
 
 from matplotlib.axes import Axes
@@ -81,18 +79,3 @@ def png(drawing: Figure) -> bytes:
     buffer = io.BytesIO()
     drawing.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()
-
-
-MEDIA_TYPES: Final[Mapping[str, str]] = MappingProxyType({"png": "image/png", "gif": "image/gif"})
-
-
-def inline_image(data: bytes, kind: str, description: str) -> str:
-    """Return an `<img>` that holds its own data, so that a page needs no other file.
-
-    Args:
-        data: the bytes of the image file.
-        kind: "png" or "gif".
-        description: for readers who do not see the image.
-    """
-    text = base64.b64encode(data).decode("ascii")
-    return f'<img alt="{description}" src="data:{MEDIA_TYPES[kind]};base64,{text}">'

@@ -1,6 +1,5 @@
 """`report.html` of a comparison: every method side by side, in one file, and its figures as CSV."""
 
-import html
 import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
+from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
@@ -34,7 +34,16 @@ from rolecast.platform.reports.comparison.table import (
     results_html,
     trials,
 )
-from rolecast.platform.reports.page import page, paragraph, section, table
+from rolecast.platform.reports.page import (
+    WIDE_PAGE,
+    details,
+    heading,
+    page,
+    paragraph,
+    section,
+    table,
+    wide,
+)
 from rolecast.platform.tuning.comparison_folder import (
     Comparison,
     ComparisonFolder,
@@ -44,12 +53,6 @@ from rolecast.platform.tuning.yardsticks import NOT_MEASURED, TaskYardsticks, re
 
 FIGURES_FOLDER: Final = "report"
 """Folder, in that of the comparison, of the CSV files and the pictures."""
-
-_PAGE_STYLE: Final = """<style>
-body { max-width: 76rem; } .wide { overflow-x: auto; } small { color: #666; }
-table.results td { text-align: right; padding-left: .8rem; font-variant-numeric: tabular-nums; }
-details { margin: .5rem 0; } summary { cursor: pointer; color: #0072B2; }
-</style>"""
 
 
 def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Path:
@@ -91,13 +94,13 @@ def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Pa
         f"{comparison.experiment['experiment']['name']}: methods side by side",
         _lead(comparison, whole),
         [
-            _PAGE_STYLE,
             _results(comparison, whole, figures),
             _curves(whole, drawn, {task: each.missing for task, each in yardsticks.items()}),
             _improvement(whole, found, summed),
             _trials(frames["trials"]),
             _settings(comparison),
         ],
+        width=WIDE_PAGE,
     )
     target = out / "report.html"
     try:
@@ -132,7 +135,7 @@ def _lead(comparison: Comparison, whole: Groups) -> str:
     )
 
 
-def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> str:
+def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> Markup:
     settings = comparison.experiment["experiment"]
     parts = [
         paragraph(
@@ -154,10 +157,8 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> st
                 "about one of two (two seeds) or three of four cases (three), not in 95 %."
             )
         )
-    parts += [
-        f"<h3>{html.escape(task)}</h3>" + results_html(figures, task, whole.methods)
-        for task in whole.tasks
-    ]
+    for task in whole.tasks:
+        parts += [heading(task), results_html(figures, task, whole.methods)]
     if figures["paper_mean"].notna().any():
         parts.append(paragraph(_paper_note(figures)))
     return section("Return at the end", *parts)
@@ -178,7 +179,7 @@ def _paper_note(figures: pd.DataFrame) -> str:
 
 def _curves(
     whole: Groups, drawn: Mapping[tuple[str, str], Pictures], why: Mapping[str, str]
-) -> str:
+) -> Markup:
     parts = [
         paragraph(
             "Against env steps, against the candidates that searches evaluated, where there are "
@@ -189,10 +190,12 @@ def _curves(
     ]
     main, *others = statistics(whole)
     for task in whole.tasks:
-        parts.append(_shown(drawn[task, main]))
+        parts += [picture.image for picture in drawn[task, main]]
         parts += [
-            f"<details><summary>{html.escape(task)}: the same with {other}s</summary>"
-            f"{_shown(drawn[task, other])}</details>"
+            details(
+                f"{task}: the same with {other}s",
+                *(picture.image for picture in drawn[task, other]),
+            )
             for other in others
         ]
         if why[task]:
@@ -200,11 +203,7 @@ def _curves(
     return section("Sample efficiency", *parts)
 
 
-def _shown(pictures: Pictures) -> str:
-    return "".join(picture.image for picture in pictures)
-
-
-def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) -> str:
+def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) -> Markup:
     if not found:
         return section("Who beats whom", paragraph("There is one method."))
     parts = [
@@ -214,7 +213,7 @@ def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) 
             "in which both have finished trials, each of the same weight. [1.00, 1.00] says that "
             "every seed won, not that the next one will."
         ),
-        _shown(summed),
+        *(picture.image for picture in summed),
     ]
     if len(whole.settings) > 1:
         head = ("first", "second", "task", "learned on", "seeds", "probability")
@@ -223,7 +222,7 @@ def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) 
              _share(each))
             for each in found if each.task
         ]  # fmt: skip
-        parts.append(f"<details><summary>by setting</summary>{table(head, rows)}</details>")
+        parts.append(details("by setting", table(head, rows)))
     return section("Who beats whom", *parts)
 
 
@@ -236,7 +235,7 @@ def _share(each: Improvement) -> str:
     return f"{value} [{float(each.estimate.low):.2f}, {float(each.estimate.high):.2f}]"
 
 
-def _trials(frame: pd.DataFrame) -> str:
+def _trials(frame: pd.DataFrame) -> Markup:
     head = ("trial", "status", "policy", "parameters", "env steps", "evaluations or episodes",
             "wall time, s", "env-steps/s", "held-out return")  # fmt: skip
     rows = [
@@ -255,7 +254,7 @@ def _trials(frame: pd.DataFrame) -> str:
         "Every trial that was planned. The rate is env steps by seconds of training or searching. "
         "The held-out return of a trial that has not finished is that of its last report."
     )
-    return section("Trials", paragraph(note), f'<div class="wide">{table(head, rows)}</div>')
+    return section("Trials", paragraph(note), wide(table(head, rows)))
 
 
 def _whole(value: Any) -> int | str:
@@ -269,7 +268,7 @@ def _score(row: Mapping[Any, Any]) -> str:
     return number(row["test_return"]) + ("" if pd.isna(error) else f" ± {number(error)}")
 
 
-def _settings(comparison: Comparison) -> str:
+def _settings(comparison: Comparison) -> Markup:
     experiment = comparison.experiment["experiment"]
     rows = [(name, _plain(value)) for name, value in experiment.items() if name != "methods"]
     rows += [

@@ -1,10 +1,11 @@
 """The pictures of a comparison: drawn once, shown on its page and kept as files beside it."""
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from markupsafe import Markup
 
 from rolecast.core.files import file_name
 from rolecast.platform.reports.comparison.curves import (
@@ -15,7 +16,8 @@ from rolecast.platform.reports.comparison.curves import (
 )
 from rolecast.platform.reports.comparison.groups import Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
-from rolecast.platform.reports.style import inline_image, png
+from rolecast.platform.reports.page import inline_image
+from rolecast.platform.reports.style import png
 from rolecast.platform.search.measurements import Yardstick
 
 BUDGET_AXES: Final[Mapping[Axis, str]] = MappingProxyType(
@@ -44,9 +46,9 @@ class Picture:
     """For readers who do not see it."""
 
     @property
-    def image(self) -> str:
+    def image(self) -> Markup:
         """The `<img>` that holds it."""
-        return inline_image(self.png, "png", html.escape(self.description))
+        return inline_image(self.png, "png", self.description)
 
 
 Pictures = tuple[Picture, ...]

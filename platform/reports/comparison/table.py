@@ -3,17 +3,18 @@
 Each is made once, as a frame for a CSV file; the HTML is written from the frame.
 """
 
-import html
 from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from rolecast.platform.reports.comparison.groups import Cell, Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
 from rolecast.platform.reports.comparison.statistics import SUMMARY_STATISTICS, Estimate, estimate
+from rolecast.platform.reports.page import results_table
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
 ALL_REWARDS: Final = "all rewards"
@@ -131,7 +132,7 @@ def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row | {"best": bool(means) and row.get("mean") == max(means)} for row in rows]
 
 
-def results_html(frame: pd.DataFrame, task: str, methods: Sequence[str]) -> str:
+def results_html(frame: pd.DataFrame, task: str, methods: Sequence[str]) -> Markup:
     """Return the table of one task: a row a reward, a column a method, the best mean bold.
 
     Args:
@@ -141,20 +142,18 @@ def results_html(frame: pd.DataFrame, task: str, methods: Sequence[str]) -> str:
     """
     mine = frame[frame["task"] == task]
     columns = [method for method in methods if method in set(mine["method"])]
-    lines = ["<th>learned on</th>" + "".join(f"<th>{html.escape(each)}</th>" for each in columns)]
+    rows = []
     for reward in dict.fromkeys(mine["reward"]):
         line = mine[mine["reward"] == reward].set_index("method")
         most = int(line["seeds"].max())
         cells = [
-            _cell(line.loc[method], most) if method in line.index else "<td></td>"
-            for method in columns
+            _cell(line.loc[method], most) if method in line.index else None for method in columns
         ]
-        lines.append(f"<th>{html.escape(str(reward))}</th>" + "".join(cells))
-    rows = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f'<div class="wide"><table class="results">{rows}</table></div>'
+        rows.append((str(reward), cells))
+    return results_table(columns, rows)
 
 
-def _cell(row: "pd.Series[Any]", most: int) -> str:
+def _cell(row: "pd.Series[Any]", most: int) -> dict[str, Any]:
     """Return a cell: mean (standard error), IQM and interval, seeds where they are not all."""
     missing = [f"{row[name]} {name}" for name in ("failed", "unfinished") if row[name]]
     if not row["seeds"]:
@@ -162,7 +161,6 @@ def _cell(row: "pd.Series[Any]", most: int) -> str:
     else:
         error = "" if np.isnan(row["stderr"]) else f" ({number(row['stderr'])})"
         main = f"{number(row['mean'])}{error}"
-        main = f"<b>{main}</b>" if row["best"] else main
         spread = _interval(row["IQM"], row["IQM_low"], row["IQM_high"])
         alone = "one seed, no interval" if row["seeds"] == 1 else "no interval: a row has one seed"
         notes = [f"IQM {spread}" if spread else alone]
@@ -172,9 +170,7 @@ def _cell(row: "pd.Series[Any]", most: int) -> str:
             )
     if not np.isnan(row["paper_mean"]):
         notes.append(f"paper {_paper_text(row)}")
-    return (
-        f'<td class="number">{main}' + "".join(f"<br><small>{n}</small>" for n in notes) + "</td>"
-    )
+    return {"main": main, "best": bool(row["seeds"] and row["best"]), "notes": notes}
 
 
 def _paper_text(row: "pd.Series[Any]") -> str:

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from rolecast.platform.reports.curves import Curve, comparison, learning_curve, thousands
-from rolecast.platform.reports.style import inline_image, png
+from rolecast.platform.reports.style import png
 from rolecast.platform.search.measurements import Yardstick
 
 
@@ -58,8 +58,3 @@ def test_a_picture_is_the_same_bytes_each_time_and_opens() -> None:
     first, second = (png(learning_curve(curve(9, 3))) for _ in range(2))
     assert first == second
     assert Image.open(io.BytesIO(first)).size[0] > 400
-
-
-def test_an_inline_image_needs_no_other_file() -> None:
-    text = inline_image(b"data", "png", "a curve")
-    assert text == '<img alt="a curve" src="data:image/png;base64,ZGF0YQ==">'

@@ -1,6 +1,6 @@
 """The frame of a report escapes what it is given and lays out tables."""
 
-from rolecast.platform.reports.page import page, paragraph, section, table
+from rolecast.platform.reports.page import inline_image, page, paragraph, section, table
 
 
 def test_text_from_outside_cannot_become_markup() -> None:
@@ -19,3 +19,18 @@ def test_a_page_is_one_document_without_links() -> None:
     written = page("title", "lead", [])
     assert written.startswith("<!doctype html>")
     assert "http" not in written
+
+
+def test_an_inline_image_needs_no_other_file() -> None:
+    text = inline_image(b"data", "png", "a curve")
+    assert text == '<img alt="a curve" src="data:image/png;base64,ZGF0YQ==">'
+
+
+def test_a_description_from_outside_cannot_end_its_attribute() -> None:
+    assert 'alt="a &#34;quoted&#34; task"' in inline_image(b"", "png", 'a "quoted" task')
+
+
+def test_a_table_without_a_head_has_its_rows_alone() -> None:
+    assert table((), [("name", 1.0)]) == (
+        '<table><tr><td>name</td><td class="number">1</td></tr></table>'
+    )
