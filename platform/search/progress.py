@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import IO, Final, Protocol
+from dataclasses import dataclass
+from typing import IO, Final
 
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from rolecast.core.terminal import LiveTable, clock_time, write_line
+from rolecast.core import terminal
+from rolecast.core.terminal import clock_time
 
 LINE_INTERVAL_S: Final = 1.0
 """Least time between two plain lines."""
@@ -37,7 +38,7 @@ class ProgressSnapshot:
     """Its standard error; None for single episodes."""
 
     incumbent_return: float | None
-    """What the incumbent earns, measured or as the optimiser believes; None if it cannot say."""
+    """What the incumbent earns, measured or as the optimiser estimates it; None: unknown."""
 
     incumbent_stderr: float | None
     """Its standard error."""
@@ -58,90 +59,27 @@ class ProgressSnapshot:
     """Seconds that the rest will take at this speed."""
 
 
-class Progress(Protocol):
-    """Shows a search to someone."""
+Progress = terminal.Progress[ProgressSnapshot]
+"""Shows a search to someone."""
 
-    def start(self, title: str) -> None:
-        """Begin; the title says what is searched, and with which budget."""
-
-    def update(self, figures: ProgressSnapshot) -> None:
-        """Show where the search stands."""
-
-    def note(self, text: str) -> None:
-        """Show a sentence about something that happened."""
-
-    def finish(self, text: str) -> None:
-        """End with a sentence."""
+Silent = terminal.SilentProgress[ProgressSnapshot]
 
 
-class Silent:
-    """Shows nothing."""
-
-    def start(self, title: str) -> None:
-        """Show nothing."""
-
-    def update(self, figures: ProgressSnapshot) -> None:
-        """Show nothing."""
-
-    def note(self, text: str) -> None:
-        """Show nothing."""
-
-    def finish(self, text: str) -> None:
-        """Show nothing."""
+def plain_lines(
+    stream: IO[str], clock: Callable[[], float] = time.monotonic
+) -> terminal.PlainLines[ProgressSnapshot]:
+    """Return a view of at most a line a second: for logs and pipes."""
+    return terminal.PlainLines(stream, line, interval_s=LINE_INTERVAL_S, clock=clock)
 
 
-@dataclass
-class PlainLines:
-    """One line at most a second: for logs and pipes."""
-
-    stream: IO[str]
-    """Where the lines go."""
-
-    clock: Callable[[], float] = time.monotonic
-    """Seconds."""
-
-    _next: float = field(default=0.0, init=False)
-    _held: ProgressSnapshot | None = field(default=None, init=False)
-
-    def start(self, title: str) -> None:
-        """Write the title."""
-        write_line(self.stream, title)
-
-    def update(self, figures: ProgressSnapshot) -> None:
-        """Write a line, unless the last was less than a second ago."""
-        now = self.clock()
-        if now < self._next:
-            self._held = figures
-            return
-        self._next, self._held = now + LINE_INTERVAL_S, None
-        write_line(self.stream, line(figures))
-
-    def note(self, text: str) -> None:
-        """Write a sentence."""
-        write_line(self.stream, text)
-
-    def finish(self, text: str) -> None:
-        """Write the last figures, where they were held back, and a sentence."""
-        if self._held is not None:
-            write_line(self.stream, line(self._held))
-            self._held = None
-        write_line(self.stream, text)
-
-
-class LiveView(LiveTable):
-    """A table that follows the search, on a terminal."""
-
-    def __init__(self, stream: IO[str]) -> None:
-        super().__init__(stream, per_second=8)
-
-    def update(self, figures: ProgressSnapshot) -> None:
-        """Show the figures."""
-        self.show(_table(figures))
+def live_view(stream: IO[str]) -> terminal.LiveTable[ProgressSnapshot]:
+    """Return a table that follows the search, on a terminal."""
+    return terminal.LiveTable(stream, _table, per_second=8)
 
 
 def progress_for(stream: IO[str]) -> Progress:
     """Return the live view if the stream is a terminal, else plain lines."""
-    return LiveView(stream) if stream.isatty() else PlainLines(stream)
+    return live_view(stream) if stream.isatty() else plain_lines(stream)
 
 
 def line(figures: ProgressSnapshot) -> str:

@@ -251,9 +251,8 @@ class _Watch:
         if reports != self._reports:
             self._folder.write_rows(whole.rows())
             self._reports = reports
-        standing = whole.restricted(self._chosen)
-        left = standing.seconds_left()
-        self._progress.update(standing, None if left is None else left / self._at_once)
+        standing = whole.restricted(self._chosen, at_once=self._at_once)
+        self._progress.update(standing)
         return standing
 
     @contextmanager

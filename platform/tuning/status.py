@@ -51,6 +51,9 @@ class ComparisonStatus:
     experiment: Experiment
     trials: Sequence[TrialStatus]
 
+    at_once: int = 1
+    """Trials that run side by side, by which the time left is divided."""
+
     @classmethod
     def of(cls, folder: ComparisonFolder, experiment: Experiment) -> Self:
         """Read the files of all trials."""
@@ -68,10 +71,10 @@ class ComparisonStatus:
             )
         return cls(experiment=experiment, trials=trials)
 
-    def restricted(self, trials: Collection[str]) -> Self:
+    def restricted(self, trials: Collection[str], *, at_once: int = 1) -> Self:
         """Return where those trials stand that have one of these names."""
         chosen = [trial for trial in self.trials if trial.plan.trial in trials]
-        return type(self)(experiment=self.experiment, trials=chosen)
+        return type(self)(experiment=self.experiment, trials=chosen, at_once=at_once)
 
     def count(self, status: str) -> int:
         """Return how many trials have a status."""
@@ -94,7 +97,7 @@ class ComparisonStatus:
         return sum(points - t.point for t in self.trials if t.status in {"running", "waiting"})
 
     def seconds_left(self) -> float | None:
-        """Return how long one process would still compute, by what each method took so far.
+        """Return how long the rest will take, by what each method took so far.
 
         A method that has not reported yet counts as the others do on average; None if none has.
         """
@@ -106,11 +109,12 @@ class ComparisonStatus:
         if not known:
             return None
         usual = sum(known.values()) / len(known)
-        return sum(
+        alone = sum(
             (self.experiment.points - trial.point) * known.get(trial.plan.method, usual)
             for trial in self.trials
             if trial.status in {"running", "waiting"}
         )
+        return alone / self.at_once
 
     def ahead(self) -> dict[tuple[str, str], tuple[str, float]]:
         """Return, for task and reward, the method that leads, and by what.

@@ -3,11 +3,12 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from rolecast.core.terminal import PlainLines
 from rolecast.platform.search.progress import (
-    LiveView,
-    PlainLines,
     ProgressSnapshot,
     line,
+    live_view,
+    plain_lines,
     progress_for,
 )
 
@@ -37,7 +38,7 @@ def test_a_line_has_every_figure() -> None:
 
 def test_plain_lines_come_once_a_second_and_the_last_is_not_lost() -> None:
     now, stream = [0.0], io.StringIO()
-    lines = PlainLines(stream, clock=lambda: now[0])
+    lines = plain_lines(stream, clock=lambda: now[0])
     lines.start("title")
     for tenth in range(25):
         now[0] = tenth / 10
@@ -50,7 +51,7 @@ def test_plain_lines_come_once_a_second_and_the_last_is_not_lost() -> None:
 
 def test_the_live_view_shows_the_figures() -> None:
     stream = io.StringIO()
-    view = LiveView(stream)
+    view = live_view(stream)
     view._console = Console(file=stream, force_terminal=True, width=100)
     view.start("title")
     view.update(FIGURES)

@@ -4,7 +4,7 @@ from typing import Any
 
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.platform.tuning.progress import LiveView, PlainLines, line
+from rolecast.platform.tuning.progress import PlainLines, line, live_view
 from rolecast.platform.tuning.record import TrialFolder, TrialRecord
 from rolecast.platform.tuning.status import ComparisonStatus, TrialStatus
 
@@ -57,6 +57,8 @@ def test_the_time_left_is_by_what_each_method_takes() -> None:
     assert standing().seconds_left() is None
     failed = standing(([row(1, 1.0)], 3.0, "OSError: it broke"))
     assert failed.seconds_left() == 3 * 4 * 3.0
+    names = [trial.plan.trial for trial in ONE_DONE.trials]
+    assert ONE_DONE.restricted(names, at_once=2).seconds_left() == 5.5
 
 
 def test_trials_are_counted_by_what_their_files_say() -> None:
@@ -70,7 +72,7 @@ def test_what_was_interrupted_waits_until_a_process_takes_it_up() -> None:
     states = [([row(4, 5.0)], 1.0, None), ([row(1, 1.0)], 1.0, None), ([row(2, 1.0)], 1.0, None)]
     taken_up = standing(*states, locked=2)
     assert [trial.busy for trial in taken_up.trials] == [False, True, False, False]
-    assert "1 of 4 trials done, 1 running, 0 failed" in line(taken_up, None)
+    assert "1 of 4 trials done, 1 running, 0 failed" in line(taken_up)
     assert taken_up.count("running") == 2
     assert taken_up.points_left == 3 + 2 + 4
 
@@ -109,25 +111,26 @@ def test_plain_lines_tell_what_ended_and_where_it_stands() -> None:
     stream, seconds = StringIO(), iter([0.0, 1.0, 2.0])
     lines = PlainLines(stream, clock=lambda: next(seconds))
     lines.start("four: 4 trials")
-    lines.update(standing(), None)
-    lines.update(ONE_DONE, 61.0)
-    lines.update(standing(([row(4, 2.0)], 8.0, None), ([], 0.0, "OSError: it broke")), 3_600.0)
+    lines.update(standing())
+    lines.update(ONE_DONE)
+    lines.update(standing(([row(4, 2.0)], 8.0, None), ([], 0.0, "OSError: it broke")))
     lines.finish("done")
     assert stream.getvalue().splitlines() == [
         "four: 4 trials",
         "0 of 4 trials done, 0 running, 0 failed  ahead -  left -",
         "pred_prey_3-dense-cmaes-seed0: held-out return 2.0",
         "pred_prey_3-dense-random-seed0 failed: OSError: it broke",
+        "1 of 4 trials done, 0 running, 1 failed  ahead pred_prey_3 dense: cmaes 2.0  left 0:16",
         "done",
     ]
 
 
 def test_the_live_view_ends_with_the_last_state() -> None:
     stream = StringIO()
-    view = LiveView(stream)
+    view = live_view(stream)
     view.start("four: 4 trials")
-    view.update(ONE_DONE, 61.0)
+    view.update(ONE_DONE)
     view.finish("done")
     text = stream.getvalue()
-    for words in ("1 of 4 trials done, 1 running, 0 failed", "cmaes 2.0", "1:01", "50%", "done"):
+    for words in ("1 of 4 trials done, 1 running, 0 failed", "cmaes 2.0", "0:11", "50%", "done"):
         assert words in text
