@@ -1,4 +1,8 @@
-"""What values a setting may have: a test, and the words for it."""
+"""What values a setting may have: a test, and the words for it.
+
+Rules are plain data and are checked over a mapping, since settings come from fields of dataclasses,
+attributes of RLlib's configs and options of policies. All answer with a sentence of `ConfigError`.
+"""
 
 import math
 from collections.abc import Callable, Mapping
