@@ -1,8 +1,8 @@
 """ARS: steps along the best of random directions, in units of the returns' own spread.
 
 Source: Mania, Guy and Recht (2018), Simple random search provides a competitive approach to
-reinforcement learning, versions V1 and V1-t: the normalisation of observations that makes V2
-belongs to the policy, which a black box does not show.
+reinforcement learning, versions V1 and V1-t. The normalisation of observations that makes V2
+belongs to the policy: `policy.normalise=running`.
 """
 
 from collections.abc import Mapping

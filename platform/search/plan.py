@@ -203,6 +203,18 @@ def described(plan: Plan) -> str:
     )
 
 
+def remark(plan: Plan) -> str | None:
+    """Return a sentence about a policy that does not suit the task; None if there is none."""
+    if plan.policy.name != "hom" or plan.task.spec.agents > 1:
+        return None
+    nets = plan.policy.space.nets
+    used = nets["update"].stop - nets["update"].start
+    return (
+        f"policy hom has one agent here, whose roles and messages have no use: {used} of its "
+        f"{plan.dimension} parameters can act; expected --policy linear or mlp"
+    )
+
+
 def with_budget(
     config: SearchConfig, used: Mapping[str, int], changes: Mapping[str, int | str | None]
 ) -> SearchConfig:

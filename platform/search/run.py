@@ -21,6 +21,7 @@ from rolecast.platform.search.plan import (
     TaskSource,
     described,
     make_plan,
+    remark,
     run_record,
     with_budget,
 )
@@ -198,6 +199,8 @@ def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) ->
     """Advance a search to its end; whatever ends it, every whole batch is kept."""
     search: Search | None = None
     progress.start(described(plan))
+    if said := remark(plan):
+        progress.note(said)
     try:
         search = Search(plan, folder, backend, progress)
         while not search.finished:
