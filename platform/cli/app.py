@@ -15,6 +15,7 @@ import typer
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli import (
+    ablate,
     catalogue,
     check_task,
     compare,
@@ -43,6 +44,7 @@ for name, command in (
     ("resume", resume.resume),
     ("compare", compare.compare),
     ("evaluate", evaluate.evaluate),
+    ("ablate", ablate.ablate),
     ("render", render.render),
     ("report", report.report),
     ("demo", demo.demo),

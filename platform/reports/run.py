@@ -1,6 +1,6 @@
 """`report.html`: all that a run has to show, in one file that needs no other and no network."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,11 +17,19 @@ from rolecast.platform.reports.page import inline_image, page, paragraph, sectio
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import png
 from rolecast.platform.search.history import Kind
-from rolecast.platform.search.measurements import INCUMBENT_EPISODES, RunMeasurements, Yardstick
+from rolecast.platform.search.measurements import (
+    ABLATED_EPISODES,
+    INCUMBENT_EPISODES,
+    RunMeasurements,
+    Yardstick,
+)
 from rolecast.policies.protocol import Policy
 
 MOST_FRAMES: Final = 60
 """Most frames of the episode shown, so that a report takes seconds and few megabytes."""
+
+NORMAL_QUANTILE: Final = 1.96
+"""Standard errors from the middle to the ends of a normal interval of 95 %."""
 
 
 def write_report(path: str | Path) -> Path:
@@ -45,6 +53,7 @@ def write_report(path: str | Path) -> Path:
         sections = [
             _results(run, measured.yardsticks if measured is not None else ()),
             _curve(run, measured),
+            *_ablation(measured),
             _structure(run, policy),
             _episode(run),
             _settings(run),
@@ -105,6 +114,35 @@ def _incumbents(run: Run, measured: RunMeasurements) -> Curve:
         stderrs=np.array(measured.stderrs),
         batches=np.array(chosen),
     )
+
+
+def _ablation(measured: RunMeasurements | None) -> list[Markup]:
+    """Tabulate what each net is worth; nothing where the run was not ablated."""
+    if measured is None or not measured.ablations:
+        return []
+    rows = [
+        (net, f"at {at}", each["episode_return_mean"], *_worth(each))
+        for at, returns in measured.ablations.items()
+        for net, each in returns.items()
+        if net != "whole"
+    ]
+    head = ("net", "weights", "episode return", "net is worth", "stderr", "95 % interval")
+    whole = next(iter(measured.ablations.values()))["whole"]["episode_return_mean"]
+    text = (
+        f"Return of the last incumbent with one net's weights put back to their centre, where the "
+        f"search began, or to 0. What the net is worth is the return of the whole policy, "
+        f"{whole:.1f}, less this one, on the same {ABLATED_EPISODES} held-out episodes."
+    )
+    return [section("What each net is worth", table(head, rows), paragraph(text))]
+
+
+def _worth(each: Mapping[str, float | None]) -> tuple[object, object, str]:
+    """Return a paired difference, its standard error and its normal interval."""
+    mean, error = each["difference_mean"], each["difference_stderr"]
+    if mean is None or error is None:
+        return "-", "-", "-"
+    reach = NORMAL_QUANTILE * error
+    return mean, error, f"{mean - reach:.1f} to {mean + reach:.1f}"
 
 
 def _structure(run: Run, policy: Policy) -> Markup:

@@ -122,19 +122,19 @@ def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
 
         return _Player(script, None, follow)
     if not isinstance(run_or_policy, LoadedPolicy):
-        trained, name = load_policy(_artefact(Path(run_or_policy))), str(run_or_policy)
+        trained, name = load_policy(artefact_folder(Path(run_or_policy))), str(run_or_policy)
     else:
         trained, name = run_or_policy, run_or_policy.policy.name
 
     def play(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float, NDArray[np.int64]]:
-        _require_fit(trained, task)
+        require_fit(trained, task)
         result = rollout(task, trained.policy, trained.weights[None], seeds)
         return result.returns[0], result.observed_returns[0], result.lengths[0]
 
     return _Player(name, trained.task.id, play)
 
 
-def _artefact(path: Path) -> Path:
+def artefact_folder(path: Path) -> Path:
     """Return the folder of the policy: of a run, or the path itself."""
     if not path.is_dir():
         scripted = ", ".join(SCRIPTED)
@@ -148,7 +148,7 @@ def _artefact(path: Path) -> Path:
     return path / "policy"
 
 
-def _require_fit(trained: LoadedPolicy, task: BatchedTask) -> None:
+def require_fit(trained: LoadedPolicy, task: BatchedTask) -> None:
     """Refuse a task whose sizes are not those that the policy was made for."""
     made, here = trained.task, task.spec
     for name in ("agents", "observation_size", "action_size"):

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -16,6 +16,7 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
+from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.rollout.evaluate import Evaluation, evaluate
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
@@ -25,7 +26,7 @@ from rolecast.platform.search.run_folder import RunFolder
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 
-MEASUREMENTS_SCHEMA: Final = 1
+MEASUREMENTS_SCHEMA: Final = 2
 """Version of the file; one of another version is measured anew."""
 
 PAST_INCUMBENTS: Final = 12
@@ -36,6 +37,9 @@ INCUMBENT_EPISODES: Final = 256
 
 YARDSTICK_EPISODES: Final = 1000
 """Held-out episodes of each scripted policy."""
+
+ABLATED_EPISODES: Final = 1000
+"""Held-out episodes on which the last incumbent is ablated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +84,7 @@ def scripted_yardsticks(task: str) -> list[Yardstick]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunMeasurements:
-    """Held-out returns of a run's incumbents and of scripted policies.
+    """Held-out returns of a run's incumbents, of its ablations and of scripted policies.
 
     Empty for tasks whose episodes are not compiled, where they would take minutes.
     """
@@ -100,6 +104,10 @@ class RunMeasurements:
     stderrs: tuple[float, ...] = ()
     """[M], standard error of each."""
 
+    ablations: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
+    """Ablations of the last incumbent, as `Ablation.to_json`, by the weights that nets are put
+    to: "centre" and "zero"."""
+
     @classmethod
     def read(cls, folder: RunFolder) -> Self | None:
         """Return what is stored in a run's folder; None if nothing of this version is."""
@@ -111,6 +119,7 @@ class RunMeasurements:
         return cls(
             batches=values["batches"],
             yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
+            ablations=values["ablations"],
             **{name: tuple(values[name]) for name in ("incumbent_batches", "returns", "stderrs")},
         )
 
@@ -118,7 +127,10 @@ class RunMeasurements:
 def measure(
     task_id: str, task: BatchedTask, policy: Policy, batches: Sequence[Batch]
 ) -> RunMeasurements:
-    """Evaluate incumbents of evenly spaced batches, and the scripted policies of the task."""
+    """Evaluate incumbents of evenly spaced batches, and the scripted policies of the task.
+
+    The last incumbent is also evaluated without each of its nets.
+    """
     if not hasattr(task, "lanes") or not batches:
         return RunMeasurements(batches=len(batches))
     chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
@@ -128,12 +140,18 @@ def measure(
     seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, INCUMBENT_EPISODES)
     returns = rollout(task, policy, weights, seeds).returns
     stderrs = returns.std(axis=1, ddof=1) / np.sqrt(INCUMBENT_EPISODES)
+    ablated_seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, ABLATED_EPISODES)
+    ablations = {
+        at: ablated_returns(task, policy, weights[-1], ablated_seeds, at=at).to_json()
+        for at in ABLATED_WEIGHTS
+    }
     return RunMeasurements(
         batches=len(batches),
         yardsticks=tuple(scripted_yardsticks(task_id)),
         incumbent_batches=tuple(chosen.tolist()),
         returns=tuple(returns.mean(axis=1).tolist()),
         stderrs=tuple(stderrs.tolist()),
+        ablations=ablations,
     )
 
 

@@ -35,6 +35,18 @@ def test_evaluate_prints_what_python_returns(rolecast_command: Command, small_ru
     assert {"episode_return_mean", "episode_return_stderr", "episodes"} <= told.keys()
 
 
+def test_ablate_prints_what_python_returns(rolecast_command: Command, small_run: Path) -> None:
+    told = only_json(rolecast_command("ablate", small_run, "--episodes", "50", "--json"))
+    assert told == rolecast.ablate(small_run, episodes=50).to_json()
+    ended = rolecast_command("ablate", small_run, "--episodes", "50", "--at", "zero")
+    assert [line.split()[0] for line in ended.stdout.splitlines()[1:5]] == [
+        "none",
+        "edge",
+        "message",
+        "update",
+    ]
+
+
 def test_a_scripted_policy_is_evaluated_by_name(rolecast_command: Command) -> None:
     words = ("--policy", "chase", "--task", "pred_prey_3", "--episodes", "100", "--json")
     told = only_json(rolecast_command("evaluate", *words))

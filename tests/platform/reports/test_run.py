@@ -1,5 +1,6 @@
 """A report is one file with everything in it."""
 
+import json
 import re
 from pathlib import Path
 
@@ -43,6 +44,20 @@ def test_a_report_tells_result_yardsticks_and_settings(run_copy: Path) -> None:
     text = write_report(run_copy).read_text()
     for word in ("scripted chase", "scripted random", "held out (20 episodes)", "local_gp"):
         assert word in text
+
+
+def test_a_report_tells_what_each_net_is_worth_as_it_was_measured(run_copy: Path) -> None:
+    measured = json.loads((run_copy / "measurements.json").read_text())
+    assert list(measured["ablations"]) == ["centre", "zero"]
+    edge = measured["ablations"]["centre"]["edge"]
+    edge |= {"difference_mean": 7.0, "difference_stderr": 1.0}
+    (run_copy / "measurements.json").write_text(json.dumps(measured))
+    text = write_report(run_copy).read_text()
+    assert "What each net is worth" in text
+    assert "5.0 to 9.0" in text
+    measured["ablations"] = {}
+    (run_copy / "measurements.json").write_text(json.dumps(measured))
+    assert "What each net is worth" not in write_report(run_copy).read_text()
 
 
 def test_a_report_of_an_unfinished_run_says_how_to_go_on(run_copy: Path) -> None:

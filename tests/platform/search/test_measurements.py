@@ -8,6 +8,7 @@ import pytest
 
 import rolecast
 from rolecast.platform.search.measurements import (
+    ABLATED_EPISODES,
     INCUMBENT_EPISODES,
     PAST_INCUMBENTS,
     RunMeasurements,
@@ -42,6 +43,11 @@ def test_the_last_incumbent_earns_what_its_artefact_does(small_run: Path) -> Non
     again = rolecast.evaluate(small_run, episodes=INCUMBENT_EPISODES)
     assert measured.returns[-1] == pytest.approx(again.episode_return_mean)
     assert measured.stderrs[-1] == pytest.approx(again.episode_return_stderr)
+
+
+def test_the_last_incumbent_is_ablated(small_run: Path) -> None:
+    for at, found in read(small_run).ablations.items():
+        assert found == rolecast.ablate(small_run, episodes=ABLATED_EPISODES, at=at).to_json()
 
 
 def test_scripted_policies_earn_what_evaluate_says(small_run: Path) -> None:
