@@ -1,6 +1,6 @@
 """Settings of `hom`: sizes of its nets, roles, rounds of messages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -9,10 +9,17 @@ from rolecast.core.validation import POSITIVE_INTEGER, check
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.hom.policy import HomPolicy
-from rolecast.policies.parameterisation import PolicySettings, require_choice
+from rolecast.policies.parameterisation import (
+    PolicySettings,
+    require_choice,
+    require_positive,
+)
 
 HIDDEN_WIDTHS: Final = MappingProxyType({"med": (4, 4), "sm": (2,)})
 """Hidden widths by size. "Three layers of four" in the paper count the output layer."""
+
+INTERACTION_CENTRES: Final = ("saddle", "coupled")
+MESSAGE_INPUTS: Final = ("hidden", "observation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +44,21 @@ class HomConfig(PolicySettings):
     self_edges: bool = False
     """Self edges: a role may send to itself, as Algorithm 2 is printed."""
 
+    interaction: Literal["saddle", "coupled"] = "saddle"
+    """Centre of edges and messages. "saddle": no edge, messages of 0 that nobody reads, as the
+    middle of the paper's cube. "coupled": every role hears every other, and reads its messages."""
+
+    coupling: float = 0.5
+    """Weight of h + m in the update net at the coupled centre."""
+
+    message_width: int | None = None
+    """Width of h and of a message, at least the action size; None: the action size, as in the
+    paper. The number of parameters grows with it."""
+
+    message_reads: Literal["hidden", "observation"] = "hidden"
+    """Input of the message net for both roles: "hidden", their h, as in the paper, which is 0 in
+    the first round; or "observation", what they see."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         require_choice("HomConfig.size", self.size, tuple(HIDDEN_WIDTHS))
@@ -45,6 +67,11 @@ class HomConfig(PolicySettings):
         _require_bool("HomConfig.role_interaction", self.role_interaction)
         _require_bool("HomConfig.self_edges", self.self_edges)
         check("HomConfig", vars(self), {"rounds": POSITIVE_INTEGER})
+        require_choice("HomConfig.interaction", self.interaction, INTERACTION_CENTRES)
+        require_choice("HomConfig.message_reads", self.message_reads, MESSAGE_INPUTS)
+        require_positive("HomConfig.coupling", self.coupling)
+        if self.message_width is not None:
+            check("HomConfig", vars(self), {"message_width": POSITIVE_INTEGER})
 
     def build(self, task: TaskSpec, seed: int) -> HomPolicy:
         """Return the policy for a task of these sizes; the seed decides its centre."""
@@ -54,10 +81,22 @@ class HomConfig(PolicySettings):
             if self.parameterisation == "table3":
                 roles = roles and task.role_net_in_table3
         settings = self.resolve(10.0, "identity")
+        coupled = self.interaction == "coupled" and self.role_interaction
+        if coupled and "message" not in (self.ranges or {}):
+            settings = replace(settings, ranges={**settings.ranges, "message": 1.0})
+        width = task.action_size
+        if self.message_width is not None and self.role_interaction:
+            width = self.message_width
+        if width < task.action_size:
+            expected = f"at least {task.action_size}, the action size of {task.id}"
+            raise ConfigError("HomConfig.message_width", width, expected)
         model = HomModel(
             agents=task.agents,
             observation_size=task.observation_size,
             action_size=task.action_size,
+            message_width=width,
+            message_reads=self.message_reads,
+            coupling=float(self.coupling) if coupled else None,
             hidden=HIDDEN_WIDTHS[self.size],
             role_assignment=roles,
             role_interaction=self.role_interaction,
@@ -72,6 +111,10 @@ class HomConfig(PolicySettings):
             "role_interaction": self.role_interaction,
             "rounds": self.rounds,
             "self_edges": self.self_edges,
+            "interaction": self.interaction,
+            "coupling": float(self.coupling),
+            "message_width": width,
+            "message_reads": self.message_reads,
             "observation_clip": float(self.observation_clip),
             "normalise": self.normalise,
             "parameterisation": self.parameterisation,

@@ -15,7 +15,7 @@ from rolecast.policies.hom.assignment_fused import assign_lanes
 from rolecast.policies.hom.interaction_fused import (
     add_messages,
     edge_affinities,
-    message_codes,
+    message_bases,
     role_affinities,
     update,
     update_states,
@@ -45,8 +45,13 @@ class HomLanes:
         check_lanes(observations, actions, sizes=sizes, agents=model.agents)
         hom_actions(
             self.starts,
-            (model.bits, model.hidden[0], len(model.hidden), model.rounds),
-            (model.role_assignment, model.role_interaction, model.self_edges),
+            (model.bits, model.hidden[0], len(model.hidden), model.rounds, model.message_width),
+            (
+                model.role_assignment,
+                model.role_interaction,
+                model.self_edges,
+                model.message_reads == "observation",
+            ),
             np.float32(model.observation_clip),
             np.float32(model.settings.output_gain),
             weights,
@@ -58,8 +63,8 @@ class HomLanes:
 @compiled
 def hom_actions(
     starts: tuple[int, int, int, int],
-    sizes: tuple[int, int, int, int],
-    switches: tuple[bool, bool, bool],
+    sizes: tuple[int, int, int, int, int],
+    switches: tuple[bool, bool, bool, bool],
     clip: np.float32,
     gain: np.float32,
     weights: Float32,
@@ -70,17 +75,17 @@ def hom_actions(
 
     Args:
         starts: first parameter of the role, edge, message and update nets.
-        sizes: bits of a role code, hidden width, hidden layers (1 or 2), rounds.
-        switches: role assignment, role interaction, self edges.
+        sizes: bits of a role code, hidden width, hidden layers (1 or 2), rounds, message width.
+        switches: role assignment, role interaction, self edges, messages read observations.
         clip: bound of the observations.
         gain: factor before the last tanh.
         weights: [K, D, W].
         observations: [K, n, do, W].
         actions: [K, n, da, W], written.
     """
-    bits, width, depth, rounds = sizes
+    bits, width, depth, rounds, mw = sizes
     blocks, n, size = observations.shape[:3]
-    assign, self_edges = switches[0], switches[2]
+    assign, self_edges, reads_states = switches[0], switches[2], switches[3]
     interact = switches[1] and (n > 1 or self_edges)
     parameters, da = weights.shape[1], actions.shape[2]
     # One workspace for all parts; each name is the first row of its part.
@@ -92,10 +97,10 @@ def hom_actions(
     base_right = base_left + n * width
     pairs = base_right + n * width
     hidden = pairs + n * n
-    total = hidden + n * da
-    agent_of_role = total + n * da
+    total = hidden + n * mw
+    agent_of_role = total + n * mw
     scratch = agent_of_role + n
-    zeros = scratch + 2 * width + da
+    zeros = scratch + 2 * width + mw
     best = zeros + width
     subsets = 1 << n if assign and n <= SUBSET_LIMIT else 0
     choice = best + subsets
@@ -121,24 +126,27 @@ def hom_actions(
                 w, edge_q, bits, depth, self_edges, n, size, width, rows, x, left, right,
                 scratch, zeros, pairs,
             )  # fmt: skip
-            message_codes(w, message_q, bits, n, da, width, rows, zeros, base_left, base_right)
-        update_states(w, update_q, bits, n, size, da, width, rows, x, own)
-        zero_rows(rows, hidden, n * da)
+            message_bases(
+                w, message_q, bits, n, size, mw, width, reads_states, rows, x, zeros,
+                base_left, base_right,
+            )  # fmt: skip
+        update_states(w, update_q, bits, n, size, mw, width, rows, x, own)
+        zero_rows(rows, hidden, n * mw)
         heard = total if interact else hidden
         for _ in range(rounds):
             if interact:
                 add_messages(
-                    w, message_q, bits, depth, self_edges, n, da, width, rows, pairs, hidden,
-                    base_left, base_right, left, right, scratch, total,
+                    w, message_q, bits, depth, self_edges, n, size, mw, width, reads_states, rows,
+                    pairs, hidden, base_left, base_right, left, right, scratch, total,
                 )  # fmt: skip
-            update(w, update_q, bits, depth, n, size, da, width, rows, own, heard, scratch, hidden)
+            update(w, update_q, bits, depth, n, size, mw, width, rows, own, heard, scratch, hidden)
         for agent in range(n):
             for unit in range(da):
-                value = load(rows, hidden + agent * da + unit)
+                value = load(rows, hidden + agent * mw + unit)
                 if assign:
                     for role in range(n):
                         held = load(rows, agent_of_role + role)
-                        action = load(rows, hidden + role * da + unit)
+                        action = load(rows, hidden + role * mw + unit)
                         value = pick(equal(held, np.float32(agent)), action, value)
                 store(target, (k * n + agent) * da + unit, tanh_lanes(value * gain))
 

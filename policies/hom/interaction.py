@@ -1,8 +1,9 @@
 """Algorithm 2 and equation 3: edges between roles, and messages along them.
 
 Differs: the text of the paper calls the graph undirected; its algorithm builds the directed graph
-computed here. The paper leaves open, chosen here: h_0 = 0, messages of width da, m = 0 without a
-neighbour.
+computed here. The paper leaves open, chosen here: h_0 = 0, messages of width da unless another is
+set, m = 0 without a neighbour. With `message_reads="observation"` the message net reads
+observations (`Differs:` the paper's reads h); messages are then the same in every round.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ def neighbours(model: HomModel, layers: Layers, states: Float) -> NDArray[np.boo
 
 
 def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
-    """Return h_tau [P, B, n, da], the action of each role before gain and tanh.
+    """Return the action [P, B, n, da] of each role before gain and tanh: the begin of h_tau.
 
     Args:
         model: sizes and switches.
@@ -41,16 +42,17 @@ def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
         states: [P, B, n, do], observations in the order of roles.
     """
     lead = states.shape[:-1]
-    hidden = np.zeros((*lead, model.action_size))
+    hidden = np.zeros((*lead, model.message_width))
     codes = np.broadcast_to(model.codes, (*lead, model.bits))
     heard = neighbours(model, layers, states) if model.role_interaction else None
     for _ in range(model.rounds):
         total = hidden
         if heard is not None:
-            messages = forward(layers["message"], _pairs(hidden, model.codes))
+            read = hidden if model.message_reads == "hidden" else states
+            messages = forward(layers["message"], _pairs(read, model.codes))
             total = hidden + np.where(heard[..., None], messages, 0.0).sum(axis=3)
         hidden = forward(layers["update"], np.concatenate([states, codes, total], axis=-1))
-    return hidden
+    return hidden[..., : model.action_size]
 
 
 def _pairs(rows: Float, codes: Float) -> Float:

@@ -2,11 +2,11 @@
 
 Arguments have one meaning throughout:
 - `w` [.., W]: parameters; `q`: first parameter of the net.
-- n agents, `size` numbers observed, `da` numbers of an action, `bits` of a role code.
+- n agents, `size` numbers observed, `mw` numbers of h and of a message, `bits` of a role code.
 - `depth` (1 or 2) hidden layers of `width`.
 - `rows` [.., W]: workspace. Every other integer is the first row of a part of it.
 - A part has n roles or agents, one after the other.
-- `scratch` has 2 width + da rows, `zeros` has `width` rows of 0.
+- `scratch` has 2 width + mw rows, `zeros` has `width` rows of 0.
 """
 
 from rolecast.core.compiled import inlined
@@ -106,25 +106,36 @@ def edge_affinities(
 
 
 @inlined
-def message_codes(
+def message_bases(
     w: Float32,
     q: int,
     bits: int,
     n: int,
-    da: int,
+    size: int,
+    mw: int,
     width: int,
+    reads_states: bool,
     rows: Float32,
+    states: int,
     zeros: int,
     receiver: int,
     sender: int,
 ) -> None:
-    """Write the part of the message net's first layer of codes and bias, equal in all rounds."""
-    stride = 2 * da + 2 * bits
-    codes, bias = q + 2 * da, q + width * stride
+    """Write the part of the message net's first layer that is equal in all rounds.
+
+    It is that of codes and bias, and of the states if the net reads them.
+    """
+    read = size if reads_states else mw
+    stride = 2 * read + 2 * bits
+    codes, bias = q + 2 * read, q + width * stride
     for role in range(n):
         left, right = receiver + role * width, sender + role * width
         add_code(w, codes, stride, role, bits, w, bias, rows, left, width)
         add_code(w, codes + bits, stride, role, bits, rows, zeros, rows, right, width)
+        if reads_states:
+            x = states + role * size
+            add_product(w, q, stride, rows, left, rows, x, size, left, width)
+            add_product(w, q + size, stride, rows, right, rows, x, size, right, width)
 
 
 @inlined
@@ -135,8 +146,10 @@ def add_messages(
     depth: int,
     self_edges: bool,
     n: int,
-    da: int,
+    size: int,
+    mw: int,
     width: int,
+    reads_states: bool,
     rows: Float32,
     affinity: int,
     hidden: int,
@@ -148,25 +161,29 @@ def add_messages(
     total: int,
 ) -> None:
     """Write h plus the messages received by each role to `total`; equation 3, first line."""
-    stride = 2 * da + 2 * bits
+    read = size if reads_states else mw
+    stride = 2 * read + 2 * bits
     after = q + width * stride + width
     message = scratch + 2 * width
-    for role in range(n):
-        h, shift = hidden + role * da, role * width
-        left, right = receiver + shift, sender + shift
-        add_product(w, q, stride, rows, base_receiver + shift, rows, h, da, left, width)
-        add_product(w, q + da, stride, rows, base_sender + shift, rows, h, da, right, width)
+    if reads_states:
+        receiver, sender = base_receiver, base_sender
+    else:
+        for role in range(n):
+            h, shift = hidden + role * mw, role * width
+            left, right = receiver + shift, sender + shift
+            add_product(w, q, stride, rows, base_receiver + shift, rows, h, mw, left, width)
+            add_product(w, q + mw, stride, rows, base_sender + shift, rows, h, mw, right, width)
     for i in range(n):
-        so_far = hidden + i * da
+        so_far = hidden + i * mw
         for other in range(n):
             if i != other or self_edges:
                 squash_sum(rows, receiver + i * width, sender + other * width, scratch, width)
-                finish(w, after, depth, width, rows, scratch, message, da)
+                finish(w, after, depth, width, rows, scratch, message, mw)
                 edge = load(rows, affinity + i * n + other)
-                for unit in range(da):
+                for unit in range(mw):
                     heard = pick(edge > 0.0, load(rows, message + unit), 0.0)
-                    store(rows, total + i * da + unit, load(rows, so_far + unit) + heard)
-                so_far = total + i * da
+                    store(rows, total + i * mw + unit, load(rows, so_far + unit) + heard)
+                so_far = total + i * mw
 
 
 @inlined
@@ -176,14 +193,14 @@ def update_states(
     bits: int,
     n: int,
     size: int,
-    da: int,
+    mw: int,
     width: int,
     rows: Float32,
     states: int,
     own: int,
 ) -> None:
     """Write the part of the update net's first layer of state, code and bias."""
-    stride = size + bits + da
+    stride = size + bits + mw
     for role in range(n):
         y = own + role * width
         bias = q + width * stride
@@ -199,7 +216,7 @@ def update(
     depth: int,
     n: int,
     size: int,
-    da: int,
+    mw: int,
     width: int,
     rows: Float32,
     own: int,
@@ -208,10 +225,10 @@ def update(
     hidden: int,
 ) -> None:
     """Write the next hidden vector of every role; equation 3, second line."""
-    stride = size + bits + da
+    stride = size + bits + mw
     for role in range(n):
-        x, base = total + role * da, own + role * width
-        add_product(w, q + size + bits, stride, rows, base, rows, x, da, scratch, width)
+        x, base = total + role * mw, own + role * width
+        add_product(w, q + size + bits, stride, rows, base, rows, x, mw, scratch, width)
         squash(rows, scratch, width)
         after = q + width * stride + width
-        finish(w, after, depth, width, rows, scratch, hidden + role * da, da)
+        finish(w, after, depth, width, rows, scratch, hidden + role * mw, mw)

@@ -23,7 +23,16 @@ class HomModel:
     """Observation size do of an agent."""
 
     action_size: int
-    """Action size da; also the size of a role's hidden vector h and of a message."""
+    """Action size da."""
+
+    message_width: int
+    """Size k of a role's hidden vector h and of a message; the first da of h are the action."""
+
+    message_reads: str
+    """Input of the message net for both roles: "hidden", their h, or "observation"."""
+
+    coupling: float | None
+    """Weight of h + m in the update net at a coupled centre; None: the centre is the saddle."""
 
     hidden: tuple[int, ...]
     """Widths of the hidden layers of every net; all equal, one or two of them."""
@@ -73,16 +82,18 @@ class HomModel:
         counts. Here its input is their sum.
         """
         obs, code = _named("obs", self.observation_size), _named("role code", self.bits)
-        hidden = _named("h", self.action_size)
+        hidden = _named("h", self.message_width)
+        read = hidden if self.message_reads == "hidden" else obs
         parts: list[tuple[str, tuple[str, ...], int]] = []
         if self.role_assignment:
             complement = _named("role code complement", self.bits)
             parts.append(("role", obs + code + complement, 1))
         if self.role_interaction:
             parts.append(("edge", obs + _other(obs) + code + _other(code), 1))
-            messages = hidden + _other(hidden) + code + _other(code)
-            parts.append(("message", messages, self.action_size))
-        parts.append(("update", obs + code + _named("h+m", self.action_size), self.action_size))
+            messages = read + _other(read) + code + _other(code)
+            parts.append(("message", messages, self.message_width))
+        update = obs + code + _named("h+m", self.message_width)
+        parts.append(("update", update, self.message_width))
         return tuple(
             Net(name=name, inputs=inputs, hidden=self.hidden, outputs=outputs)
             for name, inputs, outputs in parts

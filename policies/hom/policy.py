@@ -11,6 +11,7 @@ import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.policies.hom.assignment import Index, assign_roles
+from rolecast.policies.hom.coupling import coupled
 from rolecast.policies.hom.interaction import Layers, role_actions
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import check_shapes, forward, unpack
@@ -31,7 +32,11 @@ class HomPolicy:
         self.model, self.options = model, options
         rng = np.random.default_rng(options["seed"])
         self.space = ParameterSpace(
-            tuple(block for net in model.nets for block in net_blocks(net, model.settings, rng))
+            tuple(
+                coupled(block, model)
+                for net in model.nets
+                for block in net_blocks(net, model.settings, rng)
+            )
         )
 
     def act(self, weights: Float, observations: Float) -> Float:

@@ -90,15 +90,16 @@ def relaxed_actions(
         if not model.self_edges:
             edges = edges * (1.0 - torch.eye(n, dtype=weights.dtype, device=weights.device))
     shared_codes = codes.expand(samples, n, model.bits)
-    hidden = states.new_zeros((samples, n, model.action_size))
+    hidden = states.new_zeros((samples, n, model.message_width))
     for _ in range(model.rounds):
         total = hidden
         if edges is not None:
-            sums = _pair_sums(nets["message"][0], hidden, codes)
+            read = hidden if model.message_reads == "hidden" else states
+            sums = _pair_sums(nets["message"][0], read, codes)
             messages = finish_tensor(nets["message"], sums)
             total = hidden + (edges[..., None] * messages).sum(dim=2)
         hidden = forward_tensor(nets["update"], torch.cat([states, shared_codes, total], dim=-1))
-    actions = torch.tanh(model.settings.output_gain * hidden)
+    actions = torch.tanh(model.settings.output_gain * hidden[..., : model.action_size])
     return actions if mixture is None else mixture.transpose(-1, -2) @ actions
 
 
