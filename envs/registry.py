@@ -27,6 +27,9 @@ ENTRY_POINTS: Final = "rolecast.tasks"
 FOR_ENVIRONMENT: Final = "env."
 """Prefix of an option for a user's environment that has the name of a task option."""
 
+TEAM_OPTIONS: Final = ("capture", "view", "scout")
+"""Options of predator-prey that make a team of its predators."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFamily:
@@ -40,6 +43,9 @@ class TaskFamily:
 
     sizes: tuple[int, ...]
     """Values of N that are listed."""
+
+    variants: tuple[str, ...] = ()
+    """Options with which the least N is listed, too."""
 
     numbers: str
     """Range of N in words."""
@@ -55,14 +61,22 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
         ),
         "pred_prey": TaskFamily(
             build=PredatorPreyTask,
-            options=("observation",),
+            options=("observation", *TEAM_OPTIONS),
             sizes=(3, 6, 9, 15),
+            variants=(
+                "capture=2",
+                "view=0.5",
+                "capture=2&view=0.5",
+                "scout=1",
+                "capture=2&scout=1",
+            ),
             numbers="N a multiple of 3",
         ),
         "het_pred_prey": TaskFamily(
             build=partial(PredatorPreyTask, heterogeneous=True),
-            options=("observation", "task_seed"),
+            options=("observation", "task_seed", *TEAM_OPTIONS),
             sizes=(3, 6, 9, 15),
+            variants=("capture=2",),
             numbers="N a multiple of 3",
         ),
         "manyagent_ant": TaskFamily(
@@ -96,6 +110,10 @@ def task_specs() -> dict[str, TaskSpec]:
     made = {
         f"{name}_{n}": family.build(n) for name, family in FAMILIES.items() for n in family.sizes
     } | {name: build() for name, build in NAMED_TASKS.items()}
+    for name, family in FAMILIES.items():
+        for variant in family.variants:
+            task_id, options = parse_id(f"{name}_{family.sizes[0]}?{variant}")
+            made[format_id(task_id, options)] = family.build(family.sizes[0], **options)
     return {task_id: task.spec for task_id, task in made.items()}
 
 

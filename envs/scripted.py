@@ -12,7 +12,7 @@ from rolecast.core.errors import RequestError, RunError, unknown_name
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.drone_delivery.expert import expert_actions
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
-from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.predator_prey.task import DEFAULT_VIEW, PredatorPreyTask
 from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
 from rolecast.envs.spec import BatchedTask
 
@@ -28,6 +28,11 @@ ADAPTED_CHUNK: Final = 16
 _LEAST_LENGTH: Final = 1e-300
 """Minimum length in a division: the direction to a prey at the same point is zero."""
 
+PINCER_REACH: Final = 0.2
+"""Distance of a prey within which the first predator of a pincer waits."""
+
+PINCER_GAP: Final = 0.1
+"""Distance by which the second may be farther without being waited for."""
 
 T = TypeVar("T")
 
@@ -72,12 +77,23 @@ class RandomPolicy:
         return symmetric_uniform(bits).reshape(-1, spec.agents, spec.action_size)
 
 
-def _nearest_prey(task: PredatorPreyTask) -> tuple[Float, NDArray[np.int64]]:
-    """Return the offset [B, n, 2] to the nearest prey, and its index [B, n, 1, 1]."""
+def _nearest_prey(
+    task: PredatorPreyTask, known: NDArray[np.bool_] | None = None
+) -> tuple[Float, Float]:
+    """Return the offset [B, n, 2] to the nearest prey of each predator, and its velocity.
+
+    Args:
+        task: in its current state.
+        known: [B, n, k], prey among which to look; None for all.
+    """
     n, movers = task.params.predators, task.params.movers
     offset = task.positions[:, None, n:movers] - task.positions[:, :n, None]
-    nearest = np.square(offset).sum(axis=-1).argmin(axis=-1)[..., None, None]
-    return np.take_along_axis(offset, nearest, axis=2)[:, :, 0], nearest
+    squared = np.square(offset).sum(axis=-1)
+    if known is not None:
+        squared = np.where(known, squared, np.inf)
+    nearest = squared.argmin(axis=-1)[..., None, None]
+    velocities = np.take_along_axis(task.velocities[:, None, n:movers], nearest, axis=2)
+    return np.take_along_axis(offset, nearest, axis=2)[:, :, 0], velocities[:, :, 0]
 
 
 class ChasePolicy:
@@ -113,11 +129,84 @@ class PursuitPolicy:
     def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
         """Return actions [B, n, 2]."""
         task = _require(PredatorPreyTask, task, "pursuit", "a predator-prey task")
+        return _pursue(task, *_nearest_prey(task))
+
+
+def _pursue(task: PredatorPreyTask, offset: Float, velocities: Float) -> Float:
+    """Return the actions [B, n, 2] of pursuit, for offset and velocity [B, n, 2] of the prey."""
+    own = task.velocities[:, : task.params.predators]
+    return np.asarray(np.tanh(10.0 * (offset - 0.3 * own + 0.45 * velocities)))
+
+
+class SightedPursuitPolicy:
+    """Pursuit of a prey that the predator observes; without one it brakes.
+
+    Alone it bounds what predators earn without a word. Told, each knows what any of them observes:
+    what perfect messages are worth. `pursuit` knows all.
+    """
+
+    def __init__(self, *, told: bool) -> None:
+        self._told = told
+        who = "any predator sees" if told else "the predator itself sees"
+        self.summary = f"pursuit of what {who} (predator-prey with a team's rules only)"
+
+    def plays(self, task: BatchedTask) -> bool:
+        """Return whether there are predators whose view differs from the source's."""
+        return isinstance(task, PredatorPreyTask) and _has_team_rules(task)
+
+    def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
+        """Return actions [B, n, 2]."""
+        name = "told_pursuit" if self._told else "sighted_pursuit"
+        task = _require(PredatorPreyTask, task, name, "a predator-prey task")
         n, movers = task.params.predators, task.params.movers
-        offset, prey = _nearest_prey(task)
-        velocities = np.take_along_axis(task.velocities[:, None, n:movers], prey, axis=2)[:, :, 0]
-        aim = offset - 0.3 * task.velocities[:, :n] + 0.45 * velocities
-        return np.asarray(np.tanh(10.0 * aim))
+        offset = task.positions[:, None, n:movers] - task.positions[:, :n, None]
+        seen = np.square(offset).sum(axis=-1) <= task.params.view_radius**2
+        if task.params.scouts:
+            seen[:, task.params.scouts :] = False
+        if self._told:
+            seen |= seen.any(axis=1, keepdims=True)
+        towards, velocities = _nearest_prey(task, seen)
+        knows = seen.any(axis=-1)[..., None]
+        return _pursue(task, *(np.where(knows, each, 0.0) for each in (towards, velocities)))
+
+
+class PincerPolicy:
+    """Pursuit as a team: who is first at a prey waits for the second, if a capture needs two.
+
+    Each predator pursues its nearest prey as `pursuit` does. The nearest of those that pursue the
+    same prey brakes within PINCER_REACH of it, while the second is more than PINCER_GAP farther.
+    A predator alone in its pursuit does not wait. Reach and gap are the best of a grid on
+    `pred_prey_3?capture=2`.
+    """
+
+    summary = "pursuit in which the first at a prey waits for the second (team's rules only)"
+
+    def plays(self, task: BatchedTask) -> bool:
+        """Return whether there are predators, under rules that make a team of them."""
+        return isinstance(task, PredatorPreyTask) and _has_team_rules(task)
+
+    def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
+        """Return actions [B, n, 2]."""
+        task = _require(PredatorPreyTask, task, "pincer", "a predator-prey task")
+        n, movers = task.params.predators, task.params.movers
+        offset = task.positions[:, None, n:movers] - task.positions[:, :n, None]
+        distance = np.sqrt(np.square(offset).sum(axis=-1))
+        mine = distance.argmin(axis=-1)
+        own = distance.min(axis=-1)
+        together = mine[:, :, None] == mine[:, None, :]
+        together &= ~np.eye(n, dtype=bool)
+        mates = np.where(together, own[:, None, :], np.inf).min(axis=-1)
+        gap = np.where(np.isfinite(mates), mates - own, 0.0)
+        waits = (own < PINCER_REACH) & (gap > PINCER_GAP) & (task.params.capture > 1)
+        towards, velocities = _nearest_prey(task)
+        hunting = np.where(waits[..., None], 0.0, 1.0)
+        return _pursue(task, hunting * towards, hunting * velocities)
+
+
+def _has_team_rules(task: PredatorPreyTask) -> bool:
+    """Whether an option of the task makes a team of its predators."""
+    params = task.params
+    return params.capture > 1 or params.scouts > 0 or params.view_radius != DEFAULT_VIEW
 
 
 class ExpertPolicy:
@@ -160,8 +249,11 @@ SCRIPTED: Final[Mapping[str, ScriptedPolicy]] = MappingProxyType(
         "blind_expert": ExpertPolicy(blind=True),
         "chase": ChasePolicy(),
         "expert": ExpertPolicy(blind=False),
+        "pincer": PincerPolicy(),
         "pursuit": PursuitPolicy(),
         "random": RandomPolicy(),
+        "sighted_pursuit": SightedPursuitPolicy(told=False),
+        "told_pursuit": SightedPursuitPolicy(told=True),
     }
 )
 """Scripted policies by name."""

@@ -39,7 +39,8 @@ def observe(
     - landmarks, other predators and prey, relative to the own position.
     - velocities of these prey.
 
-    Entities beyond the view radius read 0. `full` has all entities in their order. `nearest16` has
+    Entities beyond the view radius read 0. So do prey for predators that are no scouts, where
+    there are scouts. `full` has all entities in their order. `nearest16` has
     the two nearest landmarks, the two nearest other predators and the nearest prey. They stand in
     entity order, and ties go to the lowest index; both variants are equal at n = 3.
 
@@ -59,6 +60,8 @@ def observe(
     offset = positions[:, None, :, :] - positions[:, :n, None, :]
     distance = np.sqrt(np.square(offset).sum(axis=-1))
     seen = (distance <= params.view_radius)[..., None]
+    if params.scouts:
+        seen[:, params.scouts :, n:movers] = False
     offset = np.where(seen, offset, 0.0)
     prey_velocity = np.where(seen[:, :, n:movers], velocities[:, None, n:], 0.0)
 

@@ -18,6 +18,9 @@ f32 = np.float32
 FAR_SQUARED: Final = np.float32(1e30)
 """Squared distance greater than that of any entity."""
 
+BLIND_VIEW: Final = np.float32(-1.0)
+"""Squared view radius within which nothing lies."""
+
 
 @compiled
 def observe(
@@ -25,7 +28,7 @@ def observe(
     p: int,
     velocities: Float32,
     v: int,
-    sizes: tuple[int, int, int],
+    sizes: tuple[int, int, int, int],
     view: np.float32,
     nearest: bool,
     observations: Float32,
@@ -38,14 +41,15 @@ def observe(
         p: first of the block's 2 m rows.
         velocities: [.., W].
         v: first of the block's 2 (n + k) rows.
-        sizes: n, n + k and m.
+        sizes: n, n + k, m, and scouts: the predators that see prey, all if 0.
         view: square of the view radius.
         nearest: show the nearest of each kind ("nearest16"), not all ("full").
         observations: [.., W], written.
         o: first of the block's n do rows.
     """
-    n, movable, entities = sizes
+    n, movable, entities, scouts = sizes
     for a in range(n):
+        prey_view = view if scouts == 0 or a < scouts else f32(BLIND_VIEW)
         store(observations, o, load(velocities, v + 2 * a))
         store(observations, o + 1, load(velocities, v + 2 * a + 1))
         store(observations, o + 2, load(positions, p + 2 * a))
@@ -54,7 +58,9 @@ def observe(
         if nearest:
             see_two_nearest(positions, p, a, movable, entities, view, observations, o)
             see_two_nearest(positions, p, a, 0, n, view, observations, o + 4)
-            see_nearest_prey(positions, p, velocities, v, a, n, movable, view, observations, o + 8)
+            see_nearest_prey(
+                positions, p, velocities, v, a, n, movable, prey_view, observations, o + 8
+            )
             o += 12
             continue
         for landmark in range(movable, entities):
@@ -62,11 +68,12 @@ def observe(
             o += 2
         for other in range(movable):
             if other != a:
-                see(positions, p, a, other, view, observations, o)
+                other_view = view if other < n else prey_view
+                see(positions, p, a, other, other_view, observations, o)
                 o += 2
         for other in range(n, movable):
             _, _, squared = offset(positions, p, a, other)
-            seen = squared <= view
+            seen = squared <= prey_view
             store(observations, o, pick(seen, load(velocities, v + 2 * other), 0.0))
             store(observations, o + 1, pick(seen, load(velocities, v + 2 * other + 1), 0.0))
             o += 2

@@ -59,10 +59,16 @@ class PredatorPreyParameters:
     """Softening length of the contact force."""
 
     touch_reward: float = 10.0
-    """Team reward of one step for each predator-prey pair in contact."""
+    """Team reward of one step for each predator-prey pair in contact that counts."""
+
+    capture: int = 1
+    """Predators that must touch the same prey in a step, for its contacts to count."""
 
     view_radius: float = 1.5
     """Maximum distance of observed entities."""
+
+    scouts: int = 0
+    """Number of predators, the first ones, that observe the prey; 0: all do."""
 
     landmark_spread: float = 0.9
     """Half width of the square of landmark starts; others start in [-1, 1]^2."""
@@ -84,6 +90,13 @@ class PredatorPreyParameters:
                     f"PredatorPreyParameters.{name}",
                     getattr(self, name).shape,
                     f"shape ({self.predators},)",
+                )
+        for name, least, most in (("capture", 1, self.predators), ("scouts", 0, self.predators)):
+            if type(getattr(self, name)) is not int or not least <= getattr(self, name) <= most:
+                raise ConfigError(
+                    f"PredatorPreyParameters.{name}",
+                    getattr(self, name),
+                    f"an integer in [{least}, {most}]",
                 )
 
     @property
@@ -119,7 +132,13 @@ class PredatorPreyParameters:
 
 
 def parameters(
-    n: int, *, heterogeneous: bool = False, task_seed: int = 0
+    n: int,
+    *,
+    heterogeneous: bool = False,
+    task_seed: int = 0,
+    capture: int = 1,
+    view: float = 1.5,
+    scout: int = 0,
 ) -> PredatorPreyParameters:
     """Return the parameters of a task with n predators, n / 3 prey and 2 n / 3 landmarks.
 
@@ -128,17 +147,33 @@ def parameters(
         heterogeneous: gains and speed limits have evenly spaced factors from 0.5 to 1.5, which
             are not observed. Differs: the paper gives no constants.
         task_seed: seed of the order of the factors; unused without `heterogeneous`.
+        capture: predators that must touch the same prey in a step, from 1 to n.
+        view: maximum distance of observed entities, above 0.
+        scout: number of predators that observe the prey, below n; 0: all do.
     Raises:
-        ConfigError: n is not a positive multiple of 3, or task_seed is negative.
+        ConfigError: n is not a positive multiple of 3, or a setting is out of its range.
     """
     if type(n) is not int or n < 3 or n % 3:
         raise ConfigError("predator-prey N", n, "a positive multiple of 3")
     if type(task_seed) is not int or task_seed < 0:
         raise ConfigError("task_seed", task_seed, "an integer >= 0")
+    if type(capture) is not int or not 1 <= capture <= n:
+        raise ConfigError("capture", capture, f"an integer in [1, {n}]")
+    if type(view) not in (int, float) or not 0.0 < view < np.inf:
+        raise ConfigError("view", view, "a finite number > 0")
+    if type(scout) is not int or not 0 <= scout < n:
+        raise ConfigError("scout", scout, f"an integer in [0, {n - 1}]")
     factors = np.ones(n)
     if heterogeneous:
         factors = np.linspace(0.5, 1.5, n)[np.random.default_rng(task_seed).permutation(n)]
-    return PredatorPreyParameters(predators=n, gain=3.0 * factors, predator_max_speed=factors)
+    return PredatorPreyParameters(
+        predators=n,
+        gain=3.0 * factors,
+        predator_max_speed=factors,
+        capture=capture,
+        view_radius=float(view),
+        scouts=scout,
+    )
 
 
 def start_positions(params: PredatorPreyParameters, keys: EpisodeKeys) -> Float:
@@ -170,12 +205,16 @@ def contact_forces(params: PredatorPreyParameters, positions: Float) -> Float:
 
 
 def touching_pairs(params: PredatorPreyParameters, positions: Float) -> Float:
-    """Return the number [B] of predator-prey pairs in contact."""
+    """Return the number [B] of predator-prey pairs in contact that count.
+
+    Those of a prey count together, and only if `capture` predators touch it.
+    """
     n = params.predators
     offset = positions[:, :n, None, :] - positions[:, None, n : params.movers, :]
     distance = np.sqrt(np.square(offset).sum(axis=-1))
     touch = distance < params.predator_size + params.prey_size
-    return np.asarray(touch.sum(axis=(1, 2)), dtype=np.float64)
+    of_prey = touch.sum(axis=1)
+    return np.asarray(np.where(of_prey >= params.capture, of_prey, 0).sum(axis=1), dtype=np.float64)
 
 
 def transition(

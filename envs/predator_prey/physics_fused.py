@@ -82,12 +82,13 @@ class PredatorPreyEpisodes:
             params.contact_margin,
             params.touch_reward,
             params.view_radius**2,
+            params.capture,
         )
         # At n = 3 both variants are equal, and "full" needs no search for the nearest.
         nearest = variant == "nearest16" and n > 3
         self._world = (
             *keys,
-            (n, movers, entities, params.prey_points, size),
+            (n, movers, entities, params.prey_points, size, params.scouts),
             nearest,
             params.sizes.astype(np.float32),
             params.gain.astype(np.float32),
@@ -114,7 +115,7 @@ def advance(
     actions: Float32,
     first: UInt32,
     second: UInt32,
-    counts: tuple[int, int, int, int, int],
+    counts: tuple[int, int, int, int, int, int],
     nearest: bool,
     sizes: Float32,
     gains: Float32,
@@ -134,12 +135,13 @@ def advance(
         actions: [K n 2, W].
         first: [K, W], first keys of the episodes.
         second: [K, W], second keys.
-        counts: n, n + k, m, points that a prey tries, do.
+        counts: n, n + k, m, points that a prey tries, do, scouts.
         nearest: observe the nearest of each kind, not all.
         sizes: [m], radii.
         gains: [n], force of an action of 1.
         max_speeds: [n + k].
-        constants: dt, damping, force and margin of contacts, reward of a touch, squared view.
+        constants: dt, damping, force and margin of contacts, reward of a touch, squared view,
+            predators of a capture.
         positions: [K m 2, W].
         velocities: [K (n + k) 2, W].
         scratch: [2 (n + k) + 3 n, W]; the forces come first.
@@ -147,8 +149,8 @@ def advance(
         returns: [K, W], so far.
         observations: [K n do, W], after the step.
     """
-    n, movers, entities, points, size = counts
-    time_step, damping, force, margin, reward, view = constants
+    n, movers, entities, points, size, scouts = counts
+    time_step, damping, force, margin, reward, view, capture = constants
     touch = f32((sizes[0] + sizes[n]) ** 2)
     for block in range(rewards.shape[0]):
         p, v = 2 * block * entities, 2 * block * movers
@@ -168,15 +170,17 @@ def advance(
             push_apart(positions, p, sizes, force, margin, scratch, movers)
             move(positions, p, velocities, v, scratch, max_speeds, time_step, damping)
             paid = spread(0.0)
-            for a in range(n):
-                for prey in range(n, movers):
+            for prey in range(n, movers):
+                touching = spread(0.0)
+                for a in range(n):
                     dx = load(positions, p + 2 * a) - load(positions, p + 2 * prey)
                     dy = load(positions, p + 2 * a + 1) - load(positions, p + 2 * prey + 1)
-                    paid = paid + pick(dx * dx + dy * dy < touch, reward, 0.0)
+                    touching = touching + pick(dx * dx + dy * dy < touch, 1.0, 0.0)
+                paid = paid + pick(touching >= capture, touching * reward, 0.0)
             store(rewards, block, paid)
             store(returns, block, load(returns, block) + paid)
         observe(
-            positions, p, velocities, v, (n, movers, entities), view, nearest,
+            positions, p, velocities, v, (n, movers, entities, scouts), view, nearest,
             observations, block * n * size,
         )  # fmt: skip
 

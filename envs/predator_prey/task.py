@@ -1,7 +1,7 @@
 """Predator-prey as a batched task, with public state for scripts and renderers."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
     from rolecast.envs.predator_prey.physics_fused import PredatorPreyLanes
+
+DEFAULT_VIEW: Final = 1.5
+"""View radius of the source."""
 
 
 class PredatorPreyTask:
@@ -51,6 +54,9 @@ class PredatorPreyTask:
         heterogeneous: bool = False,
         observation: str = "nearest16",
         task_seed: int = 0,
+        capture: int = 1,
+        view: float = 1.5,
+        scout: int = 0,
     ) -> None:
         """Set up the task; it runs after `reset`.
 
@@ -59,14 +65,24 @@ class PredatorPreyTask:
             heterogeneous: predators differ in speed and acceleration.
             observation: one of `OBSERVATION_VARIANTS`.
             task_seed: seed of the order of the speed factors, for heterogeneous predators.
+            capture: predators that must touch the same prey in a step, for a touch to pay.
+            view: maximum distance of observed entities.
+            scout: number of predators, the first ones, that observe the prey; 0: all do.
 
         Raises:
             RequestError: a setting is out of its range.
         """
-        self.params = parameters(n, heterogeneous=heterogeneous, task_seed=task_seed)
+        self.params = parameters(
+            n,
+            heterogeneous=heterogeneous,
+            task_seed=task_seed,
+            capture=capture,
+            view=view,
+            scout=scout,
+        )
         self.observation = observation
         size = observation_size(self.params, observation)
-        options: dict[str, str | int] = {}
+        options: dict[str, str | float] = {}
         if observation != "nearest16":
             options["observation"] = observation
         kind = ""
@@ -75,15 +91,27 @@ class PredatorPreyTask:
             if task_seed:
                 options["task_seed"] = task_seed
         params = self.params
+        rules = ""
+        if params.capture > 1:
+            options["capture"] = capture
+            rules += f", {capture} at a time"
+        if params.view_radius != DEFAULT_VIEW:
+            options["view"] = int(view) if view == int(view) else view
+            rules += f", seeing {view:g} far"
+        if params.scouts:
+            options["scout"] = scout
+            rules += f"; {'one sees' if scout == 1 else f'{scout} see'} the prey"
+        ours = ["speeds"] * heterogeneous + ["rules"] * bool(rules)
         self._spec = TaskSpec(
             id=format_id(f"{'het_' if heterogeneous else ''}pred_prey_{n}", options),
             agents=n,
             observation_size=size,
             action_size=2,
             horizon=params.horizon,
-            summary=f"{n} predators{kind} hunt {params.prey} faster scripted prey among obstacles",
-            source="FACMAC, Peng et al. 2021" + (" (speeds: ours)" if heterogeneous else ""),
-            homogeneous_agents=not heterogeneous,
+            summary=f"{n} predators{kind} hunt {params.prey} faster scripted prey among obstacles"
+            + rules,
+            source="FACMAC, Peng et al. 2021" + (f" ({' and '.join(ours)}: ours)" if ours else ""),
+            homogeneous_agents=not heterogeneous and not params.scouts,
             role_net_in_table3=False,
         )
         self.close()

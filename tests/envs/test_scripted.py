@@ -9,6 +9,10 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 
+KEYS = (np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint32))
+VIEWS = ("view=0.5", "capture=2", "scout=1")
+"""The third predator sees nothing, all see the prey, only the first does."""
+
 
 @pytest.mark.parametrize(
     ("name", "n", "expected", "tolerance"),
@@ -97,3 +101,62 @@ def test_chase_says_where_it_cannot_play() -> None:
 def test_an_unknown_script_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(RequestError, match="did you mean 'chase'"):
         rollout_scripted(make_task("pred_prey_3"), "chaser", np.zeros(1, dtype=np.uint64))
+
+
+def test_sighted_pursuit_knows_no_prey_that_its_predator_does_not_see() -> None:
+    seen, wide, scouted = (make_task(f"pred_prey_3?{rule}") for rule in VIEWS)
+    actions = []
+    for task in (seen, wide, scouted):
+        task.reset(np.array([5], dtype=np.uint64))
+        task.positions[:] = 0.0  # type: ignore[attr-defined]
+        task.positions[0, :3] = [(0, 0), (0.4, 0), (0.9, 0)]  # type: ignore[attr-defined]
+        task.velocities[:] = 0.1  # type: ignore[attr-defined]
+        actions.append(SCRIPTED["sighted_pursuit"].act(task, KEYS, 0)[0])
+    pursuit = SCRIPTED["pursuit"].act(task, KEYS, 0)[0]
+    brake = np.full(2, np.tanh(-0.3))
+    np.testing.assert_allclose(actions[0], [pursuit[0], pursuit[1], brake])
+    np.testing.assert_allclose(actions[1], pursuit)
+    np.testing.assert_allclose(actions[2], [pursuit[0], brake, brake])
+    for task in (seen, scouted):
+        told = SCRIPTED["told_pursuit"].act(task, KEYS, 0)[0]
+        np.testing.assert_allclose(told, pursuit)
+    scouted.positions[0, 3] = (0.0, 1.6)  # type: ignore[attr-defined]
+    told = SCRIPTED["told_pursuit"].act(scouted, KEYS, 0)[0]
+    np.testing.assert_allclose(told, [brake, brake, brake])
+
+
+@pytest.mark.parametrize(("second", "waits"), [(0.29, True), (0.24, False)])
+def test_the_first_of_a_pincer_waits_for_the_second(second: float, waits: bool) -> None:
+    task = make_task("pred_prey_3?capture=2")
+    task.reset(np.array([5], dtype=np.uint64))
+    task.positions[:] = 0.0  # type: ignore[attr-defined]
+    task.positions[0, :3] = [(0.15, 0), (-second, 0), (0, 0.8)]  # type: ignore[attr-defined]
+    pincer, pursuit = (SCRIPTED[name].act(task, KEYS, 0)[0] for name in ("pincer", "pursuit"))
+    np.testing.assert_allclose(pincer[1:], pursuit[1:])
+    np.testing.assert_allclose(pincer[0], np.zeros(2) if waits else pursuit[0])
+
+
+def test_a_predator_alone_in_its_pursuit_does_not_wait() -> None:
+    task = make_task("pred_prey_6?capture=2")
+    task.reset(np.array([5], dtype=np.uint64))
+    task.positions[0, :8] = [(0.1, 0), (5, 5), (5, 5), (5, 6), (6, 5), (6, 6), (0, 0), (5, 5)]  # type: ignore[attr-defined]
+    pincer, pursuit = (SCRIPTED[name].act(task, KEYS, 0)[0] for name in ("pincer", "pursuit"))
+    np.testing.assert_allclose(pincer[0], pursuit[0])
+
+
+@pytest.mark.parametrize("task_id", ["pred_prey_3?capture=2", "pred_prey_6?capture=2"])
+def test_a_team_captures_more_than_predators_alone(task_id: str) -> None:
+    """Paired over 2,000 fixed episodes; the difference is some 9 and 18, over six errors."""
+    seeds = episode_seeds(0, Purpose.HELD_OUT, 78, 2000)
+    together, alone = (
+        rollout_scripted(make_task(task_id), name, seeds)[0] for name in ("pincer", "pursuit")
+    )
+    gain = together - alone
+    assert gain.mean() > 4.0 * gain.std(ddof=1) / np.sqrt(gain.size)
+
+
+def test_scripts_of_teams_stay_out_of_the_tasks_of_the_source() -> None:
+    for name in ("pincer", "sighted_pursuit", "told_pursuit"):
+        assert not SCRIPTED[name].plays(make_task("pred_prey_3"))
+        assert SCRIPTED[name].plays(make_task("het_pred_prey_3?capture=2"))
+        assert not SCRIPTED[name].plays(make_task("drone_delivery_3"))

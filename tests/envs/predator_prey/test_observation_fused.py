@@ -10,7 +10,7 @@ from rolecast.envs.predator_prey.observation_fused import observe as fused_obser
 from rolecast.envs.predator_prey.physics import parameters
 
 
-def seen(n: int, variant: str, positions: Float, velocities: Float) -> Float:
+def seen(n: int, variant: str, positions: Float, velocities: Float, scout: int = 0) -> Float:
     """Return what the kernel shows, [W, n, do]."""
     params = parameters(n)
     observations = lane_array(n, observation_size(params, variant))
@@ -19,7 +19,7 @@ def seen(n: int, variant: str, positions: Float, velocities: Float) -> Float:
         np.moveaxis(part, 0, -1).astype(np.float32, order="C").reshape(-1, LANE_COUNT)
         for part in (positions, velocities)
     )
-    sizes, view = (n, params.movers, params.entities), np.float32(params.view_radius**2)
+    sizes, view = (n, params.movers, params.entities, scout), np.float32(params.view_radius**2)
     rows = observations.reshape(-1, LANE_COUNT)
     fused_observe(here, 0, speed, 0, sizes, view, variant == "nearest16", rows, 0)
     return np.moveaxis(observations, -1, 0).astype(np.float64)
@@ -36,6 +36,23 @@ def test_they_are_those_of_the_reference(n: int, variant: str, spread: float) ->
     expected = observe(params, positions, velocities, variant)
     found = seen(n, variant, positions, velocities)
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("variant", OBSERVATION_VARIANTS)
+@pytest.mark.parametrize(("n", "scout"), [(3, 1), (3, 2), (6, 1), (9, 4)])
+def test_only_scouts_see_prey_as_in_the_reference(n: int, scout: int, variant: str) -> None:
+    params, rng = parameters(n, scout=scout), np.random.default_rng(n)
+    positions = rng.uniform(-0.5, 0.5, (LANE_COUNT, params.entities, 2))
+    velocities = rng.normal(size=(LANE_COUNT, params.movers, 2))
+    expected = observe(params, positions, velocities, variant)
+    found = seen(n, variant, positions, velocities, scout)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    own = expected.shape[-1] - 4 * params.prey if variant == "full" else 12
+    assert (expected[:, :scout, own:] != 0.0).all()
+    assert (expected[:, scout:, own:] == 0.0).all()
+    everyone = observe(parameters(n), positions, velocities, variant)
+    np.testing.assert_array_equal(expected[..., :own], everyone[..., :own])
+    np.testing.assert_array_equal(expected[:, :scout], everyone[:, :scout])
 
 
 @pytest.mark.parametrize("variant", OBSERVATION_VARIANTS)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import ConfigError
 from rolecast.envs.predator_prey import observe, parameters, start_positions, transition
-from rolecast.envs.predator_prey.physics import contact_forces
+from rolecast.envs.predator_prey.physics import contact_forces, touching_pairs
 
 GOLDEN = dict(np.load(Path(__file__).with_name("pred_prey_golden.npz")))
 
@@ -138,3 +138,16 @@ def test_nobody_is_faster_than_allowed_and_landmarks_stay(seed: int) -> None:
     )
     assert (np.linalg.norm(velocities, axis=-1) <= params.max_speeds * (1 + 1e-12)).all()
     np.testing.assert_array_equal(after[:, params.movers :], positions[:, params.movers :])
+
+
+@pytest.mark.parametrize(("capture", "pairs"), [(1, 4.0), (2, 3.0), (3, 3.0), (4, 0.0)])
+def test_contacts_of_a_prey_count_only_if_enough_predators_touch_it(
+    capture: int, pairs: float
+) -> None:
+    """The first prey is touched by three of six predators, the second by one."""
+    params = parameters(6, capture=capture)
+    positions = 50.0 + 10.0 * np.arange(2.0 * params.entities).reshape(1, params.entities, 2)
+    positions[0, 6], positions[0, 7] = (0.0, 0.0), (5.0, 0.0)
+    positions[0, :3] = [(0.1, 0.0), (-0.1, 0.0), (0.0, 0.1)]
+    positions[0, 3] = (5.1, 0.0)
+    assert touching_pairs(params, positions) == pairs

@@ -21,6 +21,7 @@ from rolecast.envs.predator_prey.task import PredatorPreyTask
 
 SEEDS = np.array([0, 1, 2**32, 2**63 + 9, 2**64 - 1, *range(100, 127)], dtype=np.uint64)
 TEAMS = [(3, False), (6, False), (9, False), (15, False), (3, True), (6, True)]
+TEAM_RULES = [(3, {}), (3, {"capture": 2}), (6, {"capture": 2, "view": 0.5}), (6, {"scout": 2})]
 
 
 def to_lanes(rows: Float) -> Float32:
@@ -91,6 +92,26 @@ def test_every_step_from_the_state_of_the_reference_is_that_of_the_reference(
     assert np.mean(same) >= 0.998
     assert np.mean(rewarded) >= 0.998
     assert paid.mean() > 10.0  # there were touches to count
+
+
+@pytest.mark.parametrize(("n", "rules"), TEAM_RULES)
+def test_a_capture_pays_as_in_the_reference(n: int, rules: dict[str, float]) -> None:
+    """From the state of the reference at every step; the edge of a touch as above."""
+    task = PredatorPreyTask(n, **rules)  # type: ignore[arg-type]  # numbers of their kinds
+    task.reset(SEEDS)
+    episodes = PredatorPreyEpisodes(task.params, "nearest16", SEEDS)
+    rng, same, paid = np.random.default_rng(0), [], []
+    for _ in range(task.params.horizon):
+        episodes._positions[:] = to_lanes(task.positions)
+        episodes._velocities[:] = to_lanes(task.velocities)
+        actions = hunt(task, rng)
+        _, reward, _, _ = task.step(actions)
+        episodes.advance(to_lanes(actions))
+        same.append(from_lanes(episodes.rewards) == reward)
+        paid.append(reward)
+    assert np.mean(same) >= 0.995
+    least = np.min(np.array(paid)[np.array(paid) > 0.0])
+    assert least == 10.0 * task.params.capture
 
 
 def test_episodes_run_as_those_of_the_reference_until_chaos_parts_them() -> None:
@@ -209,6 +230,9 @@ def test_softplus_is_within_2e_7_or_1e_7_of_its_argument(bound: float) -> None:
         {"predator_size": 0.2, "prey_size": 0.1, "landmark_size": 0.3},
         {"prey_max_speed": 0.3},
         {"view_radius": 0.5},
+        {"capture": 2},
+        {"capture": 3, "predator_size": 0.2},
+        {"scouts": 1},
         {"landmark_spread": 0.2},
         {"prey_points": 7},
     ],

@@ -3,6 +3,7 @@ import pytest
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.registry import make_task
 
 SEEDS = np.array([5, 2**63 + 1, 17, 5], dtype=np.uint64)
 
@@ -95,3 +96,43 @@ def test_the_picture_shows_every_kind_where_it_is() -> None:
     assert green[1] > green[0]
     assert len(set(grey)) == 1
     assert (white == 255).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "task_id"),
+    [
+        ({"capture": 1, "view": 1.5, "scout": 0}, "pred_prey_3"),
+        ({"capture": 2}, "pred_prey_3?capture=2"),
+        ({"view": 0.5}, "pred_prey_3?view=0.5"),
+        ({"view": 2}, "pred_prey_3?view=2"),
+        ({"view": 2.0, "scout": 1, "capture": 3}, "pred_prey_3?capture=3&scout=1&view=2"),
+        ({"heterogeneous": True, "capture": 2}, "het_pred_prey_3?capture=2"),
+    ],
+)
+def test_an_id_keeps_the_rules_that_are_not_the_default(
+    options: dict[str, float], task_id: str
+) -> None:
+    task = PredatorPreyTask(3, **options)  # type: ignore[arg-type]  # numbers of their kinds
+    assert task.spec.id == make_task(task_id).spec.id == task_id
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"capture": 0}, r"capture is 0; expected an integer in \[1, 3\]"),
+        ({"capture": 4}, r"capture is 4; expected an integer in \[1, 3\]"),
+        ({"capture": 2.0}, "capture is 2.0; expected an integer"),
+        ({"view": 0}, "view is 0; expected a finite number > 0"),
+        ({"view": "far"}, "view is 'far'; expected a finite number > 0"),
+        ({"scout": 3}, r"scout is 3; expected an integer in \[0, 2\]"),
+        ({"scout": True}, "scout is True; expected an integer"),
+    ],
+)
+def test_a_rule_out_of_its_range_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        PredatorPreyTask(3, **options)  # type: ignore[arg-type]  # what is tested
+
+
+def test_agents_of_a_scout_are_not_equal() -> None:
+    assert PredatorPreyTask(3, capture=2, view=0.5).spec.homogeneous_agents
+    assert not PredatorPreyTask(3, scout=1).spec.homogeneous_agents

@@ -35,7 +35,7 @@ def test_programs_get_the_same_numbers_by_name(rolecast_command: Command) -> Non
         assert told_of == {name: value for name, value in spec.items() if name != "id"}
     assert told["families"]["het_pred_prey"] == {
         "numbers": "N a multiple of 3",
-        "options": ["observation", "task_seed"],
+        "options": ["observation", "task_seed", "capture", "view", "scout"],
     }
     assert told["others"] == {}
     assert "gym:ID" in told["own"]

@@ -1,6 +1,7 @@
 """A coupled centre has no saddle for messages; h may be wider, and messages be of observations."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +21,12 @@ CHOICES = [
 ]
 
 
-def spec(agents: int = 3) -> TaskSpec:
-    return TaskSpec(id="t", agents=agents, observation_size=6, action_size=2, horizon=5)
+def spec() -> TaskSpec:
+    return TaskSpec(id="t", agents=3, observation_size=6, action_size=2, horizon=5)
 
 
-def hom(agents: int = 3, **options: object) -> HomPolicy:
-    policy = make_policy("hom", spec(agents), **{"role_assignment": False, **options})
+def hom(**options: Any) -> HomPolicy:
+    policy = make_policy("hom", spec(), **{"role_assignment": False, **options})
     assert isinstance(policy, HomPolicy)
     return policy
 
@@ -39,7 +40,7 @@ def drawn(policy: HomPolicy, count: int, spread: float = 0.15) -> tuple[Float, F
 
 @pytest.mark.parametrize("roles", [True, False])
 @pytest.mark.parametrize("options", CHOICES, ids=lambda o: "-".join(map(str, o.values())))
-def test_the_compiled_form_is_the_reference(options: dict[str, object], roles: bool) -> None:
+def test_the_compiled_form_is_the_reference(options: dict[str, Any], roles: bool) -> None:
     policy = hom(role_assignment=roles, **options)
     weights, observations = drawn(policy, LANE_COUNT)
     expected = policy.act(weights, observations)[:, 0]
@@ -53,7 +54,7 @@ def test_the_compiled_form_is_the_reference(options: dict[str, object], roles: b
 
 
 @pytest.mark.parametrize("options", CHOICES, ids=lambda o: "-".join(map(str, o.values())))
-def test_the_relaxation_nears_the_reference_as_edges_harden(options: dict[str, object]) -> None:
+def test_the_relaxation_nears_the_reference_as_edges_harden(options: dict[str, Any]) -> None:
     torch = pytest.importorskip("torch")
     policy = hom(**options)
     weights, observations = drawn(policy, 1, spread=0.3)
@@ -77,7 +78,7 @@ def slopes(policy: HomPolicy, net: str) -> Float:
         torch.autograd.grad(action, centre, retain_graph=True)[0].numpy()
         for action in actions.ravel()
     ]
-    return np.abs(np.array(rows)).max(axis=0)[policy.space.nets[net]]
+    return np.asarray(np.abs(np.array(rows)).max(axis=0)[policy.space.nets[net]])
 
 
 @pytest.mark.parametrize("reads", ["hidden", "observation"])
@@ -149,6 +150,6 @@ def test_a_coupled_message_has_the_range_of_the_other_nets_unless_set() -> None:
         ({"coupling": 0.0}, "coupling is 0.0; expected a finite number > 0"),
     ],
 )
-def test_a_setting_out_of_its_range_is_refused(options: dict[str, object], message: str) -> None:
+def test_a_setting_out_of_its_range_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         hom(**options)
