@@ -23,8 +23,8 @@ Payoff = Callable[[int, Float, Float], tuple[Float, Float]]
 class Game:
     """Two agents with one action each, over B parallel plays of a few steps; nothing is random.
 
-    Each agent observes four numbers: its own name as one-hot (2), how much of the play has passed
-    (0 at first, below 1), and the stake. The last step terminates.
+    Each agent observes four numbers: its own index as one-hot (2), the share of steps done in [0,
+    1), and the stake. The last step terminates.
     """
 
     terminated: NDArray[np.bool_]
@@ -97,15 +97,14 @@ class Game:
 def venture() -> Game:
     """Return a game of trust: who stakes must know what the partner can do by now.
 
-    In the first step the first agent's action x stakes s = (1 + x) / 2. In the second both act;
-    the reward is s (1 - 7 |a - BEST_STAKE_ACTIONS|^2) - 2 s (1 - s)^3. Best: stake all, and earn
-    1. To stake nothing earns 0, and as a stake below a fifth costs more than it brings, small
-    steps do not lead away from there.
+    In the first step the first agent's action x stakes s = (1 + x) / 2. In the second both act; the
+    reward is s (1 - 7 |a - BEST_STAKE_ACTIONS|^2) - 2 s (1 - s)^3. Best: stake all, and earn 1. A
+    stake of 0 earns 0. A stake below a fifth costs more than it earns, so small steps do not lead
+    away from 0.
 
-    A partner who acts at random makes a stake a loss (-1.61 s on average, even if the other acts
-    right). Who values a stake by what partners once did, as an independent learner does with old
-    experience, stops staking before it learns that the partner has learnt; who values it by what
-    the partner's policy does now sees that it pays.
+    With a partner that acts at random, a stake loses 1.61 s on average, own actions being optimal.
+    An independent learner values a stake by partners' past actions, so it stops before the partner
+    has learnt. A value under the partner's present policy is positive.
     """
     return Game(
         "python:rolecast.baselines.games:venture",

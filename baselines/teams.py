@@ -62,8 +62,8 @@ class TeamConfig(OffPolicyConfig):
     """Settings of an off-policy learner for teams.
 
     The defaults learn from as many transitions for each env step as the authors' settings for
-    predator-prey, in smaller and more frequent updates, and explore with noise that lasts: with
-    noise of each step alone, a team that knows nothing meets no prey in 99 of 100 episodes.
+    predator-prey, in smaller and more frequent updates. They explore with correlated noise. With
+    independent noise, an untrained team meets no prey in 99 of 100 episodes.
     """
 
     TEAMS = True

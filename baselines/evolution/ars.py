@@ -24,8 +24,8 @@ class ArsConfig(EvolutionConfig):
     """Step in units of sigma; the authors' 0.02 where the noise is 0.03 (HalfCheetah)."""
 
     top_share: float = 1.0
-    """Share of directions used, those whose better end pays most; below 1 it is their V1-t, the
-    authors' choice differs by task, and all 8 of 8 is that for HalfCheetah."""
+    """Share of directions used: those of the highest returns; below 1 it is V1-t. The authors
+    choose by task; 8 of 8 is their choice for HalfCheetah."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""OpenAI-ES: a cloud of one fixed width, mirrored pairs, centred ranks, Adam and weight decay.
+"""OpenAI-ES: fixed standard deviation, mirrored pairs, centred ranks, Adam and weight decay.
 
 Source: Salimans, Ho, Chen, Sidor and Sutskever (2017), Evolution strategies as a scalable
 alternative to reinforcement learning, algorithm 2, with the settings of their published code.
@@ -24,8 +24,8 @@ AUTHORS_NOISE: Final = 0.02
 class OpenAiEsConfig(EvolutionConfig):
     """Evolution strategies from the middle of the cube.
 
-    The authors' weights are y = (x - 0.5) AUTHORS_NOISE / sigma, so that their settings mean here
-    what they mean there, however wide the cube is.
+    The authors' weights are y = (x - 0.5) AUTHORS_NOISE / sigma. Their settings so keep their
+    meaning for a cube of any width.
     """
 
     step_size: float = 0.01

@@ -39,8 +39,8 @@ class PgpeConfig(EvolutionConfig):
     """ClipUp's; the authors' value."""
 
     adam_step: float = 0.2
-    """Adam's step of a coordinate in units of its first standard deviation: the authors' ratio on
-    LunarLander, Walker2d and Humanoid is 0.18 to 0.21."""
+    """Adam's step of a coordinate in units of its first standard deviation. The authors' ratio on
+    three tasks is 0.18 to 0.21."""
 
     spread_rate: float = 0.1
     """Learning rate of the standard deviations; the authors' value."""

@@ -1,8 +1,8 @@
-"""The ask and tell that all evolution strategies here share: a Gaussian cloud round a moving mean.
+"""Shared ask and tell of the evolution strategies: a Gaussian distribution with a moving mean.
 
-A strategy is a rule that turns a generation's draws and returns into the next mean. What is kept
-with each pending candidate is the normal draw behind it, so that evaluations may come in any order
-and the estimators of the papers hold as printed, also for candidates of an earlier mean.
+A strategy is a rule that turns a generation's draws and returns into the next mean. The normal draw
+behind a pending candidate is kept with it. So evaluations may come in any order, and the papers'
+estimators hold for candidates of an earlier mean too.
 """
 
 from abc import ABC, abstractmethod
@@ -28,8 +28,8 @@ LEAST_SPREAD: Final = 1e-6
 """Smallest standard deviation of a coordinate; the cube has side 1."""
 
 CUBE_MARGIN: Final = 1e-3
-"""Share of a standard deviation that the mean keeps from the cube's faces: reflected in a corner,
-the two candidates of a pair would be one point."""
+"""Least distance of the mean from the cube's faces, in standard deviations. In a corner, the two
+candidates of a pair would be reflected to one point."""
 
 LEAST_GENERATION: Final = 4
 """Candidates of the smallest generation."""
@@ -61,12 +61,13 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class EvolutionConfig(ABC):
-    """What all strategies can be told; all begin in the middle of the cube."""
+    """Settings of all strategies; all begin in the middle of the cube."""
 
     radius: float | None = None
     """Root mean square distance of the first candidates from the mean, sigma sqrt(D); None: 0.376,
-    that of `cmaes`, but at most `widest` in a coordinate. A strategy climbs its function as its
-    cloud smooths it: in two dimensions, 0.376 is as wide as the cube, and hides all summits."""
+    that of `cmaes`, but at most `widest` in a coordinate. A strategy climbs its function smoothed
+    by its search distribution. In two dimensions, 0.376 is as wide as the cube and hides all
+    maxima."""
 
     population: int | None = None
     """Candidates of one generation, even where they come in pairs; None: the size of the first
@@ -109,8 +110,8 @@ class EvolutionConfig(ABC):
 def reflected(points: Float) -> Float:
     """Return points folded back into the unit cube at its faces, however far outside.
 
-    Values beyond a face are those before it, mirrored: the function goes on without a jump, and no
-    two draws become one point, as they would where a face clips them.
+    Values beyond a face are those before it, mirrored: the function is continuous there. Clipping
+    would map several draws to one point.
     """
     return np.asarray(1.0 - np.abs(1.0 - np.mod(points, 2.0)))
 
@@ -164,8 +165,8 @@ class EvolutionSearch:
         """Take in evaluations; each full generation of them moves the mean.
 
         Points told before the first ask set the first mean, their average weighted by rank. Other
-        points that were never asked for are no draws of the search distribution, for which alone
-        the estimators hold: they are kept, and move nothing.
+        points that were never asked for are no draws of the search distribution. The estimators do
+        not hold for them, so they are kept and move nothing.
         """
         before = len(self._data)
         self._data.add(candidates, returns, stderrs)
@@ -231,8 +232,8 @@ class EvolutionSearch:
     def _learn(self) -> None:
         """Give the rule all that is ready where it is a generation at least.
 
-        What a large batch brings beyond one generation makes one better step, not several: they
-        would all be steps from the one mean that the batch was drawn round, and leap beyond it.
+        A batch larger than one generation makes one better step, not several. Several steps from
+        the one mean of the batch would overshoot.
         """
         dimension, ready = self._data.dimension, self._ready()
         if len(ready) < (self._population or LEAST_GENERATION):

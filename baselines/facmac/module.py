@@ -11,7 +11,7 @@ from rolecast.baselines.rllib.networks import mlp
 
 
 class FactoredCritic(nn.Module):
-    """One utility network that all agents share, and a mixer of what it says.
+    """One utility network that all agents share, and a mixer of the utilities.
 
     The state is what all agents observe, laid end to end.
 

@@ -29,7 +29,7 @@ IMPROVEMENT_KINDS: Final = ("noisy", "mean")
 
 @dataclass(frozen=True, kw_only=True)
 class AcquisitionConfig(SurrogateConfig):
-    """What competitors can be told that maximise an acquisition function."""
+    """Settings of the competitors that maximise an acquisition function."""
 
     restarts: int = 2
     """Starts of the ascent for each point of a batch."""
@@ -44,13 +44,12 @@ class AcquisitionConfig(SurrogateConfig):
     """Monte Carlo draws of the expected improvement."""
 
     improvement: str = "noisy"
-    """Over what a point improves: "noisy", over the known points as each draw of the process has
-    them; "mean", over the highest posterior mean at them, which for exact returns says the same
-    and is quicker where many are nearly the best."""
+    """Reference of the improvement: "noisy", the known points in each posterior draw; "mean", their
+    highest posterior mean. For exact returns both are equal, and "mean" is faster."""
 
     greedy: bool = True
-    """Choose the points of a batch one after the other, each in view of those before; or, quicker
-    and worse, all in one ascent."""
+    """Choose the points of a batch one after the other, each given those before. Otherwise all in
+    one ascent, which is faster and worse."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,7 +75,7 @@ def expected_improvement(
 
     Args:
         beliefs: what is known.
-        config: over what is improved, and by how many draws that is told.
+        config: reference of the improvement, and number of draws.
         rng: of the draws.
         model: None: the process of the beliefs.
 

@@ -52,8 +52,8 @@ class AleboConfig(AcquisitionConfig):
 class InPolytope(AcquisitionFunction):
     """An acquisition function at inputs y drawn towards 0 until B^+ y is in [-1, 1]^D.
 
-    Inside the polytope it is the function itself, outside its value on the boundary: what is
-    greatest over any box round the polytope is greatest in it, without thousands of constraints.
+    Inside the polytope it is the function itself, outside its value on the boundary. A maximum over
+    any box round the polytope is so a maximum in it, without constraints.
     """
 
     def __init__(self, inner: AcquisitionFunction, inverse: Tensor) -> None:

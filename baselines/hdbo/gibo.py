@@ -43,15 +43,15 @@ class GiboConfig(SurrogateConfig):
     theirs for reinforcement learning, and at most `max_points`."""
 
     samples: int | None = None
-    """Evaluations told between two steps, at least; None: the authors' 16 of policies, but at most
-    D, theirs of functions."""
+    """Least evaluations between two steps; None: the authors' 16 of policies, but at most D, theirs
+    of functions."""
 
     step: float = 0.5
     """Length of a step in lengthscales; the authors' 0.5 of policies, of functions it is 0.25."""
 
     width: float = 0.1
-    """How far in each dimension an evaluation may be from the centre; the authors' 0.1 of policies,
-    of functions it is 0.2."""
+    """Greatest distance of an evaluation from the centre in each dimension. The authors have 0.1
+    for policies and 0.2 for functions."""
 
     raw_samples: int = 64
     """Random points among which the acquisition function begins; the authors'."""
@@ -165,7 +165,7 @@ class Gibo:
         )
 
     def _next(self) -> _Next:
-        """Return the model of what was told, and the centre after the step that is due."""
+        """Return the model of the evaluations, and the centre after the step that is due."""
         if self._cached is None:
             data, count, centre = self._record.data, len(self._record), self._centre
             model, _ = self._surrogate.model(data.candidates, data.returns, data.stderrs)
@@ -207,8 +207,7 @@ class Gibo:
     def best(self) -> Float:
         """Return, of the latest centres and that of the next ask, the one of highest mean [D].
 
-        All steps have one length, so that the latest centre of a search that has arrived lies
-        beyond the summit as often as not.
+        All steps have one length, so near a maximum the latest centre often lies beyond it.
         """
         self._record.require_told()
         now = self._next()
@@ -216,7 +215,7 @@ class Gibo:
         return np.array(centres[int(np.argmax(posterior_mean(now.model, centres)))])
 
     def explain(self) -> dict[str, float]:
-        """Return the evaluations told since the last step."""
+        """Return the evaluations since the last step."""
         return {"evaluations_since_step": float(len(self._record) - self._stepped)}
 
     def state_dict(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What a Gaussian process says of its gradient at one point, and which evaluation says most of it.
+"""Posterior gradient of a Gaussian process at one point, and the evaluation that informs it most.
 
-Source: Müller, von Rohr and Trimpe (2021), Local policy search with Bayesian optimization: the
-posterior of the Jacobian, and the acquisition function that lowers its trace.
+Source: Müller, von Rohr and Trimpe (2021), Local policy search with Bayesian optimization. Here are
+the posterior of the Jacobian and the acquisition function that lowers its trace.
 """
 
 from dataclasses import dataclass, replace
@@ -84,8 +84,8 @@ class GradientPosterior:
     def gain(self, query: Float, noise: float) -> tuple[float, Float]:
         """Return by how much an evaluation at a query [D] lowers the trace of that covariance.
 
-        It is |c|^2 / s, with c the posterior covariance of gradient and value at the query, and s
-        the value's variance with its noise; the second result is the gain's own gradient [D].
+        It is |c|^2 / s: c is the posterior covariance of gradient and value at the query, s the
+        value's variance with noise. The second result is the gain's own gradient [D].
         """
         inner = np.square(self.kernel.lengthscales)
         slopes = self.kernel.slope(self.centre, self.points)

@@ -1,7 +1,7 @@
 """LineBO: one line after another through the best point, each searched by the bound of one process.
 
 Source: Kirschner et al. (2019), Adaptive and safe Bayesian optimization in high dimensions via
-one-dimensional subspaces; numbers that the paper leaves open are those of the authors' code.
+one-dimensional subspaces. Numbers that the paper leaves open are those of the authors' code.
 """
 
 from collections.abc import Mapping
@@ -38,8 +38,8 @@ class LineBoConfig(SurrogateConfig):
     """Lines through the best point."""
 
     direction: str = "descent"
-    """"coordinate": one axis after the other; "random": uniform; "descent": the way in which the
-    process rises (the authors minimise), found by evaluations close to the best point."""
+    """"coordinate": one axis after the other; "random": uniform. "descent": the process's gradient
+    (the authors minimise), from evaluations close to the best point."""
 
     queries: int = 10
     """Evaluations of one line."""
@@ -146,7 +146,7 @@ class LineBo(Plain):
     def _of_greatest_bound(self, beliefs: Beliefs, known: Float, q: int) -> Float:
         """Return q points of the line [q, D], each in view of those before and of known ones.
 
-        What is asked for and not told yet is taken to pay its mean (Desautels et al. 2014).
+        A pending candidate counts with its posterior mean (Desautels et al. 2014).
         """
         grid = self._line(np.linspace(0.0, 1.0, max(LINE_GRID, 2 * q)))
         with torch.no_grad():

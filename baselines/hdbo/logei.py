@@ -1,7 +1,7 @@
 """A plain Gaussian process with a good prior: BoTorch's defaults of today.
 
 Source: Hvarfner et al. (2024), Vanilla Bayesian optimization performs great in high dimensions, for
-the prior whose lengthscales grow with the root of the dimension; Ament et al. (2023), Unexpected
+the prior: lengthscales grow with the root of the dimension; Ament et al. (2023), Unexpected
 improvements to expected improvement, for the acquisition function.
 """
 

@@ -81,8 +81,8 @@ def first_count(dimension: int) -> int:
 def tolerance(count: int, dimension: int, evaluations: int) -> int:
     """Return the evaluations without gain after which a box of d bins is halved.
 
-    Each number of bins has its share of the evaluations, in proportion to it, and within them the
-    box may shrink from its first to its least side.
+    The evaluations of a number of bins are in proportion to it. Within them the box may shrink from
+    its first to its least side.
     """
     if count >= dimension:
         return dimension

@@ -1,4 +1,4 @@
-"""What a competitor has asked for and was told, kept once for all of them."""
+"""Record of candidates and evaluations, shared by all competitors."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,7 +13,7 @@ from rolecast.platform.optimizers.observations import Observations
 Index = NDArray[np.int64]
 
 FOREIGN_TAG: Final = -1
-"""Tag of a point that was told without having been asked for."""
+"""Tag of an evaluated point that was never a candidate."""
 
 POINT_JITTER: Final = 1e-9
 """Every asked point is moved by up to this: then no two are equal, those in a corner included."""
@@ -22,8 +22,8 @@ POINT_JITTER: Final = 1e-9
 class Record:
     """Told evaluations, pending candidates, and how often it was asked.
 
-    A tag is an integer that the method gives a point when it asks for it, and finds again when it
-    is told. D dimensions, N told evaluations.
+    A tag is an integer that the method gives a candidate, and finds again with its evaluation. D
+    dimensions, N evaluations.
     """
 
     def __init__(self, dimension: int, seed: int) -> None:
@@ -44,7 +44,7 @@ class Record:
 
     @property
     def pending(self) -> Float:
-        """Points [K, D] that were asked for and are not told yet."""
+        """Pending candidates [K, D]."""
         return self._pending
 
     @property
@@ -53,7 +53,7 @@ class Record:
         return self._pending_tags
 
     def require_told(self) -> None:
-        """Raise RequestError where nothing was told yet, so that no point can be the best."""
+        """Raise RequestError where there is no evaluation, so that no point can be the best."""
         if not len(self):
             raise RequestError("best() needs at least one evaluation; none was told yet")
 

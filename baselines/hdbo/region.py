@@ -1,4 +1,4 @@
-"""One trust region of TuRBO or BAxUS: its points carry its tag, and its box follows their worth."""
+"""One trust region of TuRBO or BAxUS: its points carry a tag, its box follows their values."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -38,14 +38,14 @@ class Region:
             surrogate: the process.
             outcome_transform: of its returns.
             inputs: maps points [N, D] to inputs [N, d].
-            observed: a point is worth its return, not its posterior mean.
+            observed: a point's value is its return, not its posterior mean.
         """
         self.tag, self.judged, self.box, self.surrogate = tag, 0, TrustRegion(), surrogate
         self._record, self._outcome_transform, self._inputs = record, outcome_transform, inputs
         self._observed = observed
 
     def rows(self) -> Index:
-        """Return which told evaluations are the region's, in order."""
+        """Return which evaluations are the region's, in order."""
         return np.flatnonzero(self._record.tags == self.tag)
 
     def model(self) -> tuple[SingleTaskGP, Index, Float]:
@@ -62,7 +62,7 @@ class Region:
         )
 
     def values(self) -> tuple[Index, Float]:
-        """Return rows [K] of the region's points and their worth, in the unit of the task."""
+        """Return rows [K] of the region's points and their values, in the unit of the task."""
         if self._observed:
             rows = self.rows()
             return rows, self._record.data.returns[rows]
@@ -70,19 +70,19 @@ class Region:
         return rows, self.in_returns(posterior_mean(model, inputs), rows)
 
     def centre(self) -> tuple[int, float]:
-        """Return the row of the best point, and its worth."""
+        """Return the row of the best point, and its value."""
         rows, values = self.values()
         best = int(np.argmax(values))
         return int(rows[best]), float(values[best])
 
     def judge(self, initial: int, tolerance: int, *, singly: bool = False) -> None:
-        """Count what was told since the last time, but for the first design.
+        """Count the evaluations since the last call, without the first design.
 
         Args:
             initial: points of the first design.
             tolerance: evaluations without gain after which the box is halved.
-            singly: each evaluation is judged by those before it, so that a batch may halve the box
-                more than once; else all of them are one batch.
+            singly: compare each evaluation with those before it, so a batch may halve the box
+                repeatedly. Otherwise all of them are one batch.
         """
         count, known = len(self.rows()), self.judged
         if count == known:
@@ -159,7 +159,7 @@ def best_centre(record: Record, regions: Iterable[Region], ended: Float) -> Floa
     Args:
         record: of all regions.
         regions: those of now.
-        ended: [K, 2], row of the centre and its worth, of each region that ended.
+        ended: [K, 2], row of the centre and its value, of each region that ended.
     """
     record.require_told()
     live = [region.centre() for region in regions if len(region.rows())]

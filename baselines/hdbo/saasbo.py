@@ -33,17 +33,17 @@ class SaasboConfig(AcquisitionConfig):
     """A sparse process."""
 
     inference: str = "map"
-    """How hyperparameters are found: "map", of greatest posterior density; "nuts", integrated out
-    by draws at every batch as the authors do, which takes minutes and needs NumPyro."""
+    """Inference of hyperparameters: "map", greatest posterior density; "nuts", integrated out by
+    draws at every batch, as the authors do; it takes minutes and needs NumPyro."""
 
     warmup: int = 512
     """Steps of "nuts" that are thrown away."""
 
     samples: int = 256
-    """Steps of "nuts" that follow, of which every 16th is kept."""
+    """Steps of "nuts" after warm-up; every 16th is kept."""
 
     largest: int = MOST_DIMENSIONS
-    """Most dimensions that are accepted; a greater number says that the time it takes is known."""
+    """Most dimensions that are accepted; raise it where the time is acceptable."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

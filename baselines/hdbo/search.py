@@ -31,10 +31,10 @@ class Beliefs:
     """[d], the input of highest posterior mean."""
 
     pending: Float
-    """[K, d], asked for and not told yet."""
+    """[K, d], pending candidates."""
 
     told: int
-    """Evaluations told so far, those that the process does not see included."""
+    """Evaluations so far, those outside the process included."""
 
 
 class Method(Protocol):
@@ -53,7 +53,7 @@ class Method(Protocol):
         """Return q points [q, D]."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what it draws or remembers, as arrays and JSON values."""
+        """Return its state of draws and memory, as arrays and JSON values."""
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Replace it."""

@@ -1,8 +1,8 @@
 """Posteriors at many batches of points that all begin with the same known points.
 
-BoTorch's noisy expected improvement asks for the joint posterior of all baseline points and the new
-ones, for each start of an ascent again, and the process computes the part that is common to all,
-which is nearly everything, each time. Here it is computed once.
+BoTorch's noisy expected improvement takes the joint posterior of all baseline points and new ones,
+for each start. The common part is nearly everything, and is computed each time. Here it is computed
+once.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """The Gaussian process of the competitors: BoTorch's, with known noise and a learned floor.
 
-What is said here once: how returns are standardised, which of them a process sees when there are
-many, and when its hyperparameters are fitted anew.
+Shared here: standardisation of returns, selection of evaluations where there are many, and the
+times of new fits.
 """
 
 import warnings
@@ -56,7 +56,7 @@ def default_noise() -> Noise:
 
 @dataclass(frozen=True, kw_only=True)
 class SurrogateConfig:
-    """What all competitors with a Gaussian process can be told."""
+    """Settings of all competitors with a Gaussian process."""
 
     initial: int | None = None
     """Points of the first design; None: as many as the method's authors take."""
@@ -159,7 +159,7 @@ def set_hyperparameters(model: SingleTaskGP, values: Mapping[str, Float]) -> Non
 
 
 class Surrogate:
-    """A process of told points; its hyperparameters change only when `commit` says so."""
+    """Gaussian process of the evaluations; only `commit` changes its hyperparameters."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class Surrogate:
         self._cached: tuple[int, int, SingleTaskGP] | None = None
 
     def model(self, inputs: Float, returns: Float, stderrs: Float) -> tuple[SingleTaskGP, Index]:
-        """Return the process of all that was told, and which rows [N'] of it are in it.
+        """Return the process of all evaluations, and which rows [N'] are in it.
 
         Args:
             inputs: [N, d].
@@ -237,8 +237,8 @@ def posterior_draws(
     """Return joint draws [count, Q] of the process at inputs [Q, d], without noise.
 
     A draw of the prior by random Fourier features is moved onto the observations by Matheron's
-    rule: exact but for the finite number of features, in O(Q N) where the joint covariance would
-    take O(Q^3). Source: Wilson et al. (2020), Efficiently sampling functions from Gaussian process
+    rule. It is exact but for the finite number of features, in O(Q N); the joint covariance takes
+    O(Q^3). Source: Wilson et al. (2020), Efficiently sampling functions from Gaussian process
     posteriors.
     """
     queries = torch.as_tensor(inputs)

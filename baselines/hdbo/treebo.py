@@ -97,10 +97,10 @@ def learn(
 ) -> tuple[Edge, ...]:
     """Sample forests; return the one of greatest evidence.
 
-    A pair of dimensions is drawn. If it is an edge, its absence is the alternative; if it joins two
-    trees, its presence; if it would close a cycle, its presence in place of a random edge of that
-    cycle, the mutation of section 3. The alternative is taken with its posterior probability of the
-    two. Every forest is as likely as any other beforehand.
+    A pair of dimensions is drawn. The alternative to an edge is its absence. That to a pair of two
+    trees is its presence. A pair that would close a cycle replaces a random edge of the cycle, the
+    mutation of section 3. The alternative is taken with its posterior probability of the two. Every
+    forest is as likely as any other beforehand.
     """
     current = set(edges)
     covariance = evidence.covariance(current)

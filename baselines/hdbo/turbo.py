@@ -33,8 +33,8 @@ class TurboConfig(SurrogateConfig):
     """Points of a region among which draws of its process choose; None: min(100 D, 5000)."""
 
     centre: str = "mean"
-    """Which point of a region is its best: that of highest posterior "mean", or, as in the authors'
-    code, which is for exact returns, the highest "observed" one."""
+    """Best point of a region: the highest posterior "mean", or the highest "observed" return. The
+    authors' code, for exact returns, has "observed"."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -78,8 +78,8 @@ MIXED_VALUES = "mixed_values"
 class IntrinsicPPOLearner(PPOLearner):
     """Algorithm 1 of Zheng et al. 2018, in every minibatch.
 
-    The policy takes PPO's step on the mixed reward; the learned reward takes a step up the gradient
-    of the task's own objective at the policy after that step, on the same rows.
+    The policy takes PPO's step on the mixed reward. The learned reward then follows the gradient of
+    the task's own objective at the new policy, on the same rows.
     """
 
     def parameter_groups(self, module: PPOModule) -> dict[str, list[nn.Parameter]]:

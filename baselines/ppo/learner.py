@@ -39,8 +39,8 @@ def generalised_advantages(
         ended: [T, B], 1 where the next row belongs to another episode, terminated or truncated.
         gamma: discount of a step.
         lambda_: 0 trusts the values alone, 1 the rewards alone.
-    Source: Schulman et al. 2016, equation 16. What a truncated episode would still have earned is
-    its value where it was cut; the last row of all is cut likewise.
+    Source: Schulman et al. 2016, equation 16. A truncated episode is bootstrapped by the value at
+    its last state; so is the last row of all.
     """
     not_terminated = 1.0 - terminated.unsqueeze(-1)
     decay = gamma * lambda_ * (1.0 - ended.unsqueeze(-1))
@@ -55,7 +55,7 @@ def generalised_advantages(
 def advantage_weights(ended: "Tensor", *, gamma: float, lambda_: float) -> "Tensor":
     """Return the weights [B, T, T] of each later TD error in each advantage.
 
-    The advantage of step t is `sum over u of weights[b, t, u] * td_error[u]`: the same estimate as
+    The advantage of step t is `sum over u of weights[b, t, u] * td_error[u]`: the estimate of
     `generalised_advantages`, written as the linear function of the rewards that it is.
 
     Args:
@@ -116,8 +116,8 @@ class Steps:
 class PPOLearner(PPOTorchLearner):
     """Learns from `Steps`: estimates advantages itself, then minimises RLlib's PPO loss.
 
-    Policy and critic have an optimiser each, so that the clipping of the gradient's norm
-    (`grad_clip`) holds for each alone, and a critic far off does not slow the policy.
+    Policy and critic have an optimiser each. Clipping of the gradient's norm (`grad_clip`) holds
+    for each alone, and a critic far off does not slow the policy.
     """
 
     config: Any

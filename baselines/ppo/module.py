@@ -93,7 +93,7 @@ class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
         return self.outputs_of(self.critic, batch[Columns.OBS])
 
     def outputs_of(self, critic: nn.Module, observations: Tensor) -> Tensor:
-        """Return what a critic says [..., n] of observations [..., n, do]."""
+        """Return a critic's values [..., n] of observations [..., n, do]."""
         seen = self.seen(observations)
         outputs: Tensor = critic(seen.flatten(start_dim=-2) if self.centralised else seen)
         return outputs if self.centralised else outputs.squeeze(-1)

@@ -25,8 +25,8 @@ def mixed_moments(
 class RunningNormaliser(nn.Module):
     """Brings numbers to mean 0 and deviation 1 by all rows seen so far.
 
-    Differs from the common implementation: no clipping, so that a linear layer behind it can take
-    the normalisation into its own weights (`folded`), and the policy that acts stays a plain MLP.
+    Differs from the common implementation: no clipping. So the next linear layer can absorb the
+    normalisation (`folded`), and the acting policy stays a plain MLP.
     """
 
     count: Tensor

@@ -31,8 +31,8 @@ class ActingNet(Protocol):
 class ActorPolicy:
     """What a module does once learning is over; see `rolecast.policies.protocol.Policy`.
 
-    It is scored like any policy, and is not made from a cube: its space has D and the weights that
-    were learnt as its centre.
+    It is scored like any policy but is not made from a cube. Its space has D, and the learnt
+    weights as centre.
     """
 
     def __init__(self, name: str, net: ActingNet, options: Mapping[str, Any] | None = None) -> None:
@@ -41,7 +41,7 @@ class ActorPolicy:
         Args:
             name: of the algorithm.
             net: its module, whose weights become the centre of the space.
-            options: settings of the algorithm, to be told; JSON values.
+            options: settings of the algorithm, JSON values.
         """
         self.name, self.options = name, dict(options or {})
         self._acting = _Acting(deepcopy(net)).requires_grad_(False)
@@ -102,8 +102,8 @@ class ActorPolicy:
 class ActorLanes:
     """The same over K blocks of W lanes; a `LanePolicy`.
 
-    All lanes of one candidate are computed in one pass; which those are is looked up once for as
-    long as the same array of weights comes.
+    All lanes of one candidate are computed in one pass. Their indices are kept as long as the array
+    of weights is the same.
     """
 
     def __init__(self, policy: ActorPolicy) -> None:

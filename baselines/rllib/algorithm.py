@@ -44,7 +44,7 @@ UPDATES_METRIC: Final = "num_updates_lifetime"
 
 
 class OffPolicyConfig(NamedSettings):
-    """What all off-policy algorithms here can be told; a method adds its own to `RULES`.
+    """Settings of all off-policy algorithms here; a method adds its own to `RULES`.
 
     Set by `training(...)`, as RLlib's are; checked when the algorithm is built.
     """
@@ -147,9 +147,9 @@ class OffPolicyConfig(NamedSettings):
         """Set what concerns learning.
 
         Args:
-            settings: fields of this class, or what RLlib's own `training` takes, of which `gamma`,
-                `grad_clip` and `train_batch_size_per_learner` matter here, and `lr`, which is that
-                of policy and critics where they are given none of their own.
+            settings: fields of this class, or settings of RLlib's own `training`. Of those,
+                `gamma`, `grad_clip`, `train_batch_size_per_learner` and `lr` matter here. `lr` is
+                that of policy and critics where they have none of their own.
 
         Raises:
             RequestError: there is no such setting; names the nearest.
@@ -179,7 +179,7 @@ class OffPolicy(JointAlgorithm):
 
     @property
     def settings(self) -> OffPolicyConfig:
-        """The config, as what it is."""
+        """The config with its own type."""
         assert isinstance(self.config, OffPolicyConfig)
         return self.config
 

@@ -1,7 +1,7 @@
 """The cross-entropy method: how a critic of continuous actions, without an actor, chooses one.
 
-All rows (agents and observations) and all samples are one batch. The random numbers are an
-argument, so that the same numbers give the same action: a greedy policy is one fixed draw.
+All rows (agents and observations) and all samples are one batch. Random numbers are an argument:
+the same numbers give the same action, and a greedy policy is one fixed draw.
 """
 
 from collections.abc import Callable
@@ -58,8 +58,8 @@ def best_actions(
 ) -> Tensor:
     """Look for the action of highest value in each of M rows.
 
-    The first actions are tanh of standard normal numbers; each later round draws from the normal
-    distribution with the mean and standard deviation of the elites before tanh.
+    The first actions are tanh of standard normal numbers. A later round draws from a normal
+    distribution with the elites' mean and standard deviation before tanh.
 
     Args:
         value: from actions [K, M, da] in [-1, 1] to their values [K, M].

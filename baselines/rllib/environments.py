@@ -26,8 +26,8 @@ def task_of(environment: Environment | None, options: Mapping[str, Any]) -> Batc
     Args:
         environment: a task id (`pred_prey_3`, `gym:Pendulum-v1`), a name given to RLlib's
             `register_env`, a Gymnasium id (`Pendulum-v1`), an environment class of Gymnasium or
-            RLlib, which is called with its options as one mapping as RLlib does, or a function,
-            which is called with them as keyword arguments.
+            RLlib, or a function. A class is called with its options as one mapping, a function with
+            keyword arguments.
         options: as in `make_task`: reward settings, `horizon`, `team_reward`, and the
             environment's own.
 
@@ -68,8 +68,8 @@ def check_fit(task: BatchedTask, method: str, *, teams: bool) -> None:
         teams: whether the method takes several agents.
 
     Raises:
-        RequestError: an agent's actions are not a Box of real numbers, agents differ in their
-            spaces, or there are several where the method takes one.
+        RequestError: actions are no Box of real numbers, agents' spaces differ, or the method takes
+            one agent only.
     """
     spec = task.spec
     if not teams and spec.agents > 1:

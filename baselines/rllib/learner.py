@@ -1,7 +1,7 @@
 """The update loop of all off-policy learners here: many small updates in one call.
 
-RLlib's own path costs several times the arithmetic of a small network, so a round of updates is
-one call of `update_fast`; state, checkpoints and metrics stay RLlib's.
+RLlib's own path costs several times the arithmetic of a small network. So a round of updates is one
+call of `update_fast`; state, checkpoints and metrics stay RLlib's.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

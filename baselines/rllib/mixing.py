@@ -1,7 +1,7 @@
 """How per-agent utilities become the value of a joint action: the factored critics of the field.
 
 Sum (VDN), monotonic mixing (QMIX) and unconstrained mixing, each a module of the utilities and the
-state, so that FACMAC, COMIX and COVDN differ by one word.
+state. FACMAC, COMIX and COVDN so differ by one word.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,9 +30,8 @@ class StateMixer(nn.Module):
 
     value = w2(s) . elu(W1(s) u + b1(s)) + v(s), where v has one hidden layer
 
-    With absolute weights the value never falls when a utility rises, so that every agent may act
-    for itself; without them it can express any dependence, and only an actor that follows its
-    gradient can use it.
+    With absolute weights the value never falls when a utility rises, so every agent may act by its
+    own utility. Without them any dependence can be expressed, and actors follow its gradient.
 
     Source: QMIX, Rashid et al. (2018); without the constraint: FACMAC-nonmonotonic, Peng et al.
     (2021, section 4.1).

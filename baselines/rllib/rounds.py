@@ -67,7 +67,7 @@ class JointAlgorithm(Algorithm):
 
     @property
     def settings(self) -> Any:
-        """The config, as what it is."""
+        """The config with its own type."""
         return self.config
 
     def training_step(self) -> None:

@@ -83,11 +83,11 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         return dict.fromkeys(names, self._spaces)
 
     def collect(self, steps: int, env_steps: int, stride: int) -> Fragment:
-        """Return what some exploring steps of all episodes bring.
+        """Collect the transitions of exploring steps in all episodes.
 
         Args:
             steps: T.
-            env_steps: of all runners before; uniform actions end by it.
+            env_steps: of all runners so far, which ends the uniform actions.
             stride: env steps that all runners take in one step of this one.
         """
         self.num_env_steps_sampled_lifetime = env_steps
@@ -107,16 +107,16 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         Whole episodes are run beside the running ones, which go on undisturbed.
         """
         explore = self.config.explore if explore is None else explore
-        at = self.num_env_steps_sampled_lifetime
+        env_steps = self.num_env_steps_sampled_lifetime
         batch = self.config.num_envs_per_env_runner
-        act = self._explorer(at, batch) if explore else self._act_greedily
+        act = self._explorer(env_steps, batch) if explore else self._act_greedily
         if num_episodes is not None:
-            played = self._evaluator().play(act, num_episodes)
-            self._log(played, sum(episode.steps for episode in played))
+            episodes = self._evaluator().play(act, num_episodes)
+            self._log(episodes, sum(episode.steps for episode in episodes))
             return []
         if force_reset:
             self.sampler.forget()
-        # RLlib divides what an evaluation of "auto" length still lacks: it may be no whole number.
+        # RLlib divides the rest of an evaluation of "auto" length: it may be no whole number.
         steps = num_timesteps or self.config.get_rollout_fragment_length() * batch
         fragment = self.sampler.collect(act, math.ceil(steps / batch))
         self.num_env_steps_sampled_lifetime += len(fragment.transitions)
@@ -124,11 +124,11 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         return [fragment.transitions]
 
     def get_metrics(self) -> Any:
-        """Return what `sample` has met since the last call."""
+        """Return the metrics of `sample` since the last call."""
         return self.metrics.reduce()
 
     def assert_healthy(self) -> None:
-        """Raise unless the runner is whole."""
+        """Raise where the task or the module is missing."""
         assert self.env is not None
         assert self.module is not None
 
@@ -178,7 +178,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
             self.num_env_steps_sampled_lifetime = state[NUM_ENV_STEPS_SAMPLED_LIFETIME]
 
     def get_ctor_args_and_kwargs(self) -> tuple[tuple[()], dict[str, Any]]:
-        """Return what makes another such runner."""
+        """Return the arguments of another such runner."""
         return (), {"config": self.config}
 
     def get_checkpointable_components(self) -> list[tuple[str, Any]]:
@@ -187,17 +187,17 @@ class JointEnvRunner(EnvRunner, Checkpointable):
 
     def _explorer(self, env_steps: int, stride: int) -> Act:
         """Return exploring actions as a function, which counts its steps from `env_steps` on."""
-        at = env_steps
+        step = env_steps
 
         def act(observations: Float32, memory: Float32) -> Float32:
-            nonlocal at
+            nonlocal step
             out = self._net.forward_exploration(
                 {Columns.OBS: torch.from_numpy(observations)},
-                step=at,
+                step=step,
                 memory=torch.from_numpy(memory),
                 generator=self._generator,
             )
-            at += stride
+            step += stride
             actions: Float32 = out[Columns.ACTIONS].numpy()
             return actions
 

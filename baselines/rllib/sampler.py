@@ -11,15 +11,15 @@ from rolecast.core.types import Float32, Seeds
 from rolecast.envs.spec import BatchedTask
 
 Act = Callable[[Float32, Float32], Float32]
-"""Maps observations [B, n, do] and a memory [B, n, da], zero at the start of an episode, which
-correlated noise may keep itself in, to actions [B, n, da] in [-1, 1]."""
+"""Maps observations [B, n, do] and a memory [B, n, da] to actions [B, n, da] in [-1, 1]. The memory
+is zero at the start of an episode; correlated noise keeps its state there."""
 
 _SEED_FAMILY: Final = 0x6C656172
 """Keeps the seeds of training episodes apart from those of a search and of held-out episodes."""
 
 
 class Sampler:
-    """B running episodes, and what is needed to go on with them elsewhere.
+    """B running episodes, and the state to continue them elsewhere.
 
     Seeds of episodes follow from the stream and from how many have begun before, never from time.
     """
@@ -50,42 +50,37 @@ class Sampler:
 
         Args:
             act: chooses actions.
-            steps: T >= 1; T B transitions come out, fewer where a task cannot begin episodes one
-                by one and some wait for the others.
+            steps: T >= 1. There are T B transitions, or fewer where a task begins episodes together
+                and some wait.
         """
-        spec, (batch, *_) = self.spec, self._shape
-        seen = np.empty((steps, batch, spec.agents, spec.observation_size), dtype=np.float32)
-        acted = np.empty((steps, *self._shape), dtype=np.float32)
-        after, paid = np.empty_like(seen), np.empty(seen.shape[:3], dtype=np.float32)
-        ends = np.empty((steps, batch), dtype=np.float32)
-        live = np.empty((steps, batch), dtype=np.bool_)
+        batch, agents, _ = self._shape
+        observed = (steps, batch, agents, self.spec.observation_size)
+        observations = np.empty(observed, dtype=np.float32)
+        actions = np.empty((steps, *self._shape), dtype=np.float32)
+        rewards = np.empty((steps, batch, agents), dtype=np.float32)
+        next_observations = np.empty_like(observations)
+        terminated = np.empty((steps, batch), dtype=np.float32)
+        active = np.empty((steps, batch), dtype=np.bool_)
         ended: list[EndedEpisode] = []
         for t in range(steps):
             self._ensure_running()
-            seen[t], live[t] = self._observations, ~self._resting
-            step, actions = self._advance(act)
-            acted[t], after[t], paid[t], ends[t] = (
-                actions,
-                step.observations,
-                step.rewards,
-                step.terminated,
-            )
-            ended += [episode for _, episode in self._end(live[t] & step.done)]
-        columns = (seen, acted, paid, after, ends)
-        rows = [
-            column.reshape(-1, *column.shape[2:]) if live.all() else column[live]
-            for column in columns
-        ]
-        return Fragment(
-            transitions=Transitions(
-                observations=rows[0],
-                actions=rows[1],
-                rewards=rows[2],
-                next_observations=rows[3],
-                terminated=rows[4],
-            ),
-            ended=ended,
-        )
+            observations[t], active[t] = self._observations, ~self._resting
+            step, actions[t] = self._advance(act)
+            next_observations[t], rewards[t] = step.observations, step.rewards
+            terminated[t] = step.terminated
+            ended += [episode for _, episode in self._end(active[t] & step.done)]
+        columns = {
+            "observations": observations,
+            "actions": actions,
+            "rewards": rewards,
+            "next_observations": next_observations,
+            "terminated": terminated,
+        }
+        rows = {
+            name: column.reshape(-1, *column.shape[2:]) if active.all() else column[active]
+            for name, column in columns.items()
+        }
+        return Fragment(transitions=Transitions(**rows), ended=ended)
 
     def play(self, act: Act, count: int) -> list[EndedEpisode]:
         """Run whole new episodes, `count` in all.
@@ -125,7 +120,7 @@ class Sampler:
         return state
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go on with the episodes of another sampler of the same task and B: play them again.
+        """Continue the episodes of another sampler of the same task and B by playing them again.
 
         Each begins so late that all reach their present step together.
         """
@@ -150,7 +145,7 @@ class Sampler:
         self._resting, self._memory = state["resting"].copy(), state["memory"].copy()
 
     def begin_life(self, life: int) -> None:
-        """Use other seeds from here on, as those of before may have been played already."""
+        """Use other seeds from here on: earlier ones may have been played already."""
         self._stream = (*self._stream[:2], life, *self._stream[3:])
         self._begun = 0
         self.forget()
@@ -186,7 +181,7 @@ class Sampler:
         return step, actions
 
     def _take(self, actions: Float32) -> Step:
-        """Take one step, and write down what it did."""
+        """Take one step, and record its actions and rewards."""
         live = np.flatnonzero(~self._resting)
         room = np.minimum(self._lengths[live], self.spec.horizon - 1)
         self._actions[live, room] = actions[live]

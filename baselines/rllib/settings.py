@@ -1,4 +1,4 @@
-"""How our algorithms are told their settings: by name, RLlib's beside ours, checked when built."""
+"""Settings of our algorithms: by name, RLlib's beside ours, checked when built."""
 
 from collections.abc import Mapping
 from inspect import signature

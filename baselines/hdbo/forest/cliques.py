@@ -1,8 +1,8 @@
 """Forests over dimensions: drawn at random, and the exact maximum of a sum over their edges.
 
-A forest says which pairs of dimensions an additive function has terms of; what is in no edge has a
-term of its own. Having no cycle, it lets messages from the leaves to the roots find the best point
-of a grid in time that grows with edges, not with the grid's size to the power of D.
+A forest's edges are the pairs of dimensions with a common term of an additive function. A dimension
+without an edge has a term of its own. Without cycles, messages from the leaves to the roots find
+the best point of a grid. The time grows with the edges, not with the grid's size to the power of D.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,8 @@
 """The process of TreeBO and RDUCB: a sum over the edges of a forest, seen term by term.
 
-What they maximise is the sum over edges and single dimensions of mean + kappa * deviation of each
-term, so every term has a posterior of its own.
+They maximise the sum over edges and single dimensions of mean + kappa * deviation of a term. Every
+term so has a posterior of its own.
+
 Source: Han, Arora and Scarlett (2021), section 4; Rolland et al. (2018) for the terms' posteriors.
 """
 
@@ -42,7 +43,7 @@ def terms(edges: Sequence[Edge], dimension: int) -> list[tuple[int, ...]]:
 class ForestKernel(gpytorch.kernels.Kernel):  # type: ignore[misc]  # the library has no types
     """Sum over edges and single dimensions of radial basis functions.
 
-    Parameters are of dimensions, so that they outlive the forest: a term's variance is the root of
+    Parameters belong to dimensions, so a new forest keeps them. A term's variance is the root of
     the sum of squares of its dimensions', as in the authors' code.
     """
 
@@ -123,10 +124,10 @@ class TermPosterior:
     """[N, N], inverse of covariance and noise."""
 
     noise: float
-    """Variance of an evaluation that is not told yet."""
+    """Variance of a future evaluation."""
 
     def with_pending(self, point: Float) -> "TermPosterior":
-        """Return the process told that a point [D] has its own mean: only deviations shrink."""
+        """Return the process given a point [D] at its own mean: only deviations shrink."""
         near = np.exp(-0.5 * np.square((self.points - point) / self.lengthscales))
         lone = alone(self.edges, len(point))
         known, own = near[:, lone] @ self.variances[lone], float(self.variances[lone].sum())
@@ -176,13 +177,13 @@ class TermPosterior:
 
 
 def term_posterior(model: SingleTaskGP, edges: tuple[Edge, ...], pending: Float) -> TermPosterior:
-    """Condition the terms of a forest on a model's data, and on pending points told their means.
+    """Condition the terms of a forest on a model's data, and on pending points at their means.
 
     Args:
         model: whose hyperparameters, data and noise are used; its own forest may be another.
         edges: of the forest.
-        pending: [K, D]; where a point is told its own posterior mean, means stay as they are and
-            deviations shrink (Desautels et al. 2014).
+        pending: [K, D]. With a point's own posterior mean as its value, means stay and deviations
+            shrink (Desautels et al. 2014).
     """
     kernel = model.covar_module
     (inputs,) = model.train_inputs

@@ -24,7 +24,7 @@ INITIAL_POINTS: Final = 10
 
 @dataclass(frozen=True, kw_only=True)
 class ForestConfig(SurrogateConfig):
-    """What TreeBO and RDUCB can both be told."""
+    """Common settings of TreeBO and RDUCB."""
 
     max_points: int = 500
     """Most evaluations in one process: half the best, half the latest."""
@@ -61,7 +61,7 @@ def zoomed(
     """Return a point [D] of great bound: the best of a coarse grid, of a finer one there, and on.
 
     Each dimension's interval is cut into as many parts as the grid has places, with a random place
-    in each; message passing chooses, and the chosen parts are the next intervals.
+    in each. Message passing chooses parts, which are the next intervals.
     """
     dimension, places = posterior.points.shape[1], config.resolution
     low, width = np.zeros(dimension), 1.0
@@ -94,7 +94,7 @@ class ForestMethod(Plain):
         return rng.random((q, self.dimension))
 
     def highest(self, posterior: TermPosterior, told: int, rng: np.random.Generator) -> Float:
-        """Return a point [D] of great bound, as evaluation number `told`."""
+        """Return a point [D] of great upper bound, after `told` evaluations."""
         kappa = self._config.exploration * np.log(2.0 * told)
         return zoomed(posterior, kappa, self._config, rng)
 
