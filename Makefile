@@ -13,7 +13,7 @@ help:
 	@echo "make test-fast  tests without those on Ray, and files that train or search long"
 	@echo "make lint       ruff, and mypy --strict with a proof of how many files it read"
 	@echo "make fix        format, and mend what ruff can mend"
-	@echo "make coverage   the tests of test-fast, with branch coverage reported"
+	@echo "make coverage   the tests of test-fast, with branch coverage and its floor"
 	@echo "make build      sdist and wheel, installed and tried outside the checkout"
 	@echo "make changelog  gather changelog.d into CHANGELOG.md, at a release"
 	@echo "make install    create .venv with everything (done by the others where needed)"

@@ -10,9 +10,11 @@ from rolecast.benchmarks.options import (
     Processes,
     Quick,
     Seeds,
+    file_option,
     folder_of,
     kept_results,
     only_option,
+    part_option,
     run_table,
     tell,
     write_results,
@@ -30,9 +32,7 @@ def main_table(
     only: Annotated[list[str] | None, only_option("task=, optimizer=, seed= or env_steps=")] = None,
     processes: Processes = 2,
     out: Out = None,
-    readme: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="README whose result region is filled.")
-    ] = None,
+    readme: Annotated[Path | None, file_option("README whose result region is filled.")] = None,
     json: Json = False,
 ) -> None:
     """Run every optimiser on every task at every budget; hours, in pieces as you like.
@@ -54,10 +54,7 @@ def main_table(
 @app.command("structure")
 def structure_found(
     *,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PART", help="stability or recovery; many. What else is there stays."),
-    ] = None,
+    part: Annotated[list[str] | None, part_option("stability or recovery")] = None,
     seeds: Seeds = 5,
     quick: Quick = False,
     out: Out = None,
@@ -85,9 +82,7 @@ def task_returns(
     *,
     quick: Quick = False,
     out: Out = None,
-    page: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Page whose table is filled: docs/tasks.md.")
-    ] = None,
+    page: Annotated[Path | None, file_option("Page whose table is filled: docs/tasks.md.")] = None,
     pictures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Draw tasks into this: docs/tasks.")
     ] = None,
@@ -172,8 +167,7 @@ def baselines_ledger(
     processes: Processes = 1,
     out: Out = None,
     page: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Page whose ledger is filled: docs/baselines.md."),
+        Path | None, file_option("Page whose ledger is filled: docs/baselines.md.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -247,11 +241,7 @@ def surrogate_speed(
     *,
     part: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PART",
-            help="kernels, cores, iterations; cuda_kernels, cuda_search where there is a GPU; "
-            "many. What else is there stays.",
-        ),
+        part_option("kernels, cores, iterations; cuda_kernels, cuda_search where there is a GPU"),
     ] = None,
     quick: Quick = False,
     out: Out = None,

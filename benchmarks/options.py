@@ -24,6 +24,16 @@ def only_option(kinds: str) -> Any:
     return typer.Option(metavar="KIND=VALUE", help=f"{kinds}; many.")
 
 
+def part_option(parts: str) -> Any:
+    """Return the option that chooses parts of a result."""
+    return typer.Option(metavar="PART", help=f"{parts}; many. What else is there stays.")
+
+
+def file_option(help_text: str) -> Any:
+    """Return the option that names a file."""
+    return typer.Option(metavar="FILE", help=help_text)
+
+
 def folder_of(out: Path | None, *, quick: bool) -> Path:
     """Return where results go."""
     return out or (QUICK_RESULTS if quick else RESULTS_FOLDER)
