@@ -18,6 +18,7 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, survival_bonus, unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
+from rolecast.envs.symmetry_check import GREATEST_DEVIATION, symmetry_deviation
 
 CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
 """Seeds of the episodes in the checks."""
@@ -34,7 +35,7 @@ class Check:
     """Result of one check of a task."""
 
     name: str
-    """Name of the check: "spaces", "seeding", "rewards", "payment", "batch", "speed"."""
+    """Name of the check, such as "spaces", "seeding", "payment", "symmetries" or "speed"."""
 
     ok: bool
     """Whether the check passed."""
@@ -95,7 +96,8 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
     try:
         first = _play(made, CHECK_SEEDS)
         payment = (_payment,) if isinstance(made, RewardTask) else ()
-        checks = (_spaces, _seeding, _rewards, *payment, _batch, _speed)
+        symmetries = (_symmetries,) if made.spec.symmetries else ()
+        checks = (_spaces, _seeding, _rewards, *payment, _batch, *symmetries, _speed)
         found.extend(check(made, first) for check in checks)  # those before a failure are kept
     except RunError as error:
         found.append(Check(name="run", ok=False, detail=str(error)))
@@ -220,6 +222,20 @@ def _batch(task: BatchedTask, first: _Trajectory) -> Check:
             return Check(name="batch", ok=False, detail=detail)
     detail = "each episode is the same alone and beside others"
     return Check(name="batch", ok=True, detail=detail)
+
+
+def _symmetries(task: BatchedTask, first: _Trajectory) -> Check:
+    """Check each declared symmetry on episodes of random policies and of their images."""
+    for symmetry in task.spec.symmetries:
+        found = symmetry_deviation(task, symmetry)
+        if found.standard_errors > GREATEST_DEVIATION:
+            detail = (
+                f"{symmetry.name!r} is no symmetry: the {found.where} of random policies and of "
+                f"their images differ by {found.standard_errors:.0f} standard errors"
+            )
+            return Check(name="symmetries", ok=False, detail=detail)
+    names = ", ".join(symmetry.name for symmetry in task.spec.symmetries)
+    return Check(name="symmetries", ok=True, detail=f"hold for random policies: {names}")
 
 
 def _speed(task: BatchedTask, first: _Trajectory) -> Check:

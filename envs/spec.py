@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float, Float32, Seeds
+from rolecast.envs.symmetry import Symmetry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,26 @@ class TaskSpec:
 
     role_net_in_table3: bool = True
     """Whether the paper's Table 3 counts a role net for this task."""
+
+    symmetries: tuple[Symmetry, ...] = ()
+    """Generators of the symmetries that the task declares, none by default."""
+
+    def __post_init__(self) -> None:
+        for symmetry in self.symmetries:
+            met = len(symmetry.observation), len(symmetry.action)
+            if met != (self.observation_size, self.action_size):
+                expected = f"{self.observation_size} observed and {self.action_size} acted"
+                raise ConfigError(f"symmetry {symmetry.name!r} of task {self.id!r}", met, expected)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "TaskSpec":
+        """Return the spec of a mapping that `dataclasses.asdict` gave; older ones have less.
+
+        Raises:
+            TypeError: a field is unknown or missing.
+        """
+        declared = tuple(map(Symmetry.from_json, values.get("symmetries", ())))
+        return cls(**{**values, "symmetries": declared})
 
 
 class BatchedTask(Protocol):

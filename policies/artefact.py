@@ -138,9 +138,9 @@ def load_policy(directory: str | os.PathLike[str]) -> LoadedPolicy:
         folder = folder / "policy"
     stored = _description(folder)
     try:
-        task = TaskSpec(**stored["task"])
+        task = TaskSpec.from_json(stored["task"])
         options, digest, name = dict(stored["options"]), stored["weights_sha256"], stored["name"]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ConfigError) as error:
         raise _damaged(folder / POLICY_FILE, f"a field is missing or wrong ({error})") from error
     policy = make_policy(name, task, **options)
     return LoadedPolicy(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.envs.spec import TaskSpec
-from rolecast.policies.mlp import MlpPolicy
+from rolecast.policies.mlp import MlpPolicy, shared_space
 from rolecast.policies.parameterisation import LINEAR_RANGES, Net, PolicySettings
 
 SINGLE_AGENT_HINTS: Final[Mapping[str, Any]] = MappingProxyType(
@@ -43,9 +43,10 @@ class LinearConfig(PolicySettings):
             "centre": settings.centre,
             "ranges": dict(settings.ranges),
             "output_gain": settings.output_gain,
+            "tied_weights": self.tied_weights,
             "seed": seed,
         }
-        return LinearPolicy(task, net, settings, float(self.observation_clip), options)
+        return LinearPolicy(task, net, shared_space(self, task, net, settings, seed), options)
 
 
 class LinearPolicy(MlpPolicy):
@@ -58,4 +59,4 @@ class LinearPolicy(MlpPolicy):
         """Settings for one agent; each weight is a relevance group of its own."""
         if self.agents > 1:
             return {}
-        return {**SINGLE_AGENT_HINTS, "groups": tuple(range(self.space.size))}
+        return {**SINGLE_AGENT_HINTS, "groups": tuple(range(self.space.dimension))}

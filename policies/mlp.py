@@ -13,6 +13,7 @@ import numpy as np
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
+from rolecast.envs.symmetry import Symmetry
 from rolecast.policies.network import check_shapes, forward, unpack
 from rolecast.policies.parameterisation import (
     Net,
@@ -22,6 +23,7 @@ from rolecast.policies.parameterisation import (
 )
 from rolecast.policies.protocol import LanePolicy
 from rolecast.policies.space import ParameterSpace
+from rolecast.policies.symmetry import NetSymmetry, vector_units
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,9 +65,28 @@ class MlpConfig(PolicySettings):
             "centre": settings.centre,
             "ranges": dict(settings.ranges),
             "output_gain": settings.output_gain,
+            "tied_weights": self.tied_weights,
             "seed": seed,
         }
-        return MlpPolicy(task, net, settings, float(self.observation_clip), options)
+        return MlpPolicy(task, net, shared_space(self, task, net, settings, seed), options)
+
+
+def shared_space(
+    owner: PolicySettings, task: TaskSpec, net: Net, settings: Parameterisation, seed: int
+) -> ParameterSpace:
+    """Return the parameter space of one net that all agents share; `owner` may tie weights."""
+    symmetries = [net_symmetry(net, symmetry) for symmetry in task.symmetries]
+    blocks = net_blocks(net, settings, np.random.default_rng(seed), symmetries)
+    return owner.space(blocks, [symmetry.moved() for symmetry in symmetries])
+
+
+def net_symmetry(net: Net, symmetry: Symmetry) -> NetSymmetry:
+    """Return a symmetry of the net: hidden units are copies of the action."""
+    return NetSymmetry(
+        inputs=symmetry.observation,
+        hidden=tuple(vector_units(symmetry.action, width) for width in net.hidden),
+        outputs=symmetry.action,
+    )
 
 
 class MlpPolicy:
@@ -77,17 +98,14 @@ class MlpPolicy:
         self,
         task: TaskSpec,
         net: Net,
-        settings: Parameterisation,
-        observation_clip: float,
+        space: ParameterSpace,
         options: Mapping[str, Any],
     ) -> None:
         self.options = options
         self.agents = task.agents
-        self.net = net
-        self.output_gain = settings.output_gain
-        self.observation_clip = observation_clip
-        rng = np.random.default_rng(options["seed"])
-        self.space = ParameterSpace(tuple(net_blocks(net, settings, rng)))
+        self.net, self.space = net, space
+        self.output_gain: float = options["output_gain"]
+        self.observation_clip: float = options["observation_clip"]
 
     def act(self, weights: Float, observations: Float) -> Float:
         """Return actions [P, B, n, da] for weights [P, D] and observations [P, B, n, do].

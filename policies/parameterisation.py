@@ -7,7 +7,7 @@ identity pattern, because random orthogonal centres fail on some seeds. Biases a
 action is tanh(gain * output) with a fixed gain. The form of the paper is the preset "table3".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from types import MappingProxyType
@@ -17,7 +17,15 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.types import Float
-from rolecast.policies.space import Block
+from rolecast.envs.symmetry import SignedPlaces
+from rolecast.policies.space import Block, ParameterSpace
+from rolecast.policies.symmetry import (
+    NetSymmetry,
+    TiedSubspace,
+    Ties,
+    moved_matrix,
+    orbits,
+)
 
 NORMALISE_CHOICES: Final = ("none", "running")
 PARAMETERISATIONS: Final = ("centred", "table3")
@@ -34,6 +42,9 @@ LINEAR_RANGES: Final[Mapping[str, float]] = MappingProxyType(
 )
 """Half ranges of a linear policy: weights and biases in [-1, 1], as its search was measured with
 normalised observations."""
+
+LEAST_SINGULAR_VALUE: Final = 1e-6
+"""Least singular value of a tied centre, relative to the largest, that is not rounding."""
 
 TABLE3_RANGES: Final[Mapping[str, float]] = MappingProxyType(
     {"first": 3.0, "hidden": 3.0, "bias": 3.0, "message": 1.0}
@@ -84,8 +95,14 @@ class PolicySettings:
     """Fixed factor before the last tanh. Preset "centred": 10, but 1 for an MLP or a linear policy
     of one agent."""
 
+    tied_weights: bool = False
+    """Whether weights are tied that the symmetries of the task exchange: one number is searched for
+    each orbit. False: all weights are searched, and a search may find the ties by evidence."""
+
     def __post_init__(self) -> None:
         name = type(self).__name__
+        if not isinstance(self.tied_weights, bool):
+            raise ConfigError(f"{name}.tied_weights", self.tied_weights, "true or false")
         require_positive(f"{name}.observation_clip", self.observation_clip)
         require_choice(f"{name}.normalise", self.normalise, NORMALISE_CHOICES)
         require_choice(f"{name}.parameterisation", self.parameterisation, PARAMETERISATIONS)
@@ -116,6 +133,23 @@ class PolicySettings:
             ranges=dict(preset) | {kind: float(x) for kind, x in (self.ranges or {}).items()},
             output_gain=float(gain),
         )
+
+    def space(
+        self,
+        blocks: Iterable[Block],
+        moves: Iterable[SignedPlaces],
+    ) -> ParameterSpace:
+        """Return the parameter space of blocks whose weights move under the task's symmetries.
+
+        Raises:
+            ConfigError: weights are to be tied, but no symmetry moves them.
+        """
+        found = list(moves)
+        if self.tied_weights and not found:
+            name = f"{type(self).__name__}.tied_weights"
+            raise ConfigError(name, True, "false for a task without symmetries that move weights")
+        ties = orbits(found) if found else None
+        return ParameterSpace(tuple(blocks), ties=ties, tied=self.tied_weights)
 
 
 def require_positive(name: str, value: object) -> None:
@@ -158,8 +192,20 @@ class Net:
         return sum((a + 1) * b for a, b in zip(self.widths[:-1], self.widths[1:], strict=True))
 
 
-def net_blocks(net: Net, settings: Parameterisation, rng: np.random.Generator) -> list[Block]:
-    """Return the blocks of one net: per layer a weight (out, in), then its bias (out,)."""
+def net_blocks(
+    net: Net,
+    settings: Parameterisation,
+    rng: np.random.Generator,
+    symmetries: Sequence[NetSymmetry] = (),
+) -> list[Block]:
+    """Return the blocks of one net: per layer a weight (out, in), then its bias (out,).
+
+    Args:
+        net: shape of the net.
+        settings: centre and ranges.
+        rng: generator of random centres.
+        symmetries: of the net; its centre is left fixed by them.
+    """
     blocks = []
     factor = settings.ranges["message"] if net.name == "message" else 1.0
     columns = net.inputs
@@ -168,6 +214,9 @@ def net_blocks(net: Net, settings: Parameterisation, rng: np.random.Generator) -
         centre = np.zeros((fan_out, fan_in))
         if layer > 0:
             centre = _centre(settings.centre, fan_out, fan_in, layer == last, rng)
+            moves = [moved_matrix(*symmetry.layers[layer]) for symmetry in symmetries]
+            if moves:
+                centre = _fixed_centre(centre, orbits(moves), settings.centre == "orthogonal")
         kind = "first" if layer == 0 else "hidden"
         blocks.append(
             Block(
@@ -203,6 +252,21 @@ def _centre(kind: str, outputs: int, inputs: int, last: bool, rng: np.random.Gen
     pattern = np.zeros((outputs, inputs))
     pattern[np.arange(inputs) % outputs, np.arange(inputs)] = 1.0
     return pattern
+
+
+def _fixed_centre(centre: Float, ties: Ties, orthogonal: bool) -> Float:
+    """Return the nearest centre [outputs, inputs] with these ties.
+
+    An orthogonal one is made orthogonal again: the polar factor of a tied matrix has its ties.
+    """
+    subspace = TiedSubspace(ties)
+    fixed = subspace.projected(centre.ravel()).reshape(centre.shape)
+    if not orthogonal:
+        return fixed
+    left, values, right = np.linalg.svd(fixed, full_matrices=False)
+    kept = values > LEAST_SINGULAR_VALUE * values.max()
+    factor = left[:, kept] @ right[kept] * np.linalg.norm(centre, ord=2)
+    return subspace.projected(factor.ravel()).reshape(centre.shape)
 
 
 def semi_orthogonal(rows: int, columns: int, rng: np.random.Generator) -> Float:

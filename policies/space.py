@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
+from rolecast.policies.symmetry import TiedSubspace, Ties
 
 if TYPE_CHECKING:
     from rolecast.policies.normalisation import ObservationStatistics
@@ -85,6 +86,22 @@ class ParameterSpace:
 
     blocks: tuple[Block, ...]
 
+    ties: Ties | None = None
+    """Orbits [D] of the weights under the task's symmetries; None where there are none."""
+
+    tied: bool = False
+    """Whether the cube has a coordinate for each orbit, in place of each weight."""
+
+    @cached_property
+    def dimension(self) -> int:
+        """Number of coordinates of the cube: D, or k orbits if `tied`."""
+        return self.subspace.dimension if self.subspace is not None else self.size
+
+    @cached_property
+    def subspace(self) -> TiedSubspace | None:
+        """Subspace of the tied weights, if `tied`."""
+        return TiedSubspace(self.ties) if self.tied and self.ties is not None else None
+
     @cached_property
     def size(self) -> int:
         """Number D of parameters."""
@@ -120,10 +137,13 @@ class ParameterSpace:
 
     @cached_property
     def input_groups(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Group [D] of each parameter: weights of one input column of one layer are a group.
+        """Group of each coordinate: weights of one input column of one layer are a group.
 
-        The biases of a layer are one group. Groups are numbered from 0 in order of appearance.
+        The biases of a layer are one group. Groups are numbered from 0 in order of appearance. If
+        `tied`, each coordinate is a group of its own.
         """
+        if self.subspace is not None:
+            return np.arange(self.dimension)
         groups: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
         count = 0
         for block in self.blocks:
@@ -150,14 +170,20 @@ class ParameterSpace:
         return tuple(found)
 
     def weights(self, cube: Float, statistics: "ObservationStatistics | None" = None) -> Float:
-        """Return weights [..., D] for points [..., D] of the unit cube: w = c + (2 u - 1) r.
+        """Return weights [..., D] for points of the unit cube [..., dimension].
+
+        w = c + (2 u - 1) r. If `tied`, u - 1/2 are coordinates in the orthonormal basis of the
+        orbits, so that distances in the cube mean the same.
 
         Args:
-            cube: [..., D].
+            cube: [..., dimension].
             statistics: of the observations, by which they are normalised; the weights then read
                 observations as they are. None, or of no observation: not normalised.
         """
-        plain = self.centre + self.half_range * (2.0 * np.asarray(cube, dtype=np.float64) - 1.0)
+        deviations = 2.0 * np.asarray(cube, dtype=np.float64) - 1.0
+        if self.subspace is not None:
+            deviations = deviations @ self.subspace.basis.T
+        plain = self.centre + self.half_range * deviations
         if statistics is None or not statistics.count:
             return plain
         for layer in self.observed:
@@ -165,5 +191,11 @@ class ParameterSpace:
         return plain
 
     def cube(self, weights: Float) -> Float:
-        """Return points [..., D] for weights [..., D]; outside [0, 1] for weights out of range."""
-        return 0.5 * ((np.asarray(weights) - self.centre) / self.half_range + 1.0)
+        """Return points for weights [..., D]; outside [0, 1] for weights out of range.
+
+        If `tied`, the points of the nearest tied weights.
+        """
+        deviations = (np.asarray(weights) - self.centre) / self.half_range
+        if self.subspace is not None:
+            deviations = deviations @ self.subspace.basis
+        return 0.5 * (deviations + 1.0)

@@ -13,6 +13,9 @@ from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneS
 OBSERVATION_SIZE: Final = 13
 """Observation size do; `hom` has below 500 parameters for up to 16 drones."""
 
+OBSERVED_PAIRS: Final = (0, 4, 7, 9, 11)
+"""First entries of the pairs (x, y) of an observation."""
+
 LEAST_LENGTH: Final = 1e-12
 """Minimum length in a division, so that the direction between equal places is zero."""
 

@@ -10,7 +10,7 @@ from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import stepped_outside
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, observe
+from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, OBSERVED_PAIRS, observe
 from rolecast.envs.drone_delivery.physics import (
     EPISODE_TOTALS,
     DroneDeliveryParameters,
@@ -20,6 +20,7 @@ from rolecast.envs.drone_delivery.physics import (
 )
 from rolecast.envs.drone_delivery.render import draw
 from rolecast.envs.spec import TaskSpec
+from rolecast.envs.symmetry import square_symmetries
 
 if TYPE_CHECKING:
     from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryLanes
@@ -58,6 +59,7 @@ class DroneDeliveryTask:
             horizon=self.params.horizon,
             summary=f"{n} drones deliver near and far, saving fuel, without colliding",
             source="DSS-GP-UCB paper, section 5.6 (constants: ours)",
+            symmetries=square_symmetries(OBSERVED_PAIRS, OBSERVATION_SIZE),
         )
         self.close()
 

@@ -20,6 +20,7 @@ from rolecast.envs.predator_prey.physics import (
 )
 from rolecast.envs.predator_prey.prey import prey_policy
 from rolecast.envs.predator_prey.render import draw
+from rolecast.envs.predator_prey.symmetry import symmetries
 from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class PredatorPreyTask:
             source="FACMAC, Peng et al. 2021" + (f" ({' and '.join(ours)}: ours)" if ours else ""),
             homogeneous_agents=not heterogeneous and not params.scouts,
             role_net_in_table3=False,
+            symmetries=symmetries(params, observation, exchangeable=not heterogeneous),
         )
         self.close()
 

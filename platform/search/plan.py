@@ -72,7 +72,7 @@ class Plan:
     @property
     def dimension(self) -> int:
         """D."""
-        return self.policy.space.size
+        return self.policy.space.dimension
 
     @property
     def compiled(self) -> bool:
@@ -108,11 +108,11 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
     test_episodes = config.test_episodes or tests
     design = policy_hints.initial_design(
         informed,
-        dimension=policy.space.size,
+        dimension=policy.space.dimension,
         seed=derived_seed(config.seed, Purpose.OPTIMIZER),
     )
     if design is None:  # refused here, a dimension is one sentence and not a process that is lost
-        informed.build(dimension=policy.space.size, seed=config.seed)
+        informed.build(dimension=policy.space.dimension, seed=config.seed)
     return Plan(
         config=replace(
             config,

@@ -1,7 +1,8 @@
 """What a policy can tell an optimiser: the one place where a black box learns what is inside it.
 
 An optimiser that can use such knowledge has a field for it, None by default. Filled in here are
-`groups`, weights that read the same input, `outcome_transform`, which suits returns whose noise
+`groups`, weights that read the same input, `ties`, weights that the task's symmetries exchange,
+`outcome_transform`, which suits returns whose noise
 grows with them, and the structure found at states that a policy meets.
 """
 
@@ -28,13 +29,16 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
     """Fill what is known of a policy before anything is evaluated.
 
     Args:
-        config: its fields `groups` and `outcome_transform` (old name `levelling`) that are None
-            become [D] group numbers and "signed_sqrt".
+        config: its fields `groups`, `ties` and `outcome_transform` (old name `levelling`) that are
+            None become [D] group numbers, [D] signed orbits and "signed_sqrt".
             Those that a policy hints at (`HintsAtSettings`) become what it says.
         policy: whose weights are searched.
     """
-    groups = tuple(int(group) for group in policy.space.input_groups)
+    space = policy.space
+    groups = tuple(int(group) for group in space.input_groups)
     known: dict[str, Any] = {"groups": groups, "outcome_transform": OUTCOME_TRANSFORM}
+    if space.ties is not None and not space.tied:
+        known["ties"] = tuple(int(orbit) for orbit in space.ties)
     if isinstance(policy, HintsAtSettings):
         known |= policy.search_hints
     known["levelling"] = known["outcome_transform"]
@@ -57,13 +61,15 @@ def find_structure(
 ) -> dict[str, Any] | None:
     """Find the structure that the optimiser can use, as JSON values for structure.json.
 
+    None for tied weights: cliques of weights say nothing about a cube of orbits.
+
     Args:
         config: finds it, if it is a `UsesPolicyStructure`.
         policy: whose weights are searched.
         candidates: [T0, D], the initial design.
         observations: [S, n, do], states met by running it.
     """
-    if not isinstance(config, UsesPolicyStructure):
+    if not isinstance(config, UsesPolicyStructure) or policy.space.tied:
         return None
     return config.find_structure(policy, candidates, observations)
 

@@ -4,13 +4,18 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
+import numpy as np
+
 from rolecast.core.errors import ConfigError
 from rolecast.core.validation import POSITIVE_INTEGER, check
 from rolecast.envs.spec import TaskSpec
+from rolecast.policies.hom.coupling import coupled
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.hom.policy import HomPolicy
+from rolecast.policies.hom.symmetry import moved, net_symmetries
 from rolecast.policies.parameterisation import (
     PolicySettings,
+    net_blocks,
     require_choice,
     require_positive,
 )
@@ -81,8 +86,8 @@ class HomConfig(PolicySettings):
             if self.parameterisation == "table3":
                 roles = roles and task.role_net_in_table3
         settings = self.resolve(10.0, "identity")
-        coupled = self.interaction == "coupled" and self.role_interaction
-        if coupled and "message" not in (self.ranges or {}):
+        interacting = self.interaction == "coupled" and self.role_interaction
+        if interacting and "message" not in (self.ranges or {}):
             settings = replace(settings, ranges={**settings.ranges, "message": 1.0})
         width = task.action_size
         if self.message_width is not None and self.role_interaction:
@@ -96,7 +101,7 @@ class HomConfig(PolicySettings):
             action_size=task.action_size,
             message_width=width,
             message_reads=self.message_reads,
-            coupling=float(self.coupling) if coupled else None,
+            coupling=float(self.coupling) if interacting else None,
             hidden=HIDDEN_WIDTHS[self.size],
             role_assignment=roles,
             role_interaction=self.role_interaction,
@@ -121,9 +126,19 @@ class HomConfig(PolicySettings):
             "centre": settings.centre,
             "ranges": dict(settings.ranges),
             "output_gain": settings.output_gain,
+            "tied_weights": self.tied_weights,
             "seed": seed,
         }
-        return HomPolicy(model, options)
+        followed = [one for one in task.symmetries if roles or not one.exchanges_agents]
+        moves = [net_symmetries(model, symmetry) for symmetry in followed]
+        rng = np.random.default_rng(seed)
+        blocks = [
+            coupled(block, model)
+            for net in model.nets
+            for block in net_blocks(net, settings, rng, [nets[net.name] for nets in moves])
+        ]
+        space = self.space(blocks, [moved(model, nets) for nets in moves])
+        return HomPolicy(model, space, options)
 
 
 def _require_bool(name: str, value: object) -> None:

@@ -11,11 +11,9 @@ import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.policies.hom.assignment import Index, assign_roles
-from rolecast.policies.hom.coupling import coupled
 from rolecast.policies.hom.interaction import Layers, role_actions
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import check_shapes, forward, unpack
-from rolecast.policies.parameterisation import net_blocks
 from rolecast.policies.protocol import LanePolicy
 from rolecast.policies.space import ParameterSpace
 
@@ -28,16 +26,8 @@ class HomPolicy:
 
     name = "hom"
 
-    def __init__(self, model: HomModel, options: Mapping[str, Any]) -> None:
-        self.model, self.options = model, options
-        rng = np.random.default_rng(options["seed"])
-        self.space = ParameterSpace(
-            tuple(
-                coupled(block, model)
-                for net in model.nets
-                for block in net_blocks(net, model.settings, rng)
-            )
-        )
+    def __init__(self, model: HomModel, space: ParameterSpace, options: Mapping[str, Any]) -> None:
+        self.model, self.space, self.options = model, space, options
 
     def act(self, weights: Float, observations: Float) -> Float:
         """Return actions [P, B, n, da] for weights [P, D] and observations [P, B, n, do].

@@ -123,6 +123,22 @@ class LocalSearchConstants:
 
     With mostly noise, two shares differ by a few units by chance."""
 
+    # Symmetric subspace
+    asymmetric_variance: float = 0.02
+    """Variance of a direction of the cloud outside the accepted subspace, relative to inside."""
+
+    symmetry_margin: float = 3.0
+    """Log evidence by which symmetric and isotropic priors must differ for a decision."""
+
+    symmetry_window: int = 960
+    """Maximum evaluations, the latest ones, in that evidence."""
+
+    linear_noises: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2)
+    """Grid of the noise variance of a difference, relative to its signal variance."""
+
+    least_eigenvalue: float = 1e-10
+    """Least eigenvalue of a linear model, relative to the largest, that is not rounding."""
+
     # Relevance of dimensions
     relevance_window: int = 2400
     """Maximum evaluations, the latest ones, in the fit of relevance."""

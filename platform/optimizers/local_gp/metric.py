@@ -1,17 +1,25 @@
-"""Metric of the local search: relevance of each dimension for the latest returns."""
+"""Metric of the local search: relevance of dimensions, and symmetries that evidence accepts.
 
-from collections.abc import Mapping
+The process sees a point x of the cube as S x, S = diag(sqrt(relevance)). Once symmetries are
+accepted it sees P S x, P being the projection on the symmetric subspace. Relevance is then equal
+within an orbit, so that S and P commute.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
+from rolecast.platform.optimizers.local_gp.symmetry import evidence_against
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.outcome_transform import transform_returns
 from rolecast.platform.surrogate.relevance import group_variances, relevance
+from rolecast.policies.symmetry import TiedSubspace
 
 
 class Metric:
@@ -29,9 +37,23 @@ class Metric:
             ConfigError: the number of groups is not `dimension`.
         """
         self._config, self._power = config, power
-        self._groups = _groups(config, dimension)
-        self._variances = np.ones(int(self._groups.max()) + 1)
+        groups = _one_each("groups", config, config.groups, dimension)
+        self._groups = np.arange(dimension) if groups is None else groups
+        ties = _one_each("ties", config, config.ties, dimension)
+        used = ties is not None and config.symmetry != "ignored"
+        self._subspace = TiedSubspace(ties) if ties is not None and used else None
+        self.symmetric = used and config.symmetry == "assumed"
+        """Whether the symmetries are accepted."""
+        self.evidence_against = 0.0
+        """Log evidence against the symmetries at the last choice."""
         self._relevance = np.ones(dimension)
+        self._use_groups()
+
+    def _use_groups(self) -> None:
+        """Give relevance to groups or, once symmetries are accepted, to orbits; start at 1."""
+        ties = self._config.ties
+        self._present = np.abs(ties) if self.symmetric and ties is not None else self._groups
+        self._variances = np.ones(int(self._present.max()) + 1)
 
     @property
     def relevance(self) -> Float:
@@ -39,9 +61,68 @@ class Metric:
         return self._relevance
 
     @property
-    def stretch(self) -> Float:
-        """Factors [D] from the cube to the coordinates of the process: sqrt(relevance)."""
-        return np.sqrt(self._relevance)
+    def by_evidence(self) -> bool:
+        """Whether evidence accepts or refuses symmetries."""
+        return self._subspace is not None and self._config.symmetry == "evidence"
+
+    def judge_symmetries(self, data: Observations, groups: NDArray[np.int64]) -> None:
+        """Accept or refuse the symmetries, where evidence differs enough.
+
+        Args:
+            data: all evaluations.
+            groups: [N], evaluations of one number share their episodes.
+        """
+        if self._subspace is None:
+            return
+        recent = slice(max(0, len(data) - SEARCH_CONSTANTS.symmetry_window), None)
+        targets, _ = transform_returns(data.returns[recent], self._config.outcome_transform)
+        self.evidence_against = evidence_against(
+            data.candidates[recent], targets, groups[recent], self._subspace
+        )
+        decided = abs(self.evidence_against) > SEARCH_CONSTANTS.symmetry_margin
+        if decided and self.symmetric == (self.evidence_against > 0.0):
+            self.symmetric = not self.symmetric
+            self._use_groups()
+
+    def seen(self, points: Float) -> Float:
+        """Return points [..., D] of the cube in the coordinates of the process."""
+        return self._inside(points * np.sqrt(self._relevance))
+
+    def pulled_back(self, gradient: Float) -> Float:
+        """Return the gradient [D] by the cube of one by the coordinates of the process."""
+        return np.sqrt(self._relevance) * self._inside(gradient)
+
+    def symmetric_part(self, point: Float) -> Float:
+        """Return a point [D] of the cube; once symmetries are accepted, its symmetric part.
+
+        What lies outside the subspace was moved by noise alone.
+        """
+        if self._subspace is None or not self.symmetric:
+            return point
+        return 0.5 + self._subspace.projected(point - 0.5)
+
+    def shaped(self, noise: Float, radius: float) -> Float:
+        """Return normal draws [q, D] in the shape of the cloud, of root mean square `radius`.
+
+        A small part stays outside the accepted subspace, so that evidence can still turn.
+        """
+        shape = self._relevance ** (0.5 * self._config.relevance_cloud)
+        if self._subspace is None or not self.symmetric:
+            shape *= radius / np.sqrt(len(shape)) / np.sqrt(np.square(shape).mean())
+            return np.asarray(shape * noise)
+        outside = SEARCH_CONSTANTS.asymmetric_variance if self.by_evidence else 0.0
+        within = float((np.square(shape)[:, None] * np.square(self._subspace.basis)).sum())
+        whole = within + outside * (float(np.square(shape).sum()) - within)
+        drawn = shape * noise
+        inside = self._inside(drawn)
+        mixed = inside + np.sqrt(outside) * (drawn - inside)
+        return np.asarray(radius / np.sqrt(whole) * mixed)
+
+    def _inside(self, points: Float) -> Float:
+        """Return the part of points [..., D] in the subspace, once symmetries are accepted."""
+        if self._subspace is None or not self.symmetric:
+            return points
+        return np.asarray((points @ self._subspace.basis) @ self._subspace.basis.T)
 
     def update(self, data: Observations, radius: float) -> None:
         """Fit the relevance to the latest evaluations; inputs are in units of the radius.
@@ -58,28 +139,50 @@ class Metric:
         recent = slice(max(0, count - SEARCH_CONSTANTS.relevance_window), None)
         targets, _ = transform_returns(data.returns[recent], config.outcome_transform)
         design = data.candidates[recent] / (radius / np.sqrt(data.dimension))
+        design = self._inside(design)
         self._variances = group_variances(
-            design - design.mean(0), targets, self._groups, self._variances
+            design - design.mean(0), targets, self._present, self._variances
         )
         self._relevance = relevance(
-            self._variances, self._groups, power, SEARCH_CONSTANTS.relevance_bounds
+            self._variances, self._present, power, SEARCH_CONSTANTS.relevance_bounds
         )
+
+    def explain(self) -> dict[str, float]:
+        """Return the judgement of the symmetries, where evidence makes it."""
+        if not self.by_evidence:
+            return {}
+        against = self.evidence_against
+        return {"symmetric": float(self.symmetric), "evidence_against_symmetry": against}
 
     def state_dict(self) -> dict[str, Any]:
         """Return the prior variances of the groups, and the relevance."""
-        return {"variances": self._variances.copy(), "relevance": self._relevance.copy()}
+        return {
+            "variances": self._variances.copy(),
+            "relevance": self._relevance.copy(),
+            "symmetric": self.symmetric,
+            "evidence_against": self.evidence_against,
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
+        self.symmetric = bool(state["symmetric"])
+        self._use_groups()
         self._variances = np.array(state["variances"], dtype=np.float64)
         self._relevance = np.array(state["relevance"], dtype=np.float64)
+        self.evidence_against = float(state["evidence_against"])
 
 
-def _groups(config: LocalGpSettings, dimension: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the relevance group of each dimension."""
-    if config.groups is None:
-        return np.arange(dimension)
-    if len(config.groups) != dimension:
-        field = f"{type(config).__name__}.groups"
-        raise ConfigError(field, f"{len(config.groups)} groups", f"one for each of {dimension}")
-    return np.asarray(config.groups, dtype=np.int64)
+def _one_each(
+    name: str, config: LocalGpSettings, values: Sequence[int] | None, dimension: int
+) -> NDArray[np.int64] | None:
+    """Return integers [D] of a setting, or None.
+
+    Raises:
+        ConfigError: they are not one for each dimension.
+    """
+    if values is None:
+        return None
+    if len(values) != dimension:
+        field = f"{type(config).__name__}.{name}"
+        raise ConfigError(field, f"{len(values)} {name}", f"one for each of {dimension}")
+    return np.asarray(values, dtype=np.int64)

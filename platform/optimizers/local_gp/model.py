@@ -139,7 +139,7 @@ class LocalGp:
         if self._structures():
             found["structure_share"] = self._share
             found["structure_pairs"] = float(self._share > 0.0 and self._structure == "pairs")
-        return found | self._finder.explain()
+        return found | self.metric.explain() | self._finder.explain()
 
     def state_dict(self) -> dict[str, Any]:
         """Return the last choices, and the evaluations that they were made from."""
@@ -180,6 +180,10 @@ class LocalGp:
         """
         count = len(data)
         self._span = _Span(max(0, count - self._config.window), count, radius)
+        interval = SEARCH_CONSTANTS.choice_interval
+        choosing = tells % interval == 1 or tells - self._chosen >= interval
+        if choosing and self.metric.by_evidence:
+            self.metric.judge_symmetries(data, groups)
         self.metric.update(data, radius)
         points, targets, variances = self._seen(data, self._span, count)
         shared = groups[self._span.start : count]
@@ -190,11 +194,7 @@ class LocalGp:
             self._finder.find(data.candidates, data.returns, shape)
             self._cliques = interacting(self._finder.cliques)
             self._share = 0.0 if self._structure == "cliques" else self._share
-        choosing = (
-            tells % SEARCH_CONSTANTS.choice_interval == 1
-            or tells - self._chosen >= SEARCH_CONSTANTS.choice_interval
-        )
-        if self._by_evidence and (choosing or tells < SEARCH_CONSTANTS.choice_interval):
+        if self._by_evidence and (choosing or tells < interval):
             self._choose_scales(points, targets, noise)
         covariance = self._common(self._scales[0]).matrix(points, points)
         if choosing:
@@ -243,7 +243,7 @@ class LocalGp:
         seen = slice(span.start, stop)
         targets, slopes = transform_returns(data.returns[seen], self._config.outcome_transform)
         noise = noise_shape(data.stderrs[seen] * slopes, self._config.stderr_weight)
-        return data.candidates[seen] * self.metric.stretch, targets, noise
+        return self.metric.seen(data.candidates[seen]), targets, noise
 
     def _choose_scales(self, points: Float, targets: Float, noise: Float) -> None:
         """Choose the lengthscale of the common term."""

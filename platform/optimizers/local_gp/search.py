@@ -21,6 +21,7 @@ from rolecast.platform.optimizers.local_gp.acquisition import (
     root_beta,
 )
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.local_gp.noise import NoiseRule
 from rolecast.platform.optimizers.local_gp.restart import StartRule
@@ -113,14 +114,13 @@ class LocalSearch:
             count: q.
             mirrored: rows 2i and 2i + 1 are a draw and its mirror image in the centre.
         """
-        dimension = self._dimension
-        shape = self._process.metric.relevance ** (0.5 * self._config.relevance_cloud)
-        shape *= self.radius / np.sqrt(dimension) / np.sqrt(np.square(shape).mean())
-        noise = self._rng.standard_normal(((count + 1) // 2 if mirrored else count, dimension))
+        rows = (count + 1) // 2 if mirrored else count
+        noise = self._rng.standard_normal((rows, self._dimension))
+        noise = self._process.metric.shaped(noise, self.radius)
         if mirrored:
             noise = in_pairs(noise, -noise, count)
         # Points beyond a face are mirrored at it: clipped ones could fall on one another.
-        folded = np.mod(self._centre + shape * noise, 2.0)
+        folded = np.mod(self._centre + noise, 2.0)
         return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded))
 
     def _chosen(self, q: int) -> Float:
@@ -130,9 +130,9 @@ class LocalSearch:
         if posterior is None:
             return self._drawn(q)
         cloud = self._drawn(q * config.choices)
-        stretch = self._process.metric.stretch
+        seen = self._process.metric.seen
         if config.acquisition == "thompson":
-            return cloud[greatest_draws(posterior, cloud * stretch, q, rng=self._rng)]
+            return cloud[greatest_draws(posterior, seen(cloud), q, rng=self._rng)]
         pool = np.concatenate([self._pending, cloud])
         if config.acquisition == "log_ei":
             choose = greatest_improvements
@@ -140,7 +140,7 @@ class LocalSearch:
             weight = root_beta(config.beta, self._process.order, len(self._data))
             choose = partial(greatest_bounds, root_beta=weight)
         places = choose(
-            posterior, pool * stretch, q, pending=len(self._pending), noise=self._process.noise
+            posterior, seen(pool), q, pending=len(self._pending), noise=self._process.noise
         )
         return pool[places]
 
@@ -256,12 +256,12 @@ class LocalSearch:
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and move the centre."""
         posterior = self._process.condition(self._data, self._groups, self.radius, self._tells)
-        stretch = self._process.metric.stretch
+        metric = self._process.metric
         limit = self._defaults.step * self.radius
         before = self._centre
-        move = climb(posterior, before, limit, stretch)
-        self._centre = np.clip(before + move, 0.0, 1.0)
-        mean, deviation = posterior.mean_and_deviation((self._centre * stretch)[None])
+        move = climb(posterior, before, limit, metric)
+        self._centre = metric.symmetric_part(np.clip(before + move, 0.0, 1.0))
+        mean, deviation = posterior.mean_and_deviation(metric.seen(self._centre)[None])
         bounds = mean + np.array([-1.0, 0.0, 1.0]) * deviation
         low, middle, high = self._process.returns(bounds, self._data)
         self._incumbent = float(middle), 0.5 * float(high - low)
@@ -269,21 +269,21 @@ class LocalSearch:
         self._trust_region.update((self._centre - before) / limit)
 
 
-def climb(posterior: Posterior, start: Float, limit: float, stretch: Float) -> Float:
+def climb(posterior: Posterior, start: Float, limit: float, metric: Metric) -> Float:
     """Return the move [D] from a start that increases the posterior mean, of length <= `limit`.
 
     Gradient ascent with normalised steps x + (limit / 8) g / |g|, while the mean increases. The
     length |g| is not used: in high dimension it is a poor measure of the step.
 
     Args:
-        posterior: of the process, in stretched coordinates.
+        posterior: of the process, in its own coordinates.
         start: [D], in the cube.
         limit: greatest length of the move, in the cube.
-        stretch: [D], factors from the cube to the coordinates of the process.
+        metric: map from the cube to the coordinates of the process.
     """
-    place, height = start, float(posterior.mean((start * stretch)[None])[0])
+    place, height = start, float(posterior.mean(metric.seen(start)[None])[0])
     for _ in range(SEARCH_CONSTANTS.ascent_steps):
-        gradient = stretch * posterior.mean_gradient(place * stretch)
+        gradient = metric.pulled_back(posterior.mean_gradient(metric.seen(place)))
         step = (
             limit
             / SEARCH_CONSTANTS.ascent_steps
@@ -292,7 +292,7 @@ def climb(posterior: Posterior, start: Float, limit: float, stretch: Float) -> F
         )
         offset = place + step - start
         offset *= min(1.0, limit / max(float(np.linalg.norm(offset)), 1e-300))
-        reached = float(posterior.mean(((start + offset) * stretch)[None])[0])
+        reached = float(posterior.mean(metric.seen(start + offset)[None])[0])
         if reached <= height:
             break
         place, height = start + offset, reached

@@ -19,6 +19,7 @@ from rolecast.core.validation import (
     or_none,
 )
 from rolecast.platform.optimizers.local_gp.acquisition import ACQUISITION_NAMES
+from rolecast.platform.optimizers.local_gp.symmetry import SYMMETRY_USES
 from rolecast.platform.optimizers.local_gp.trust_region import (
     LENGTHSCALE_RULES,
     NARROWING_RULES,
@@ -42,6 +43,7 @@ SETTING_RULES: Final[Rules] = {
     "beta": NOT_NEGATIVE,
     **dict.fromkeys(("averaged", "relevance_cloud", "stderr_weight"), UNIT_INTERVAL),
     "relevance_power": or_none(UNIT_INTERVAL),
+    "symmetry": one_of(*SYMMETRY_USES),
     **dict.fromkeys(("choices", "window", "relevance_start", "relevance_end"), POSITIVE_INTEGER),
     "outcome_transform": OUTCOME_TRANSFORM_RULE,
     "groups": or_none(
@@ -59,6 +61,14 @@ SETTING_RULES: Final[Rules] = {
                 and all(map(POSITIVE_INTEGER.allows, value))
             ),
             "two integers >= 1",
+        )
+    ),
+    "ties": or_none(
+        Rule(
+            lambda value: (
+                isinstance(value, list | tuple) and all(type(orbit) is int for orbit in value)
+            ),
+            "signed integers",
         )
     ),
 }
@@ -149,6 +159,15 @@ class LocalGpSettings:
     groups: tuple[int, ...] | None = None
     """Relevance group of each dimension, D integers from 0. A search of a policy fills in its
     `input_groups`. None marks a black box, with one group per dimension."""
+
+    ties: tuple[int, ...] | None = None
+    """Signed orbits of the D dimensions under declared symmetries, from 1; 0: held at the centre.
+    Dimensions of one orbit are equal, with sign, in the symmetric subspace. A search of a policy
+    fills in those of the task. None: no symmetries."""
+
+    symmetry: str = "evidence"
+    """Use of `ties`: "evidence" accepts them once the returns speak for them, and refuses wrong
+    ones. "assumed": from the start. "ignored": never."""
 
     relevance_power: float | None = None
     """Exponent of relevance in the metric at the start, in [0, 1]; 0: off. None: 0.5 for a

@@ -9,6 +9,7 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
+from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.search import LocalSearch, climb
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import Matern
@@ -251,13 +252,17 @@ def test_a_black_box_is_maximised_to_two_digits() -> None:
     assert np.linalg.norm(optimizer.best() - summit) < 0.01
 
 
+def metric(dimension: int) -> Metric:
+    return Metric(LocalGpConfig(), 0.0, dimension=dimension)
+
+
 def test_a_climb_raises_the_mean_and_keeps_to_its_limit() -> None:
     rng = np.random.default_rng(0)
     points = rng.random((30, 4))
     model = posterior(points, points[:, 0] - np.square(points[:, 1] - 0.5), 0.01)
     for start in rng.random((5, 4)):
         for limit in (0.05, 0.5):
-            move = climb(model, start, limit, np.ones(4))
+            move = climb(model, start, limit, metric(4))
             assert np.linalg.norm(move) <= limit + 1e-12
             assert model.mean((start + move)[None])[0] > model.mean(start[None])[0]
 
@@ -266,9 +271,11 @@ def test_a_climb_in_a_stretched_metric_is_one_of_the_stretched_function() -> Non
     """The mean is tested along the path that is taken, and the limit is one of the cube."""
     rng, stretch = np.random.default_rng(0), np.array([3.0, 0.3, 1.0, 0.1])
     points = rng.random((30, 4))
+    stretched = metric(4)
+    stretched.load_state_dict(stretched.state_dict() | {"relevance": np.square(stretch)})
     model = posterior(points * stretch, np.sin(7.0 * points[:, 0]) + points[:, 3], 0.01)
     for start in rng.random((5, 4)):
-        move = climb(model, start, 0.3, stretch)
+        move = climb(model, start, 0.3, stretched)
         assert np.linalg.norm(move) <= 0.3 + 1e-12
         before, after = model.mean(np.stack([start, start + move]) * stretch)
         assert after > before
@@ -277,7 +284,7 @@ def test_a_climb_in_a_stretched_metric_is_one_of_the_stretched_function() -> Non
 def test_a_climb_from_a_summit_stays_there() -> None:
     points = np.array([[0.5, 0.5]])
     model = posterior(points, np.array([1.0]), 0.01)
-    np.testing.assert_array_equal(climb(model, points[0], 0.1, np.ones(2)), np.zeros(2))
+    np.testing.assert_array_equal(climb(model, points[0], 0.1, metric(2)), np.zeros(2))
 
 
 def test_groups_are_one_for_each_dimension() -> None:

@@ -1,0 +1,167 @@
+"""Symmetries by evidence: right ties are accepted and wrong ones refused, on a known function."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from rolecast.core.errors import ConfigError
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
+from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.metric import Metric
+from rolecast.platform.optimizers.local_gp.search import LocalSearch
+from rolecast.platform.optimizers.local_gp.symmetry import (
+    SYMMETRY_USES,
+    evidence_against,
+    linear_evidence,
+)
+from rolecast.policies.symmetry import TiedSubspace
+
+DIMENSION = 48
+TIES = tuple(
+    int(x) for x in np.repeat(np.arange(1, 7), 8) * np.tile([1, -1, 1, 1, -1, 1, -1, -1], 6)
+)
+"""Six orbits of eight dimensions with signs."""
+
+WRONG_TIES = tuple(int(x) for x in np.random.default_rng(4).permutation(TIES))
+
+
+def value(points: Float, rng: np.random.Generator, episodes: Float) -> Float:
+    """Return noisy values of a function that all ties leave as it is."""
+    deviations = TiedSubspace(TIES)
+    inside = (points - 0.5) @ deviations.basis
+    outside = (points - 0.5) - inside @ deviations.basis.T
+    signal = 20.0 + 40.0 * inside @ np.ones(6) - 10.0 * np.square(outside).sum(1)
+    return np.asarray(signal + episodes + 1.0 * rng.standard_normal(len(points)))
+
+
+def searched(ties: tuple[int, ...] | None, seed: int, **settings: Any) -> tuple[LocalSearch, float]:
+    """Return a search of 14 batches, and its incumbent's sum of tied coordinates."""
+    config = LocalGpConfig(
+        groups=tuple(range(DIMENSION)), ties=ties, outcome_transform="none", **settings
+    )
+    optimizer = config.build(dimension=DIMENSION, seed=seed)
+    assert isinstance(optimizer, LocalSearch)
+    rng = np.random.default_rng(seed + 1)
+    for batch in range(14):
+        optimizer.pace(batch / 14)
+        points = optimizer.ask(40)
+        common = 5.0 * np.repeat(rng.standard_normal(20), 2)
+        returns = value(points, rng, common)
+        optimizer.tell(points, returns, np.full(40, 5.0))
+    return optimizer, float(((optimizer.best() - 0.5) @ TiedSubspace(TIES).basis).sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_right_ties_are_accepted_and_help(seed: int) -> None:
+    accepted, reached = searched(TIES, seed)
+    plain, reached_without = searched(TIES, seed, symmetry="ignored")
+    np.testing.assert_array_equal(plain.best(), searched(None, seed)[0].best())
+    found = accepted.explain()
+    assert found["symmetric"] == 1.0
+    assert found["evidence_against_symmetry"] < -SEARCH_CONSTANTS.symmetry_margin
+    assert reached > reached_without
+    projected = TiedSubspace(TIES).projected(accepted.best() - 0.5)
+    np.testing.assert_allclose(accepted.best() - 0.5, projected, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wrong_ties_are_refused(seed: int) -> None:
+    refused, reached = searched(WRONG_TIES, seed)
+    found = refused.explain()
+    assert found["symmetric"] == 0.0
+    assert found["evidence_against_symmetry"] > SEARCH_CONSTANTS.symmetry_margin
+    held, lost = searched(WRONG_TIES, seed, symmetry="assumed")
+    assert reached > lost
+    assert "symmetric" not in held.explain()
+
+
+def test_the_evidence_is_the_density_of_the_linear_model() -> None:
+    """Against a multivariate normal, whose scale is profiled over the grid's noise levels."""
+    rng = np.random.default_rng(0)
+    for count, size in ((9, 4), (5, 11)):
+        inputs = rng.normal(size=(count, size))
+        values = inputs @ rng.normal(size=size) + rng.normal(size=count)
+        scale = np.square(inputs).sum() / count
+        best = -np.inf
+        for noise in SEARCH_CONSTANTS.linear_noises:
+            covariance = inputs @ inputs.T / scale + noise * np.eye(count)
+            factor = values @ np.linalg.solve(covariance, values) / count
+            density = multivariate_normal(np.zeros(count), factor * covariance).logpdf(values)
+            best = max(best, density + 0.5 * count * (1.0 + np.log(2.0 * np.pi)))
+        assert linear_evidence(inputs, values) == pytest.approx(best)
+
+
+def test_values_or_inputs_without_spread_give_a_finite_evidence() -> None:
+    assert linear_evidence(np.ones((3, 2)), np.zeros(3)) == 0.0
+    assert np.isfinite(linear_evidence(np.zeros((3, 2)), np.ones(3)))
+
+
+def test_without_pairs_deviations_from_the_mean_are_compared() -> None:
+    rng = np.random.default_rng(2)
+    points = 0.5 + 0.05 * rng.standard_normal((400, DIMENSION))
+    returns = value(points, rng, np.zeros(400))
+    for ties, sign in ((TIES, -1.0), (WRONG_TIES, 1.0)):
+        found = evidence_against(points, returns, np.arange(400), TiedSubspace(ties))
+        assert sign * found > SEARCH_CONSTANTS.symmetry_margin
+
+
+def metric(symmetry: str) -> Metric:
+    groups = tuple(int(k) for k in np.arange(DIMENSION) // 4)
+    config = LocalGpConfig(groups=groups, ties=TIES, symmetry=symmetry)
+    found = Metric(config, 0.5, dimension=DIMENSION)
+    found.symmetric = symmetry != "ignored"
+    return found
+
+
+@pytest.mark.parametrize("symmetry", SYMMETRY_USES)
+def test_the_cloud_has_root_mean_square_distance_one(symmetry: str) -> None:
+    """False alarm: 1e-6 for a relative error of 4.9 standard errors."""
+    noise = np.random.default_rng(0).standard_normal((4000, DIMENSION))
+    squares = np.square(metric(symmetry).shaped(noise, 1.0)).sum(1)
+    error = squares.std(ddof=1) / np.sqrt(len(squares))
+    assert abs(squares.mean() - 1.0) < 4.9 * error
+
+
+def test_a_part_of_the_cloud_stays_outside_unless_symmetries_are_assumed() -> None:
+    noise = np.random.default_rng(0).standard_normal((40, DIMENSION))
+    subspace = TiedSubspace(TIES)
+    for symmetry, least, most in (("evidence", 0.05, 0.25), ("assumed", 0.0, 1e-20)):
+        drawn = metric(symmetry).shaped(noise, 1.0)
+        outside = drawn - subspace.projected(drawn)
+        share = np.square(outside).sum() / np.square(drawn).sum()
+        assert least <= share <= most
+
+
+@pytest.mark.parametrize("symmetry", SYMMETRY_USES)
+def test_the_gradient_is_pulled_back_through_the_metric(symmetry: str) -> None:
+    seen = metric(symmetry)
+    slope, place = np.random.default_rng(1).standard_normal((2, DIMENSION))
+    gradient = seen.pulled_back(slope)
+    steps = [
+        (seen.seen(place + 1e-4 * row) - seen.seen(place)) @ slope for row in np.eye(DIMENSION)
+    ]
+    np.testing.assert_allclose(gradient, np.array(steps) / 1e-4, atol=1e-8)
+
+
+def test_ties_are_one_for_each_dimension() -> None:
+    with pytest.raises(ConfigError, match=r"LocalGpConfig.ties is '2 ties'; expected one for each"):
+        LocalGpConfig(groups=(0, 1, 2), ties=(1, 1)).build(dimension=3, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("setting", "given"), [("ties", (1.5, 2)), ("ties", 3), ("symmetry", "yes"), ("symmetry", None)]
+)
+def test_wrong_settings_are_refused(setting: str, given: object) -> None:
+    with pytest.raises(ConfigError, match=f"LocalGpConfig.{setting} is"):
+        LocalGpConfig(groups=(0, 1), **{setting: given})  # type: ignore[arg-type]
+
+
+def test_a_search_with_ties_goes_on_from_its_state_to_the_last_bit() -> None:
+    original, _ = searched(TIES, 0)
+    config = LocalGpConfig(groups=tuple(range(DIMENSION)), ties=TIES, outcome_transform="none")
+    restored = config.build(dimension=DIMENSION, seed=9)
+    restored.load_state_dict(original.state_dict())
+    np.testing.assert_array_equal(restored.ask(8), original.ask(8))
