@@ -114,7 +114,9 @@ class PredatorPreyTask:
             source="FACMAC, Peng et al. 2021" + (f" ({' and '.join(ours)}: ours)" if ours else ""),
             homogeneous_agents=not heterogeneous and not params.scouts,
             role_net_in_table3=False,
-            symmetries=symmetries(params, observation, exchangeable=not heterogeneous),
+            symmetries=symmetries(
+                params, observation, exchangeable=not heterogeneous and not params.scouts
+            ),
         )
         self.close()
 

@@ -21,6 +21,7 @@ SYMMETRIC_TASKS = (
     "het_pred_prey_3",
     "pred_prey_6",
     "pred_prey_6?observation=full",
+    "pred_prey_3?capture=2&scout=1&view=0.5",
     "drone_delivery_3",
 )
 

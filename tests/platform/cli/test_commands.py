@@ -190,6 +190,7 @@ def test_a_demo_is_found_again_and_not_searched_again(
     first = rolecast_command(*words)
     assert first.returncode == 0, first.stderr
     assert f"Open {out / 'report.html'}" in first.stdout
+    assert "   The policy found is below (by " in first.stdout
     assert all((out / name).is_file() for name in ("hunt.gif", "hunt.png", "report.html"))
     before = (out / "history.parquet").read_bytes()
     again = rolecast_command(*words)
