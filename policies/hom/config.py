@@ -24,6 +24,7 @@ HIDDEN_WIDTHS: Final = MappingProxyType({"med": (4, 4), "sm": (2,)})
 """Hidden widths by size. "Three layers of four" in the paper count the output layer."""
 
 INTERACTION_CENTRES: Final = ("saddle", "coupled")
+EDGE_KINDS: Final = ("hard", "soft")
 MESSAGE_INPUTS: Final = ("hidden", "observation")
 
 
@@ -53,8 +54,12 @@ class HomConfig(PolicySettings):
     """Centre of edges and messages. "saddle": no edge, messages of 0 that nobody reads, as the
     middle of the paper's cube. "coupled": every role hears every other, and reads its messages."""
 
-    coupling: float = 0.5
+    coupling: float = 1.0
     """Weight of h + m in the update net at the coupled centre."""
+
+    edges: Literal["hard", "soft"] = "hard"
+    """How a message counts. "hard": whole, if the affinity of its edge is above 0, as in the paper.
+    "soft": times the sigmoid of four times the affinity, so that edges have a slope."""
 
     message_width: int | None = None
     """Width of h and of a message, at least the action size; None: the action size, as in the
@@ -73,6 +78,7 @@ class HomConfig(PolicySettings):
         _require_bool("HomConfig.self_edges", self.self_edges)
         check("HomConfig", vars(self), {"rounds": POSITIVE_INTEGER})
         require_choice("HomConfig.interaction", self.interaction, INTERACTION_CENTRES)
+        require_choice("HomConfig.edges", self.edges, EDGE_KINDS)
         require_choice("HomConfig.message_reads", self.message_reads, MESSAGE_INPUTS)
         require_positive("HomConfig.coupling", self.coupling)
         if self.message_width is not None:
@@ -101,6 +107,7 @@ class HomConfig(PolicySettings):
             action_size=task.action_size,
             message_width=width,
             message_reads=self.message_reads,
+            soft_edges=self.edges == "soft",
             coupling=float(self.coupling) if interacting else None,
             hidden=HIDDEN_WIDTHS[self.size],
             role_assignment=roles,
@@ -118,6 +125,7 @@ class HomConfig(PolicySettings):
             "self_edges": self.self_edges,
             "interaction": self.interaction,
             "coupling": float(self.coupling),
+            "edges": self.edges,
             "message_width": width,
             "message_reads": self.message_reads,
             "observation_clip": float(self.observation_clip),

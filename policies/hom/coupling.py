@@ -13,14 +13,18 @@ import numpy as np
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.space import Block
 
-EDGE_BIAS: Final = 0.5
-"""Affinity of every pair of roles at a coupled centre."""
+HARD_EDGE_BIAS: Final = 0.3
+"""Affinity of every pair of roles at a coupled centre of hard edges: on, by a little.
+
+Soft edges have affinity 0, where their weight is 1/2 and their slope largest.
+"""
 
 
 def coupled(block: Block, model: HomModel) -> Block:
     """Return a block of the policy, at the coupled centre if the model has one.
 
-    - Edge net: the output bias is EDGE_BIAS, so that every role hears every other.
+    - Edge net: the output bias of hard edges is HARD_EDGE_BIAS, so that every role hears every
+      other; that of soft ones stays 0.
     - Message net: if it reads h, a message is about the sender's h; if it reads observations, its
       first layer is 0, and has a slope, as the update net reads what comes.
     - Update net: unit u reads the numbers j of h + m with j = u modulo da, by the coupling.
@@ -32,7 +36,8 @@ def coupled(block: Block, model: HomModel) -> Block:
     if model.coupling is None:
         return block
     if block.net == "edge" and block.kind == "bias" and block.layer == len(model.hidden):
-        return replace(block, centre=np.full(block.shape, EDGE_BIAS))
+        bias = 0.0 if model.soft_edges else HARD_EDGE_BIAS
+        return replace(block, centre=np.full(block.shape, bias))
     if block.layer > 0 or block.kind != "weight" or block.net not in {"message", "update"}:
         return block
     centre = block.centre.copy()

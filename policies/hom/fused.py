@@ -51,6 +51,7 @@ class HomLanes:
                 model.role_interaction,
                 model.self_edges,
                 model.message_reads == "observation",
+                model.soft_edges,
             ),
             np.float32(model.observation_clip),
             np.float32(model.settings.output_gain),
@@ -64,7 +65,7 @@ class HomLanes:
 def hom_actions(
     starts: tuple[int, int, int, int],
     sizes: tuple[int, int, int, int, int],
-    switches: tuple[bool, bool, bool, bool],
+    switches: tuple[bool, bool, bool, bool, bool],
     clip: np.float32,
     gain: np.float32,
     weights: Float32,
@@ -76,7 +77,8 @@ def hom_actions(
     Args:
         starts: first parameter of the role, edge, message and update nets.
         sizes: bits of a role code, hidden width, hidden layers (1 or 2), rounds, message width.
-        switches: role assignment, role interaction, self edges, messages read observations.
+        switches: role assignment, role interaction, self edges, messages read observations,
+            soft edges.
         clip: bound of the observations.
         gain: factor before the last tanh.
         weights: [K, D, W].
@@ -85,7 +87,7 @@ def hom_actions(
     """
     bits, width, depth, rounds, mw = sizes
     blocks, n, size = observations.shape[:3]
-    assign, self_edges, reads_states = switches[0], switches[2], switches[3]
+    assign, self_edges, reads_states, soft = switches[0], switches[2], switches[3], switches[4]
     interact = switches[1] and (n > 1 or self_edges)
     parameters, da = weights.shape[1], actions.shape[2]
     # One workspace for all parts; each name is the first row of its part.
@@ -136,8 +138,8 @@ def hom_actions(
         for _ in range(rounds):
             if interact:
                 add_messages(
-                    w, message_q, bits, depth, self_edges, n, size, mw, width, reads_states, rows,
-                    pairs, hidden, base_left, base_right, left, right, scratch, total,
+                    w, message_q, bits, depth, self_edges, n, size, mw, width, reads_states, soft,
+                    rows, pairs, hidden, base_left, base_right, left, right, scratch, total,
                 )  # fmt: skip
             update(w, update_q, bits, depth, n, size, mw, width, rows, own, heard, scratch, hidden)
         for agent in range(n):

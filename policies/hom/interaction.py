@@ -7,19 +7,24 @@ observations (`Differs:` the paper's reads h); messages are then the same in eve
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rolecast.core.types import Float
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import forward
 
+SOFT_EDGE_SLOPE: Final = 4.0
+"""Factor of the affinity in the sigmoid of a soft edge, whose slope at 0 is then 1."""
+
 Layers = Mapping[str, Sequence[tuple[Float, Float]]]
 
 
-def neighbours(model: HomModel, layers: Layers, states: Float) -> NDArray[np.bool_]:
-    """Return the edges [P, B, n, n]: whether role i (third axis) receives from role l (last axis).
+def edges(model: HomModel, layers: Layers, states: Float) -> Float:
+    """Return the edges [P, B, n, n]: weight of what role i (third axis) hears of role l (last).
+
+    Weights are 0 or 1. Differs: soft ones are between, and have a slope in the weights of the net.
 
     Args:
         model: sizes and switches.
@@ -27,10 +32,12 @@ def neighbours(model: HomModel, layers: Layers, states: Float) -> NDArray[np.boo
         states: [P, B, n, do], observations in the order of roles.
     """
     affinity = forward(layers["edge"], _pairs(states, model.codes))[..., 0]
-    heard = affinity > 0.0
+    weights = (affinity > 0.0).astype(np.float64)
+    if model.soft_edges:
+        weights = 0.5 + 0.5 * np.tanh(0.5 * SOFT_EDGE_SLOPE * affinity)
     if not model.self_edges:
-        heard &= ~np.eye(model.agents, dtype=bool)
-    return heard
+        weights = weights * ~np.eye(model.agents, dtype=bool)
+    return weights
 
 
 def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
@@ -44,13 +51,13 @@ def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
     lead = states.shape[:-1]
     hidden = np.zeros((*lead, model.message_width))
     codes = np.broadcast_to(model.codes, (*lead, model.bits))
-    heard = neighbours(model, layers, states) if model.role_interaction else None
+    heard = edges(model, layers, states) if model.role_interaction else None
     for _ in range(model.rounds):
         total = hidden
         if heard is not None:
             read = hidden if model.message_reads == "hidden" else states
             messages = forward(layers["message"], _pairs(read, model.codes))
-            total = hidden + np.where(heard[..., None], messages, 0.0).sum(axis=3)
+            total = hidden + (heard[..., None] * messages).sum(axis=3)
         hidden = forward(layers["update"], np.concatenate([states, codes, total], axis=-1))
     return hidden[..., : model.action_size]
 

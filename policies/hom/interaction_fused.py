@@ -9,16 +9,22 @@ Arguments have one meaning throughout:
 - `scratch` has 2 width + mw rows, `zeros` has `width` rows of 0.
 """
 
+import numpy as np
+
 from rolecast.core.compiled import inlined
 from rolecast.core.simd import load, pick, store
 from rolecast.core.types import Float32
+from rolecast.policies.hom.interaction import SOFT_EDGE_SLOPE
 from rolecast.policies.layers_fused import (
     add_code,
     add_product,
     dense,
     squash,
     squash_sum,
+    tanh_lanes,
 )
+
+f32 = np.float32
 
 
 @inlined
@@ -150,6 +156,7 @@ def add_messages(
     mw: int,
     width: int,
     reads_states: bool,
+    soft: bool,
     rows: Float32,
     affinity: int,
     hidden: int,
@@ -180,8 +187,12 @@ def add_messages(
                 squash_sum(rows, receiver + i * width, sender + other * width, scratch, width)
                 finish(w, after, depth, width, rows, scratch, message, mw)
                 edge = load(rows, affinity + i * n + other)
+                weight = pick(edge > 0.0, 1.0, 0.0)
+                if soft:
+                    half = tanh_lanes(edge * f32(0.5 * SOFT_EDGE_SLOPE)) * f32(0.5)
+                    weight = half + f32(0.5)
                 for unit in range(mw):
-                    heard = pick(edge > 0.0, load(rows, message + unit), 0.0)
+                    heard = weight * load(rows, message + unit)
                     store(rows, total + i * mw + unit, load(rows, so_far + unit) + heard)
                 so_far = total + i * mw
 

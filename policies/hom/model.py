@@ -31,6 +31,9 @@ class HomModel:
     message_reads: str
     """Input of the message net for both roles: "hidden", their h, or "observation"."""
 
+    soft_edges: bool
+    """Whether a message counts by the sigmoid of its edge's affinity, not by its sign."""
+
     coupling: float | None
     """Weight of h + m in the update net at a coupled centre; None: the centre is the saddle."""
 

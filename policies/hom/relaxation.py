@@ -8,6 +8,7 @@ float64), and work under `torch.func`.
 import torch
 from torch import Tensor
 
+from rolecast.policies.hom.interaction import SOFT_EDGE_SLOPE
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.network import unpack
 from rolecast.policies.relaxation import finish_tensor, forward_tensor
@@ -56,7 +57,8 @@ def relaxed_actions(
     """Return actions [S, n, da], twice differentiable in the weights.
 
     The input of role i is the mixed state sum_l P_il s_l, with P the soft assignment. Actions of
-    the roles are mixed back by P. A message has the sigmoid of its edge's affinity as weight. The
+    the roles are mixed back by P. A message has the sigmoid of its edge's affinity as weight; soft
+    edges keep their own, whatever the temperature. The
     limit of temperature 0 and many sweeps is `HomPolicy.act`. It requires a unique optimal
     assignment and edge affinities other than 0.
 
@@ -86,7 +88,8 @@ def relaxed_actions(
     if model.role_interaction:
         sums = _pair_sums(nets["edge"][0], states, codes)
         strength = finish_tensor(nets["edge"], sums)[..., 0]
-        edges = torch.sigmoid(strength / edge_temperature)
+        slope = SOFT_EDGE_SLOPE if model.soft_edges else 1.0 / edge_temperature
+        edges = torch.sigmoid(strength * slope)
         if not model.self_edges:
             edges = edges * (1.0 - torch.eye(n, dtype=weights.dtype, device=weights.device))
     shared_codes = codes.expand(samples, n, model.bits)

@@ -136,3 +136,10 @@ def test_a_rule_out_of_its_range_is_refused(options: dict[str, object], message:
 def test_agents_of_a_scout_are_not_equal() -> None:
     assert PredatorPreyTask(3, capture=2, view=0.5).spec.homogeneous_agents
     assert not PredatorPreyTask(3, scout=1).spec.homogeneous_agents
+
+
+def test_scouts_and_others_cannot_be_exchanged() -> None:
+    plain, scouted = PredatorPreyTask(3, capture=2, view=0.5), PredatorPreyTask(3, scout=2)
+    assert [one.exchanges_agents for one in plain.spec.symmetries].count(True) == 1
+    assert not any(one.exchanges_agents for one in scouted.spec.symmetries)
+    assert len(scouted.spec.symmetries) == len(plain.spec.symmetries) - 1

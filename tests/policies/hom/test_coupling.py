@@ -9,14 +9,21 @@ import pytest
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import LANE_COUNT, Float
 from rolecast.envs.spec import TaskSpec
+from rolecast.policies.hom.interaction import edges
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.network import unpack
 from rolecast.policies.registry import make_policy
 
 CHOICES = [
-    {"interaction": interaction, "message_width": width, "message_reads": reads, "size": size}
-    for interaction, width, reads, size in itertools.product(
-        ("saddle", "coupled"), (None, 5), ("hidden", "observation"), ("med", "sm")
+    {
+        "interaction": interaction,
+        "message_width": width,
+        "message_reads": reads,
+        "size": size,
+        "edges": kind,
+    }
+    for interaction, width, reads, size, kind in itertools.product(
+        ("saddle", "coupled"), (None, 5), ("hidden", "observation"), ("med", "sm"), ("hard", "soft")
     )
 ]
 
@@ -147,9 +154,39 @@ def test_a_coupled_message_has_the_range_of_the_other_nets_unless_set() -> None:
         ({"message_width": 0}, "message_width is 0; expected an integer >= 1"),
         ({"message_reads": "minds"}, "message_reads is 'minds'; expected one of"),
         ({"interaction": "loud"}, "interaction is 'loud'; expected one of"),
+        ({"edges": "firm"}, "edges is 'firm'; expected one of"),
         ({"coupling": 0.0}, "coupling is 0.0; expected a finite number > 0"),
     ],
 )
 def test_a_setting_out_of_its_range_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         hom(**options)
+
+
+def test_a_soft_edge_weighs_its_message_by_the_sigmoid_of_its_affinity() -> None:
+    policy = hom(edges="soft", rounds=1)
+    weights, observations = drawn(policy, 3)
+    layers = unpack(weights, policy.model.nets)
+    soft = edges(policy.model, layers, observations)
+    hard = edges(hom(rounds=1).model, layers, observations)
+    assert ((soft > 0.5) == (hard == 1.0)).all()
+    off_diagonal = soft[:, :, ~np.eye(3, dtype=bool)]
+    assert ((off_diagonal > 0.0) & (off_diagonal < 1.0)).all()
+    assert (soft[:, :, np.eye(3, dtype=bool)] == 0.0).all()
+    zero = np.zeros_like(weights)
+    even = edges(policy.model, unpack(zero, policy.model.nets), observations)
+    np.testing.assert_array_equal(even[:, :, ~np.eye(3, dtype=bool)], 0.5)
+
+
+def test_edges_have_a_slope_only_if_they_are_soft() -> None:
+    """At weights off the centre; an affinity is far from 0, where a hard edge would jump."""
+    for kind, moves in (("soft", True), ("hard", False)):
+        policy = hom(interaction="coupled", message_reads="observation", edges=kind, rounds=1)
+        weights, observations = drawn(policy, 1)
+        layers = unpack(weights, policy.model.nets)
+        part = policy.space.nets["edge"]
+        nearby = weights.copy()
+        nearby[:, part] += 1e-7
+        other = edges(policy.model, unpack(nearby, policy.model.nets), observations)
+        changed = (other != edges(policy.model, layers, observations)).any()
+        assert changed == moves
