@@ -1,7 +1,7 @@
 """Gaussian process of the global search: evaluations, kernel and noise, fixed between refits.
 
 A refit takes at most `max_points` evaluations, half of them the best and half the latest. Evidence
-chooses lengthscale, noise floor and, where no cliques were given, the structure. Structures are one
+chooses lengthscale, noise level and, where no cliques were given, the structure. Structures are one
 term over all dimensions, a sum over all pairs, or a sum over found cliques. Later evaluations
 extend the factor until the next refit.
 """
@@ -29,7 +29,16 @@ LENGTHSCALE_MULTIPLES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
 """Grid of lengthscales, in multiples of sqrt(D); of sqrt(m) for a clique of m, of 1 for pairs."""
 
 NOISE_VARIANCES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
-"""Grid of noise floors, as shares of the output variance."""
+"""Grid of noise variances r, as shares of the output variance."""
+
+LARGE_NOISE_VARIANCES: Final = (6.4, 25.6)
+"""Extension of the grid where noise is known; evidence alone would often choose it too early."""
+
+FIRST_NOISE_VARIANCE: Final = 0.4
+"""Noise variance r before the first refit."""
+
+LEAST_NOISE_WEIGHT: Final = 0.05
+"""Lower bound of an evaluation's noise variance, as a share of the median one."""
 
 PERTURBED_DIMENSIONS: Final = 20
 """Dimensions drawn anew together where the kernel is no sum."""
@@ -63,10 +72,29 @@ class Choice:
     """Lengthscale, in units of LENGTHSCALE_MULTIPLES."""
 
     noise: float
-    """Floor of the noise variance, as a share of the output variance."""
+    """Median noise variance, as a share of the output variance."""
 
     structure: str
     """Kernel structure, one of KERNEL_STRUCTURES."""
+
+
+def believed_noise(known: Float, ratio: float) -> tuple[Float, float]:
+    """Return noise shares [N] for `gp.fit`, and the least output variance that they allow.
+
+    Known variances v are in the unit of the squared targets, shares r w in that of the output
+    variance s, which the fit estimates: r w_i s = v_i. With w_i = v_i / median(v) the noise is at
+    least the known one where s >= median(v) / r.
+
+    Args:
+        known: noise variances v [N] of the targets, 0 where unknown.
+        ratio: r, the median noise variance as a share of the output variance.
+    """
+    measured = known > 0.0
+    if not measured.any():
+        return np.full(len(known), ratio), 0.0
+    typical = float(np.median(known[measured]))
+    weights = np.where(measured, np.maximum(known / typical, LEAST_NOISE_WEIGHT), 1.0)
+    return np.maximum(ratio * weights, NOISE_VARIANCES[0]), typical / ratio
 
 
 class GlobalGp:
@@ -83,7 +111,7 @@ class GlobalGp:
         self._config, self._dimension, self._cliques = config, dimension, cliques
         self._finder = StructureFinder(finder, dimension=dimension)
         given = "common" if cliques is None else "cliques"
-        self._choice = Choice(0.5, NOISE_VARIANCES[-2], given)
+        self._choice = Choice(0.5, FIRST_NOISE_VARIANCE, given)
         self._kept: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._stop = 0
         self._base: Posterior | None = None
@@ -91,7 +119,7 @@ class GlobalGp:
 
     @property
     def noise(self) -> float:
-        """Floor of the noise variance, as a share of the output variance."""
+        """Median noise variance, as a share of the output variance."""
         return self._choice.noise
 
     @property
@@ -186,19 +214,22 @@ class GlobalGp:
         """Return the posterior of the last refit, extended by later evaluations."""
         if self._base is None:
             points, targets, known = self._seen(data, self._stop)
-            kernel, noise = self._kernel(self._choice), np.maximum(known, self._choice.noise)
-            fitted = fit(kernel.matrix(points, points), targets, noise)
+            kernel = self._kernel(self._choice)
+            fitted = fit(
+                kernel.matrix(points, points), targets, *believed_noise(known, self._choice.noise)
+            )
             self._base = Posterior(kernel, points, fitted)
         if len(data) == self._stop:
             return self._base
         points, targets, known = self._seen(data, len(data))
         require_memory(*points.shape, queries=2 * self._config.pool, fits=2)
-        return self._base.extended(points, targets, np.maximum(known, self._choice.noise))
+        return self._base.extended(points, targets, *believed_noise(known, self._choice.noise))
 
     def _seen(self, data: Observations, count: int) -> tuple[Float, Float, Float]:
-        """Return points [N, D], transformed targets [N] and known noise variances [N].
+        """Return points [N, D], transformed targets [N] and their known noise variances [N].
 
-        Evaluations are those of the last refit and later ones, up to `count`.
+        A variance is 0 where it is unknown. Evaluations are those of the last refit and later ones,
+        up to `count`.
         """
         seen = np.concatenate([self._kept, np.arange(self._stop, count)])
         targets, slopes = transform_returns(data.returns[seen], self._config.outcome_transform)
@@ -213,6 +244,7 @@ class GlobalGp:
         Given cliques are used without comparison. Found cliques compete with all pairs and with the
         common kernel.
         """
+        noises = (*NOISE_VARIANCES, *LARGE_NOISE_VARIANCES) if known.any() else NOISE_VARIANCES
         for structure in self._structures():
             for multiple in LENGTHSCALE_MULTIPLES:
                 kernel = self._kernel(Choice(multiple, NOISE_VARIANCES[0], structure))
@@ -224,9 +256,8 @@ class GlobalGp:
                     if structure == "cliques" and self._finder.looks
                     else 0.0
                 )
-                for noise in NOISE_VARIANCES:
-                    known_or_floor = np.maximum(known, noise)
-                    fitted = fit(covariance, targets, known_or_floor)
+                for noise in noises:
+                    fitted = fit(covariance, targets, *believed_noise(known, noise))
                     choice = Choice(multiple, noise, structure)
                     yield fitted.log_evidence + prior, choice, Posterior(kernel, points, fitted)
 

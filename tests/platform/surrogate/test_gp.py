@@ -54,6 +54,19 @@ def test_the_evidence_is_the_density_of_the_targets_up_to_a_constant(kernel: Ker
     assert found.log_evidence + constant == pytest.approx(density, abs=1e-9)
 
 
+def test_a_bound_of_the_scale_is_the_scale_where_it_binds() -> None:
+    points, targets, noise = data()
+    covariance = COMMON.matrix(points, points)
+    free = fit(covariance, targets, noise)
+    below = fit(covariance, targets, noise, 0.5 * free.scale)
+    assert (below.scale, below.log_evidence) == (free.scale, free.log_evidence)
+    bound = 2.0 * free.scale
+    found = fit(covariance, targets, noise, bound)
+    density = multivariate_normal.logpdf(targets, cov=bound * (covariance + np.diag(noise)))
+    assert found.scale == bound
+    assert found.log_evidence - 0.5 * N * (np.log(2.0 * np.pi) + 1.0) == pytest.approx(density)
+
+
 def test_the_scale_is_that_of_greatest_likelihood() -> None:
     points, targets, noise = data()
     covariance = COMMON.matrix(points, points)
