@@ -104,19 +104,31 @@ class Metric:
     def shaped(self, noise: Float, radius: float) -> Float:
         """Return normal draws [q, D] in the shape of the cloud, of root mean square `radius`.
 
-        A small part stays outside the accepted subspace, so that evidence can still turn.
+        Until evidence decides, every second draw lies in the symmetric subspace. If the symmetries
+        hold, its differences of returns are larger, by sqrt(D / k). Once they are accepted, a small
+        part stays outside, so that evidence can still turn.
         """
         shape = self._relevance ** (0.5 * self._config.relevance_cloud)
-        if self._subspace is None or not self.symmetric:
-            shape *= radius / np.sqrt(len(shape)) / np.sqrt(np.square(shape).mean())
-            return np.asarray(shape * noise)
+        shape *= radius / np.sqrt(len(shape)) / np.sqrt(np.square(shape).mean())
+        drawn = np.asarray(shape * noise)
+        if self._subspace is None or not (self.symmetric or self._undecided):
+            return drawn
+        basis = self._subspace.basis
+        inside = (drawn @ basis) @ basis.T
+        # Mean squares of a draw as it is, and of its part in the subspace.
+        whole, within = radius**2, float((np.square(shape)[:, None] * np.square(basis)).sum())
+        if self._undecided:
+            drawn[1::2] = np.sqrt(whole / within) * inside[1::2]
+            return drawn
         outside = SEARCH_CONSTANTS.asymmetric_variance if self.by_evidence else 0.0
-        within = float((np.square(shape)[:, None] * np.square(self._subspace.basis)).sum())
-        whole = within + outside * (float(np.square(shape).sum()) - within)
-        drawn = shape * noise
-        inside = self._inside(drawn)
         mixed = inside + np.sqrt(outside) * (drawn - inside)
-        return np.asarray(radius / np.sqrt(whole) * mixed)
+        return np.asarray(np.sqrt(whole / (within + outside * (whole - within))) * mixed)
+
+    @property
+    def _undecided(self) -> bool:
+        """Whether evidence for or against the symmetries is still to come."""
+        small = abs(self.evidence_against) <= SEARCH_CONSTANTS.symmetry_margin
+        return self.by_evidence and small and not self.symmetric
 
     def _inside(self, points: Float) -> Float:
         """Return the part of points [..., D] in the subspace, once symmetries are accepted."""

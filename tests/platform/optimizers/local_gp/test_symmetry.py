@@ -116,6 +116,23 @@ def metric(symmetry: str) -> Metric:
     return found
 
 
+def test_until_evidence_decides_every_second_draw_is_symmetric() -> None:
+    """False alarm: 1e-6 for each kind of draw, of a relative error of 4.9 standard errors."""
+    undecided = metric("evidence")
+    undecided.symmetric = False
+    noise = np.random.default_rng(0).standard_normal((8000, DIMENSION))
+    drawn, subspace = undecided.shaped(noise, 1.0), TiedSubspace(TIES)
+    outside = np.square(drawn - subspace.projected(drawn)).sum(1)
+    np.testing.assert_allclose(outside[1::2], 0.0, atol=1e-20)
+    assert outside[::2].min() > 0.1
+    for rows in (drawn[::2], drawn[1::2]):
+        squares = np.square(rows).sum(1)
+        assert abs(squares.mean() - 1.0) < 4.9 * squares.std(ddof=1) / np.sqrt(len(squares))
+    undecided.evidence_against = 2.0 * SEARCH_CONSTANTS.symmetry_margin
+    refused = undecided.shaped(noise, 1.0)
+    assert np.square(refused - subspace.projected(refused)).sum(1).min() > 0.1
+
+
 @pytest.mark.parametrize("symmetry", SYMMETRY_USES)
 def test_the_cloud_has_root_mean_square_distance_one(symmetry: str) -> None:
     """False alarm: 1e-6 for a relative error of 4.9 standard errors."""
