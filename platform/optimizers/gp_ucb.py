@@ -35,7 +35,8 @@ class GpUcbConfig:
     "signed_sqrt" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     max_points: int = 500
-    """Maximum evaluations in the Gaussian process, at least 4: half the best, half the latest."""
+    """Maximum evaluations in the Gaussian process, at least 4. Half are those of highest posterior
+    mean, half the latest."""
 
     pool: int = 2048
     """Number of Sobol points from which a batch is chosen, a power of 2. A quarter as many near

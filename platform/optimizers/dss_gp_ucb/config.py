@@ -71,7 +71,8 @@ class PaperDssGpUcbConfig(StructureSettings):
     "signed_sqrt" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     max_points: int = 256
-    """Maximum evaluations in the Gaussian process, at least 4: half the best, half the latest."""
+    """Maximum evaluations in the Gaussian process, at least 4. Half are those of highest posterior
+    mean, half the latest."""
 
     pool: int = 512
     """Number of Sobol points from which a batch is chosen, a power of 2; a quarter as many near the

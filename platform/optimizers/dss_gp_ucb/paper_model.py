@@ -1,6 +1,7 @@
 """Gaussian process of the global search: evaluations, kernel and noise, fixed between refits.
 
-A refit takes at most `max_points` evaluations, half of them the best and half the latest. Evidence
+A refit takes at most `max_points` evaluations: half are the latest, half those of highest posterior
+mean among the others; the highest returns would be the luckiest. Evidence
 chooses lengthscale, noise level and, where no cliques were given, the structure. Structures are one
 term over all dimensions, a sum over all pairs, or a sum over found cliques. Later evaluations
 extend the factor until the next refit.
@@ -194,14 +195,11 @@ class GlobalGp:
     def _refit(self, data: Observations) -> Posterior:
         """Choose evaluations and hyperparameters anew."""
         count = len(data)
+        kept = self._points_to_keep(data)
         if self._finder.is_due(count):
             self._finder.find(data.candidates, data.returns, np.ones(count))
             self._cliques = self._finder.cliques
-        self._kept, self._stop = np.arange(count), count
-        if count > self._config.max_points:
-            half = self._config.max_points // 2
-            best = np.argsort(-data.returns[: count - half], kind="stable")[:half]
-            self._kept = np.concatenate([np.sort(best), np.arange(count - half, count)])
+        self._kept, self._stop = kept, count
         points, targets, known = self._seen(data, count)
         # Three fits at once: the best so far, the current one, and the best replaced by it.
         require_memory(*points.shape, queries=2 * self._config.pool, fits=3)
@@ -210,8 +208,22 @@ class GlobalGp:
         _, self._choice, self._base = max(choices, key=lambda each: each[0])
         return self._base
 
-    def _extended(self, data: Observations) -> Posterior:
-        """Return the posterior of the last refit, extended by later evaluations."""
+    def _points_to_keep(self, data: Observations) -> NDArray[np.int64]:
+        """Return rows [K] of the evaluations that a refit takes, at most `max_points`.
+
+        Means are of the posterior of the last refit; before the first one all are equal, and the
+        earliest evaluations are taken.
+        """
+        count, half = len(data), self._config.max_points // 2
+        if count <= self._config.max_points:
+            return np.arange(count)
+        earlier = data.candidates[: count - half]
+        means = np.zeros(len(earlier)) if self._stop == 0 else self._fitted(data).mean(earlier)
+        best = np.argsort(-means, kind="stable")[:half]
+        return np.concatenate([np.sort(best), np.arange(count - half, count)])
+
+    def _fitted(self, data: Observations) -> Posterior:
+        """Return the posterior of the last refit, computed again after a restart."""
         if self._base is None:
             points, targets, known = self._seen(data, self._stop)
             kernel = self._kernel(self._choice)
@@ -219,11 +231,16 @@ class GlobalGp:
                 kernel.matrix(points, points), targets, *believed_noise(known, self._choice.noise)
             )
             self._base = Posterior(kernel, points, fitted)
+        return self._base
+
+    def _extended(self, data: Observations) -> Posterior:
+        """Return the posterior of the last refit, extended by later evaluations."""
+        base = self._fitted(data)
         if len(data) == self._stop:
-            return self._base
+            return base
         points, targets, known = self._seen(data, len(data))
         require_memory(*points.shape, queries=2 * self._config.pool, fits=2)
-        return self._base.extended(points, targets, *believed_noise(known, self._choice.noise))
+        return base.extended(points, targets, *believed_noise(known, self._choice.noise))
 
     def _seen(self, data: Observations, count: int) -> tuple[Float, Float, Float]:
         """Return points [N, D], transformed targets [N] and their known noise variances [N].

@@ -62,16 +62,6 @@ def test_a_batch_may_be_larger_than_the_pool() -> None:
     assert len(np.unique(optimizer.ask(37), axis=0)) == 37
 
 
-def test_of_too_many_evaluations_it_keeps_half_the_best_and_half_the_latest() -> None:
-    optimizer, rng = search(2, max_points=10), np.random.default_rng(0)
-    points = rng.random((50, 2))
-    returns = np.zeros(50)
-    returns[[3, 8, 20, 31, 40]] = 5.0
-    optimizer.tell(points, returns)
-    kept = optimizer._process.posterior(optimizer._data).points
-    np.testing.assert_array_equal(kept, points[[3, 8, 20, 31, 40, 45, 46, 47, 48, 49]])
-
-
 def test_the_incumbent_is_not_the_luckiest_draw() -> None:
     """One return of 3 with a standard error of 3 beside a plateau of 1 measured well."""
     rng = np.random.default_rng(0)
