@@ -6,7 +6,7 @@ Section 4.4 of the DSS-GP-UCB paper, Algorithm 4, step 3. Scores come from Hessi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import networkx as nx
@@ -27,10 +27,16 @@ class Structure:
     """[E], scores of the edges."""
 
     cliques: tuple[tuple[int, ...], ...]
-    """Cliques of dimensions; every dimension is in at least one."""
+    """Cliques of ascending dimensions; every dimension is in at least one."""
 
-    left_out: int
-    """Number of maximal cliques beyond the cap, which get no term of the kernel."""
+    @property
+    def pairs_left_out(self) -> int:
+        """Number of edges that no clique holds, so that no term of the kernel joins them.
+
+        Caps leave edges out: in maximal cliques beyond the cap, and between parts of a cut clique.
+        """
+        held = {pair for clique in self.cliques for pair in combinations(clique, 2)}
+        return sum((a, b) not in held for a, b in self.edges.tolist())
 
     def summary(self, dimension: int) -> dict[str, Any]:
         """Return counts for the log and the report."""
@@ -41,7 +47,7 @@ class Structure:
             "clique_count": len(self.cliques),
             "largest_clique": max(sizes),
             "isolated": sizes.count(1),
-            "cliques_left_out": self.left_out,
+            "pairs_left_out": self.pairs_left_out,
         }
 
 
@@ -79,6 +85,7 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
         edge_cap: most edges; pairs of score 0 are never edges.
         clique_cap: most cliques taken, largest first, of the first 10 times as many listed.
         clique_size: larger cliques are cut into parts of at most this many dimensions.
+            `Structure.pairs_left_out` counts the edges that the caps leave out.
     """
     dimension = len(scores)
     edges, strengths = strongest_edges(scores, edge_cap)
@@ -92,12 +99,7 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
     cliques = list(dict.fromkeys(parts))
     covered = {member for clique in cliques for member in clique}
     cliques += [(alone,) for alone in range(dimension) if alone not in covered]
-    return Structure(
-        edges=edges,
-        strengths=strengths,
-        cliques=tuple(cliques),
-        left_out=max(0, len(looked_at) - clique_cap),
-    )
+    return Structure(edges=edges, strengths=strengths, cliques=tuple(cliques))
 
 
 def _cut(clique: Sequence[int], size: int) -> list[tuple[int, ...]]:

@@ -37,7 +37,7 @@ def discover(
         spans = list(blocks.values()) if config.structure == "blocks" else [[0, dimension]]
         cliques = tuple(tuple(range(start, stop)) for start, stop in spans)
         none = np.zeros((0, 2), dtype=np.int64)
-        found = Structure(edges=none, strengths=np.zeros(0), cliques=cliques, left_out=0)
+        found = Structure(edges=none, strengths=np.zeros(0), cliques=cliques)
     else:
         if config.structure == "random":
             scores = random_scores(dimension, seed)

@@ -38,7 +38,7 @@ def test_the_cliques_of_known_graphs_are_found(
 ) -> None:
     found = find_structure(score_matrix(graph, len(graph)), **NO_CAP)
     assert set(found.cliques) == cliques
-    assert found.left_out == 0
+    assert found.pairs_left_out == 0
     assert {tuple(edge) for edge in found.edges.tolist()} == set(graph.edges)
 
 
@@ -75,11 +75,8 @@ def test_caps_are_kept_and_every_dimension_is_in_a_clique(
     edges = {tuple(edge) for edge in found.edges.tolist()}
     for clique in found.cliques:
         assert all((a, b) in edges for a in clique for b in clique if a < b)
-    # Each maximal clique gives at least one part; the rest are dimensions alone.
-    graph: nx.Graph[int] = nx.Graph(list(edges))
-    graph.add_nodes_from(range(12))
-    beyond = len(list(nx.find_cliques(graph))) - clique_cap
-    assert found.left_out == max(0, min(beyond, 9 * clique_cap))
+    joined = {(a, b) for a, b in edges if any({a, b} <= set(each) for each in found.cliques)}
+    assert found.pairs_left_out == edge_cap - len(joined)
 
 
 def test_the_strongest_edges_are_kept_first_and_zero_is_never_one() -> None:
@@ -94,11 +91,11 @@ def test_the_strongest_edges_are_kept_first_and_zero_is_never_one() -> None:
     assert sorted(capped.cliques) == [(0, 3), (1, 2)]
 
 
-def test_the_largest_cliques_are_taken_first_and_those_left_are_counted() -> None:
+def test_the_largest_cliques_are_taken_first_and_pairs_left_are_counted() -> None:
     graph = nx.disjoint_union(nx.path_graph(4), nx.complete_graph(4))
     found = find_structure(score_matrix(graph, 8), edge_cap=99, clique_cap=2, clique_size=99)
     assert found.cliques[:2] == ((4, 5, 6, 7), (0, 1))
-    assert found.left_out == 2
+    assert found.pairs_left_out == 2
     assert found.cliques[2:] == ((2,), (3,))
 
 
@@ -107,6 +104,22 @@ def test_a_large_clique_is_cut_evenly() -> None:
         score_matrix(nx.complete_graph(10), 10), edge_cap=99, clique_cap=9, clique_size=4
     )
     assert found.cliques == ((0, 1, 2, 3), (4, 5, 6), (7, 8, 9))
+    assert found.pairs_left_out == 4 * 3 + 4 * 3 + 3 * 3
+
+
+def test_pairs_between_the_halves_of_a_cut_clique_are_counted() -> None:
+    graph = nx.complete_graph(32)
+    found = find_structure(score_matrix(graph, 32), edge_cap=999, clique_cap=128, clique_size=16)
+    assert list(map(len, found.cliques)) == [16, 16]
+    assert found.pairs_left_out == 16 * 16
+
+
+def test_pairs_in_cliques_that_were_never_listed_are_counted() -> None:
+    """A star of 40 edges has 40 cliques; with a cap of 1 only 10 of them are listed."""
+    found = find_structure(
+        score_matrix(nx.star_graph(40), 41), edge_cap=99, clique_cap=1, clique_size=9
+    )
+    assert found.pairs_left_out == 39
 
 
 def test_a_part_that_two_large_cliques_share_is_taken_once() -> None:
@@ -125,7 +138,7 @@ def test_counts_are_summed_up() -> None:
         "clique_count": 2,
         "largest_clique": 2,
         "isolated": 0,
-        "cliques_left_out": 0,
+        "pairs_left_out": 0,
     }
 
 
