@@ -53,7 +53,7 @@ NARROW_SETTINGS: Final = {
     "restart_at_centre": False,
     "mirrored_pairs": False,
 }
-LITERAL_SETTINGS: Final = {"configuration": "paper"}
+GLOBAL_SETTINGS: Final = {"configuration": "paper"}
 
 KNOWN_METHODS: Final = (
     OptimizerMethod(name="random", optimizer="random"),
@@ -86,19 +86,19 @@ KNOWN_METHODS: Final = (
         largest=100,
     ),
     OptimizerMethod(
-        name="global, found", optimizer="dss_gp_ucb", settings=LITERAL_SETTINGS, largest=100
+        name="global, found", optimizer="dss_gp_ucb", settings=GLOBAL_SETTINGS, largest=100
     ),
     OptimizerMethod(
         name="global, random",
         optimizer="dss_gp_ucb",
-        settings=LITERAL_SETTINGS,
+        settings=GLOBAL_SETTINGS,
         graph="random",
         largest=100,
     ),
     OptimizerMethod(
         name="global, true",
         optimizer="dss_gp_ucb",
-        settings=LITERAL_SETTINGS,
+        settings=GLOBAL_SETTINGS,
         graph="true",
         largest=100,
     ),

@@ -18,11 +18,11 @@ from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
 @dataclass(frozen=True, kw_only=True)
 class DssGpUcbConfig(StructureSettings, LocalGpConfig):
-    """DSS-GP-UCB: structured Bayesian optimisation, local or as printed in the paper."""
+    """DSS-GP-UCB: structured Bayesian optimisation, local or global as in the paper."""
 
     configuration: str = "local"
-    """Search method: "local", the local search with structure; "paper", Algorithm 4 as printed with
-    a global upper confidence bound. "paper" has the settings `beta`, `outcome_transform`, those of
+    """Search method: "local", the local search with structure; "paper", the paper's global search
+    (Algorithm 4) with our caps. "paper" has the settings `beta`, `outcome_transform`, those of
     structure, `max_points` and `pool`."""
 
     def __post_init__(self) -> None:
@@ -57,7 +57,13 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class PaperDssGpUcbConfig(StructureSettings):
-    """DSS-GP-UCB as printed: Algorithm 4, global upper confidence bound, batches of 15."""
+    """The paper's global search, Algorithm 4, with our caps: global UCB, batches of 15.
+
+    Differs: the strongest edges up to a cap instead of a threshold on the sum of Hessians; edge
+    scores are root mean squares unless `structure_score` is "signed"; cliques are capped in number
+    and size, evaluations by `max_points`. A policy keeps its own centre (docs/policies.md), unless
+    its parameterisation is set.
+    """
 
     configuration: str = "paper"
     """Search method, "paper"; `DssGpUcbConfig` is "local"."""

@@ -189,6 +189,7 @@ class GlobalGp:
         if choice.structure == "common" or self._cliques is None:
             return Matern(choice.multiple * np.sqrt(dimension))
         sizes = np.array([len(clique) for clique in self._cliques], dtype=np.float64)
+        # Algorithm 4, step 3: k = sum over cliques, all alike; 1 / M so that k(x, x) = 1.
         weights = np.full(len(sizes), 1.0 / len(sizes))
         return CliqueSum(self._cliques, choice.multiple * np.sqrt(sizes), weights)
 

@@ -43,6 +43,8 @@ def structured_term(
         lengthscale: of one dimension; a clique of m has sqrt(m) times that.
         single: compute in single precision.
         device: of the matrices; None: the CPU.
+    Differs: a clique's weight is its share of the sum of all sizes. The paper's sum weighs all
+    cliques alike, as `configuration=paper` does; single dimensions then outweigh large cliques.
     """
     if cliques is None:
         return AllPairs(dimension, lengthscale, single=single, device=device)

@@ -84,12 +84,12 @@ def test_without_cliques_it_is_the_local_search(reach: dict[str, Any]) -> None:
     np.testing.assert_array_equal(single, plain)
 
 
-def test_without_cliques_the_literal_search_is_gp_ucb() -> None:
-    literal = asked_by("dss_gp_ucb", configuration="paper", pool=16, beta=0.3)
-    np.testing.assert_array_equal(literal, asked_by("gp_ucb", pool=16, beta=0.3))
+def test_without_cliques_the_global_search_is_gp_ucb() -> None:
+    of_paper = asked_by("dss_gp_ucb", configuration="paper", pool=16, beta=0.3)
+    np.testing.assert_array_equal(of_paper, asked_by("gp_ucb", pool=16, beta=0.3))
 
 
-def test_a_dimension_in_no_clique_is_one_of_its_own_in_the_literal_search() -> None:
+def test_a_dimension_in_no_clique_is_one_of_its_own_in_the_global_search() -> None:
     some = asked_by("dss_gp_ucb", configuration="paper", pool=16, cliques=((0, 1), (3, 4)))
     all_named = asked_by(
         "dss_gp_ucb", configuration="paper", pool=16, cliques=((0, 1), (3, 4), (2,), (5,))
@@ -137,7 +137,7 @@ def test_found_cliques_become_a_setting() -> None:
     assert config.surrogate_cliques() == ((0, 2), (1,))
 
 
-def test_the_literal_search_proposes_the_batches_of_the_paper() -> None:
+def test_the_global_search_proposes_the_batches_of_the_paper() -> None:
     proposal = optimizer_config("dss_gp_ucb", configuration="paper").proposal(100_000)
     assert (proposal.episodes, proposal.batch_size) == (32, 15)
 

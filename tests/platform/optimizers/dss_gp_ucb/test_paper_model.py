@@ -20,6 +20,21 @@ def process(max_points: int = 500) -> GlobalGp:
     return GlobalGp(config, dimension=DIMENSION, cliques=None, finder=None)
 
 
+@pytest.mark.parametrize("cliques", [((0, 1, 2), (3,)), ((0, 1), (1, 2), (2, 3), (0, 3))])
+def test_cliques_weigh_alike_whatever_their_sizes(cliques: tuple[tuple[int, ...], ...]) -> None:
+    """Step 3 of Algorithm 4. With a dimension far away, the terms that lack it are all left."""
+    config = GpUcbConfig(outcome_transform="none", pool=64)
+    found = GlobalGp(config, dimension=DIMENSION, cliques=cliques, finder=None)
+    data = observations(np.random.default_rng(0).random((9, DIMENSION)), np.arange(9.0), None)
+    found.take_in(data)
+    kernel = found.posterior(data).kernel
+    for dimension in range(DIMENSION):
+        away = 1e6 * np.eye(DIMENSION)[dimension][None]
+        left = sum(dimension not in clique for clique in cliques) / len(cliques)
+        found_value = kernel.matrix(np.zeros((1, DIMENSION)), away)
+        np.testing.assert_allclose(found_value, left, atol=1e-9)
+
+
 def observations(points: Float, returns: Float, stderrs: Float | None) -> Observations:
     data = Observations(DIMENSION)
     data.add(points, returns, stderrs)

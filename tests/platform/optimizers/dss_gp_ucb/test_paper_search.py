@@ -1,4 +1,4 @@
-"""The literal search: greatest upper bound under the posterior of the sum kernel, in batches."""
+"""The paper's global search: greatest bound under the posterior of the sum kernel, in batches."""
 
 from collections.abc import Sequence
 from typing import Any
