@@ -3,7 +3,8 @@
 Differs: the text of the paper calls the graph undirected; its algorithm builds the directed graph
 computed here. The paper leaves open, chosen here: h_0 = 0, messages of width da unless another is
 set, m = 0 without a neighbour. With `message_reads="observation"` the message net reads
-observations (`Differs:` the paper's reads h); messages are then the same in every round.
+what the sender observes (`Differs:` the paper's reads h of both roles); messages are then the same
+in every round.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,8 +56,11 @@ def role_actions(model: HomModel, layers: Layers, states: Float) -> Float:
     for _ in range(model.rounds):
         total = hidden
         if heard is not None:
-            read = hidden if model.message_reads == "hidden" else states
-            messages = forward(layers["message"], _pairs(read, model.codes))
+            if model.message_reads == "hidden":
+                inputs = _pairs(hidden, model.codes)
+            else:
+                inputs = _pairs(states, model.codes)[..., states.shape[-1] :]  # the sender's alone
+            messages = forward(layers["message"], inputs)
             total = hidden + (heard[..., None] * messages).sum(axis=3)
         hidden = forward(layers["update"], np.concatenate([states, codes, total], axis=-1))
     return hidden[..., : model.action_size]

@@ -129,19 +129,18 @@ def message_bases(
 ) -> None:
     """Write the part of the message net's first layer that is equal in all rounds.
 
-    It is that of codes and bias, and of the states if the net reads them.
+    It is that of codes and bias, and of the sender's state if the net reads it.
     """
-    read = size if reads_states else mw
-    stride = 2 * read + 2 * bits
-    codes, bias = q + 2 * read, q + width * stride
+    read = size if reads_states else 2 * mw
+    stride = read + 2 * bits
+    codes, bias = q + read, q + width * stride
     for role in range(n):
         left, right = receiver + role * width, sender + role * width
         add_code(w, codes, stride, role, bits, w, bias, rows, left, width)
         add_code(w, codes + bits, stride, role, bits, rows, zeros, rows, right, width)
         if reads_states:
             x = states + role * size
-            add_product(w, q, stride, rows, left, rows, x, size, left, width)
-            add_product(w, q + size, stride, rows, right, rows, x, size, right, width)
+            add_product(w, q, stride, rows, right, rows, x, size, right, width)
 
 
 @inlined
@@ -168,8 +167,7 @@ def add_messages(
     total: int,
 ) -> None:
     """Write h plus the messages received by each role to `total`; equation 3, first line."""
-    read = size if reads_states else mw
-    stride = 2 * read + 2 * bits
+    stride = (size if reads_states else 2 * mw) + 2 * bits
     after = q + width * stride + width
     message = scratch + 2 * width
     if reads_states:

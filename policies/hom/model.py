@@ -29,7 +29,7 @@ class HomModel:
     """Size k of a role's hidden vector h and of a message; the first da of h are the action."""
 
     message_reads: str
-    """Input of the message net for both roles: "hidden", their h, or "observation"."""
+    """Input of the message net: "hidden", h of both roles, or "observation", the sender's."""
 
     soft_edges: bool
     """Whether a message counts by the sigmoid of its edge's affinity, not by its sign."""
@@ -86,14 +86,14 @@ class HomModel:
         """
         obs, code = _named("obs", self.observation_size), _named("role code", self.bits)
         hidden = _named("h", self.message_width)
-        read = hidden if self.message_reads == "hidden" else obs
+        read = hidden + _other(hidden) if self.message_reads == "hidden" else _other(obs)
         parts: list[tuple[str, tuple[str, ...], int]] = []
         if self.role_assignment:
             complement = _named("role code complement", self.bits)
             parts.append(("role", obs + code + complement, 1))
         if self.role_interaction:
             parts.append(("edge", obs + _other(obs) + code + _other(code), 1))
-            messages = read + _other(read) + code + _other(code)
+            messages = read + code + _other(code)
             parts.append(("message", messages, self.message_width))
         update = obs + code + _named("h+m", self.message_width)
         parts.append(("update", update, self.message_width))

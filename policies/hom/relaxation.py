@@ -97,8 +97,10 @@ def relaxed_actions(
     for _ in range(model.rounds):
         total = hidden
         if edges is not None:
-            read = hidden if model.message_reads == "hidden" else states
-            sums = _pair_sums(nets["message"][0], read, codes)
+            if model.message_reads == "hidden":
+                sums = _pair_sums(nets["message"][0], hidden, codes)
+            else:
+                sums = _pair_sums(_without_receiver(nets["message"][0], states), states, codes)
             messages = finish_tensor(nets["message"], sums)
             total = hidden + (edges[..., None] * messages).sum(dim=2)
         hidden = forward_tensor(nets["update"], torch.cat([states, shared_codes, total], dim=-1))
@@ -113,6 +115,12 @@ def _affinity(net: list[tuple[Tensor, Tensor]], states: Tensor, role_codes: Tens
     of_agent = states @ weight[:, :size].T
     of_role = role_codes @ weight[:, size:].T + bias
     return finish_tensor(net, of_role[:, None, :] + of_agent[:, None, :, :])[..., 0]
+
+
+def _without_receiver(layer: tuple[Tensor, Tensor], states: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a first layer that reads a sender alone as one of pairs, 0 for the receiver's rows."""
+    weight, bias = layer
+    return torch.cat([weight.new_zeros(len(weight), states.shape[-1]), weight], dim=1), bias
 
 
 def _pair_sums(layer: tuple[Tensor, Tensor], rows: Tensor, codes: Tensor) -> Tensor:

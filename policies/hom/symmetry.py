@@ -23,11 +23,11 @@ def net_symmetries(model: HomModel, symmetry: Symmetry) -> dict[str, NetSymmetry
     observed, acted = symmetry.observation, symmetry.action
     code = same_places(model.bits)
     hidden = vector_units(acted, model.message_width)
-    read = hidden if model.message_reads == "hidden" else observed
+    read = [hidden, hidden] if model.message_reads == "hidden" else [observed]
     inputs = {
         "role": [observed, code, code],
         "edge": [observed, observed, code, code],
-        "message": [read, read, code, code],
+        "message": [*read, code, code],
         "update": [observed, code, hidden],
     }
     paired = tuple(paired_units(acted, width) for width in model.hidden)

@@ -190,3 +190,12 @@ def test_edges_have_a_slope_only_if_they_are_soft() -> None:
         other = edges(policy.model, unpack(nearby, policy.model.nets), observations)
         changed = (other != edges(policy.model, layers, observations)).any()
         assert changed == moves
+
+
+def test_a_message_of_observations_reads_the_sender_alone() -> None:
+    (message,) = (
+        net for net in hom(message_reads="observation").model.nets if net.name == "message"
+    )
+    observed = [name for name in message.inputs if "obs" in name]
+    assert observed == [f"neighbour obs[{k}]" for k in range(6)]
+    assert sum("role code" in name for name in message.inputs) == 4
