@@ -24,6 +24,7 @@ from rolecast.benchmarks.functions.known_page import (
     BUDGET_SHARES,
     LINE_WIDTH,
     at_shares,
+    bounds_text,
     compared_graphs,
     draw,
     grouped,
@@ -185,9 +186,9 @@ def markdown(rows: Sequence[Row]) -> str:
         "",
         f"Held-out return ({episodes} fresh episodes) of the incumbent along searches of `hom` "
         f"over {budget:,} env steps, at a quarter, at half and at the end: median over seeds, from "
-        "0 on, its 90 % bootstrap interval, and at the end each seed. Nobody knows a true graph "
-        "here. Wall time is of one core with other work beside it. Written by "
-        "`rolecast bench optimizers --only kind=policy`.",
+        "0 on, its 90 % percentile bootstrap interval (-: below five seeds), and at the end each "
+        "seed. Nobody knows a true graph here. Wall time is of one core with other work beside it. "
+        "Written by `rolecast bench optimizers --only kind=policy`.",
     ]
     compared = gains(rows)
     if len(compared):
@@ -202,7 +203,7 @@ def markdown(rows: Sequence[Row]) -> str:
         ]
         lines += [
             f"| {line.problem} | {line.graphs} | **{line.more:+.1f}** "
-            f"[{line.low:+.1f}, {line.high:+.1f}] | {line.better} of {line.seeds} |"
+            f"{bounds_text(line.low, line.high, '+.1f')} | {line.better} of {line.seeds} |"
             for line in compared.itertuples()
         ]
     ends = {
@@ -215,7 +216,7 @@ def markdown(rows: Sequence[Row]) -> str:
         lines.append(f"|---|{'---|' * (len(BUDGET_SHARES) + 2)}")
         for contestant, cells in part.groupby("contestant", sort=False):
             entries = [
-                f"**{cell.earned:.1f}** [{cell.low:.0f}, {cell.high:.0f}]"
+                f"**{cell.earned:.1f}** {bounds_text(cell.low, cell.high, '.0f')}"
                 for cell in cells.itertuples()
             ]
             entries += [ends[str(problem), str(contestant)], f"{cells['seconds'].iloc[0]:.0f}"]

@@ -1,5 +1,6 @@
 """Writes the optimisers' table for readers: CSV, Markdown and pictures."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from scipy.stats import bootstrap
 from rolecast.benchmarks.functions.known_suite import KNOWN_METHODS, KNOWN_PROBLEMS, run_known
 from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun
 from rolecast.benchmarks.result_table import ResultTable, by_table
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 
 BUDGET_SHARES: Final = (0.25, 0.5, 1.0)
@@ -37,9 +39,9 @@ Row = Mapping[str, Any]
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 90 % bootstrap interval of the median, over seeds; of one seed, its own value."""
-    if len(values) < 2:
-        return values[0], values[0]
+    """Return the 90 % percentile bootstrap interval of the median; NaN below five seeds."""
+    if len(values) < LEAST_SEEDS_OF_INTERVAL:
+        return math.nan, math.nan
     found = bootstrap(
         (np.asarray(values),),
         np.median,
@@ -130,6 +132,11 @@ def compared_graphs(
             yield first, second, found
 
 
+def bounds_text(low: float, high: float, form: str) -> str:
+    """Write an interval in a number format; [-] where there is none."""
+    return "[-]" if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
+
+
 def middle(name: str, values: Sequence[float]) -> dict[str, float]:
     """Return the median of some values under a name, and its interval as "low" and "high"."""
     low, high = interval(values)
@@ -143,8 +150,8 @@ def markdown(rows: Sequence[Row]) -> str:
         "",
         "Simple regret of the incumbent (`best()`, its true value), as a share of the regret of "
         "the cube's mean: 1 is a uniform point, 0 the optimum. Median over seeds, from 0 on, and "
-        f"its 90 % bootstrap interval. Batches of {FunctionProblem.batch}. Written by "
-        "`rolecast bench optimizers`.",
+        "its 90 % percentile bootstrap interval (-: below five seeds). Batches of "
+        f"{FunctionProblem.batch}. Written by `rolecast bench optimizers`.",
     ]
     compared = ratios(rows)
     if len(compared):
@@ -160,7 +167,7 @@ def markdown(rows: Sequence[Row]) -> str:
         ]
         lines += [
             f"| {line.problem} | {line.search} | {line.graphs} | **{line.ratio:.2f}** "
-            f"[{line.low:.2f}, {line.high:.2f}] | {line.better} of {line.seeds} |"
+            f"{bounds_text(line.low, line.high, '.2f')} | {line.better} of {line.seeds} |"
             for line in compared.itertuples()
         ]
     for problem, part in summary(rows).groupby("problem", sort=False):
@@ -170,7 +177,7 @@ def markdown(rows: Sequence[Row]) -> str:
         lines.append(f"|---|{'---|' * (len(marks) + 2)}")
         for contestant, cells in part.groupby("contestant", sort=False):
             entries = [
-                f"{cell.regret:.3f} [{cell.low:.3f}, {cell.high:.3f}]"
+                f"{cell.regret:.3f} {bounds_text(cell.low, cell.high, '.3f')}"
                 for cell in cells.itertuples()
             ]
             entries += [str(cells["seeds"].iloc[0]), f"{cells['batch_ms'].iloc[0]:.0f}"]
@@ -214,7 +221,7 @@ def draw(
     along = np.median([run[over] for run in runs], axis=0)
     values = np.maximum([run[measure] for run in runs], least)
     axes.plot(along, np.median(values, axis=0), **style)
-    if len(runs) > 1:
+    if len(runs) >= LEAST_SEEDS_OF_INTERVAL:
         bounds = np.array([interval(list(column)) for column in values.T])
         shade = {"color": style["color"], "alpha": 0.12, "lw": 0}
         axes.fill_between(along, bounds[:, 0], bounds[:, 1], **shade)

@@ -44,7 +44,7 @@ ROWS = [
     row(task, f"local, {graph}", seed, [1.0, 2.0, 3.0, 10.0 * seed + more])
     for task in EXPERIMENT.tasks
     for graph, more in (("none", 100.0), ("found", 104.0))
-    for seed in range(3)
+    for seed in range(5)
 ]
 
 
@@ -90,7 +90,7 @@ def test_graphs_are_compared_seed_by_seed() -> None:
     for line in lines:
         assert line["graphs"] == "found - none"
         assert (line["more"], line["low"], line["high"]) == (4.0, 4.0, 4.0)
-        assert (line["better"], line["seeds"]) == (3, 3)
+        assert (line["better"], line["seeds"]) == (5, 5)
 
 
 def test_the_files_hold_every_task_and_seed(tmp_path: Path) -> None:
@@ -101,6 +101,9 @@ def test_the_files_hold_every_task_and_seed(tmp_path: Path) -> None:
         "optimizers_policies.png",
     }
     text = markdown(ROWS)
-    assert "| pred_prey_3 | found - none | **+4.0** [+4.0, +4.0] | 3 of 3 |" in text
-    assert "| local, none | **1.0** [1, 1] | **2.0** [2, 2] | **110.0**" in text
-    assert "| 100 110 120 | 4 |" in text
+    assert "| pred_prey_3 | found - none | **+4.0** [+4.0, +4.0] | 5 of 5 |" in text
+    assert "| local, none | **1.0** [1, 1] | **2.0** [2, 2] | **120.0**" in text
+    assert "| 100 110 120 130 140 | 4 |" in text
+    few = markdown([each for each in ROWS if each["seed"] < 4])
+    assert "| pred_prey_3 | found - none | **+4.0** [-] | 4 of 4 |" in few
+    assert "| local, none | **1.0** [-] |" in few

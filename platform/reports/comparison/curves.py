@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter
 from rolecast.platform.reports.comparison.groups import Cell, Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.method_styles import MethodStyle, method_styles
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.curves import thousands
 from rolecast.platform.reports.style import BLUE, GREY, INK, PICTURE_DPI
 from rolecast.platform.search.measurements import Yardstick
@@ -53,8 +54,8 @@ def sample_efficiency(
 ) -> Figure:
     """Draw the held-out return of all methods on a task, one panel a reward setting.
 
-    Thick: the statistic over seeds with its interval, where two seeds or more make one; dotted
-    where some seeds of the cell have not come so far. Thin: each trial; a cross ends a failed one.
+    Thick: the statistic over seeds with its interval, from five seeds on; dotted where some seeds
+    of the cell have not come so far. Thin: each trial; a cross ends a failed one.
 
     Args:
         whole: the comparison.
@@ -199,8 +200,8 @@ def _legend(drawing: Figure, styles: Mapping[str, MethodStyle], statistic: str) 
     handles = [
         Line2D([], [], lw=1.9, label=method, **style.line(1)) for method, style in styles.items()
     ]
-    parts = [f"{statistic} over seeds", "95 % bootstrap interval", "thin: each seed",
-             "cross: failed"]  # fmt: skip
+    band = f"band: 95 % percentile bootstrap interval, from {LEAST_SEEDS_OF_INTERVAL} seeds"
+    parts = [f"{statistic} over seeds", band, "thin: each seed", "cross: failed"]
     many = len(handles) > MANY_METHODS
     letters = max(len(method) for method in styles)
     fitting = max(1, int(72.0 * drawing.get_figwidth() / (5.4 * letters + 36.0)))
@@ -235,8 +236,8 @@ def improvement_picture(improvements: Sequence[Improvement]) -> Figure:
                        color=BLUE, lw=5, alpha=0.3, solid_capstyle="butt")  # fmt: skip
         panel.plot([value], [row], "o", color=BLUE, ms=5)
         if each.estimate.low is None:
-            panel.text(value, row, "  no interval: one seed in a setting  ", fontsize=7, color=GREY,
-                       va="center", ha="left" if value < 0.5 else "right")  # fmt: skip
+            panel.text(value, row, "  - (fewer than 5 seeds in a setting)  ", fontsize=7,
+                       color=GREY, va="center", ha="left" if value < 0.5 else "right")  # fmt: skip
     panel.axvline(0.5, color=GREY, lw=0.8, ls=(0, (4, 3)))
     panel.set_xlim(-0.02, 1.02)
     panel.set_ylim(len(improvements) - 0.5, -0.5)

@@ -19,13 +19,15 @@ from rolecast.platform.reports.comparison.improvement import (
 )
 from rolecast.platform.reports.comparison.paper import PRINTED_MISTAKES
 from rolecast.platform.reports.comparison.pictures import (
-    LEAST_FOR_IQM,
     Pictures,
     curve_pictures,
     improvement_pictures,
     statistics,
 )
-from rolecast.platform.reports.comparison.statistics import BOOTSTRAP_RESAMPLES
+from rolecast.platform.reports.comparison.statistics import (
+    BOOTSTRAP_RESAMPLES,
+    LEAST_SEEDS_OF_INTERVAL,
+)
 from rolecast.platform.reports.comparison.table import (
     curves,
     improvement_rows,
@@ -143,18 +145,16 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> Ma
             "was paid; of the policy at the end of the budget, on "
             f"{settings['final_test_episodes']:,} held-out episodes, the same for all. Mean over "
             "seeds (standard error), bold the best mean of a row; under it the interquartile "
-            f"mean with a 95 % interval from {BOOTSTRAP_RESAMPLES:,} bootstrap resamples of the "
-            "seeds, stratified by reward where a row joins several. No figure was chosen by its "
-            "held-out return."
+            f"mean with a 95 % percentile interval of {BOOTSTRAP_RESAMPLES:,} bootstrap resamples "
+            "of the seeds, stratified by reward where a row joins several. No figure was chosen by "
+            "its held-out return."
         )
     ]
-    most = max(len(cell.finals) for cell in whole.cells.values())
-    if 1 < most < LEAST_FOR_IQM:
+    if any(0 < len(cell.finals) < LEAST_SEEDS_OF_INTERVAL for cell in whole.cells.values()):
         parts.append(
             paragraph(
-                "With two or three seeds the interquartile mean is the mean, and the interval is "
-                "the range of the seeds: it holds the true mean of a symmetric distribution in "
-                "about one of two (two seeds) or three of four cases (three), not in 95 %."
+                "There is no interval (-) with fewer than five seeds: resamples of so few hold "
+                "little but their range. The interquartile mean of fewer than four is the mean."
             )
         )
     for task in whole.tasks:
@@ -209,9 +209,10 @@ def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) 
     parts = [
         paragraph(
             "Probability that a seed of the first method ends with a higher held-out return than "
-            "a seed of the second, a tie counting half, with its 95 % interval; over all settings "
-            "in which both have finished trials, each of the same weight. [1.00, 1.00] says that "
-            "every seed won, not that the next one will."
+            "a seed of the second, a tie counting half, with its 95 % percentile bootstrap "
+            "interval from five seeds in each setting on; over all settings in which both have "
+            "finished trials, each of the same weight. [1.00, 1.00] says that every seed won, not "
+            "that the next one will."
         ),
         *(picture.image for picture in summed),
     ]
@@ -231,7 +232,7 @@ def _share(each: Improvement) -> str:
         return "too few seeds ended"
     value = f"{float(each.estimate.value):.2f}"
     if each.estimate.low is None or each.estimate.high is None:
-        return f"{value} (one seed, no interval)"
+        return f"{value} [-]"
     return f"{value} [{float(each.estimate.low):.2f}, {float(each.estimate.high):.2f}]"
 
 

@@ -161,10 +161,8 @@ def _cell(row: "pd.Series[Any]", most: int) -> dict[str, Any]:
     else:
         error = "" if np.isnan(row["stderr"]) else f" ({number(row['stderr'])})"
         main = f"{number(row['mean'])}{error}"
-        spread = _interval(row["IQM"], row["IQM_low"], row["IQM_high"])
-        alone = "one seed, no interval" if row["seeds"] == 1 else "no interval: a row has one seed"
-        notes = [f"IQM {spread}" if spread else alone]
-        if missing or 1 < row["seeds"] < most:
+        notes = [f"IQM {_interval(row['IQM'], row['IQM_low'], row['IQM_high'])}"]
+        if missing or row["seeds"] < most:
             notes.append(
                 ", ".join([f"{row['seeds']} seed{'' if row['seeds'] == 1 else 's'}", *missing])
             )
@@ -183,7 +181,8 @@ def _paper_text(row: "pd.Series[Any]") -> str:
 
 
 def _interval(value: float, low: float, high: float) -> str:
-    return "" if np.isnan(low) else f"{number(value)} [{number(low)}, {number(high)}]"
+    ends = "-" if np.isnan(low) else f"{number(low)}, {number(high)}"
+    return f"{number(value)} [{ends}]"
 
 
 def number(value: float) -> str:

@@ -37,6 +37,9 @@ ENDS = {
     ("sac", "dense"): [40.0, 50.0, 12.0],
     ("sac", "sparse=5"): [5.0, 7.0],
 }
+MANY_ENDS = {("sac", reward): [*ends, *ends] for (_, reward), ends in list(ENDS.items())[:2]}
+"""Six seeds of dense reward, four of sparse."""
+
 FAILED = "hopper-dense-sac-seed2"
 
 
@@ -63,7 +66,8 @@ def test_the_page_needs_no_other_file_and_no_network(
         "<th>sparse=5</th>",
         "paper 2,776 (390.6); best so far 3,461, ours 45.0<",
         "paper 1,009 (17.9)<",
-        "range of the seeds",
+        "There is no interval (-) with fewer than five seeds",
+        "IQM 30.0 [-]",
         "rolecast=0.1.0, ray=2.60.0",
         "rolecast compare made_up",
         "seeds run",
@@ -118,7 +122,7 @@ def test_end_figures_are_those_of_finished_seeds_and_the_best_is_marked(
     searched, learned = (row_of(frame, "dense", method) for method in ("dss_gp_ucb", "sac"))
     assert (searched["seeds"], searched["failed"], searched["mean"]) == (3, 0, 30.0)
     assert searched["stderr"] == pytest.approx(np.std([10, 20, 60], ddof=1) / np.sqrt(3))
-    assert (searched["mean_low"], searched["mean_high"]) == (10.0, 60.0)
+    assert np.isnan([searched["mean_low"], searched["mean_high"]]).all()
     assert (learned["seeds"], learned["failed"], learned["mean"]) == (2, 1, 45.0)
     assert (searched["best"], learned["best"]) == (False, True)
     assert learned["paper_mean"] == 2775.66
@@ -136,8 +140,26 @@ def test_a_row_over_all_rewards_pools_the_seeds_of_each(make_comparison: MakeCom
     pooled = row_of(frame, ALL_REWARDS, "sac")
     assert (pooled["seeds"], pooled["failed"]) == (4, 1)
     assert pooled["mean"] == pytest.approx((40 + 50 + 5 + 7) / 4)
-    assert pooled["mean_low"] == pytest.approx((40 + 40 + 5 + 5) / 4)
-    assert np.isnan(pooled["stderr"])
+    assert np.isnan([pooled["mean_low"], pooled["stderr"]]).all()
+
+
+def test_an_interval_needs_five_seeds_in_each_setting_of_a_row(
+    make_comparison: MakeComparison,
+) -> None:
+    whole = read(make_comparison(MANY_ENDS))
+    frame = results(whole)
+    dense, sparse, pooled = (
+        row_of(frame, each, "sac") for each in ("dense", "sparse=5", ALL_REWARDS)
+    )
+    assert 10.0 < dense["mean_low"] < 30.0 < dense["mean_high"] < 60.0
+    assert np.isnan([sparse["mean_low"], sparse["IQM_high"]]).all()
+    assert np.isnan(pooled["mean_low"])
+    text = results_html(frame, "hopper", whole.methods)
+    assert "[-]" in text
+    assert re.search(r"IQM [\d.]+ \[[\d.]+, [\d.]+\]", text)
+    lines = curves(whole)
+    there = lines.groupby("reward")["low"].apply(lambda low: low.notna().all())
+    assert there.to_dict() == {"dense": True, "sparse=5": False}
 
 
 def test_a_single_seed_is_shown_without_interval_and_said(make_comparison: MakeComparison) -> None:
@@ -146,7 +168,7 @@ def test_a_single_seed_is_shown_without_interval_and_said(make_comparison: MakeC
     alone = row_of(frame, "dense", "ddpg")
     assert np.isnan([alone["stderr"], alone["mean_low"], alone["IQM_high"]]).all()
     text = results_html(frame, "hopper", whole.methods)
-    assert "one seed, no interval" in text
+    assert "IQM 50.0 [-]" in text
     drawing = sample_efficiency(whole, "hopper", axis="env_steps", statistic="mean")
     assert "ddpg: 1 seed, no interval" in drawing.axes[0].texts[0].get_text()
 
@@ -182,7 +204,7 @@ def test_a_line_is_the_mean_of_the_seeds_at_each_point(make_comparison: MakeComp
     line = frame[(frame["method"] == "sac") & (frame["reward"] == "dense")]
     line = line[line["statistic"] == "mean"]
     np.testing.assert_allclose(line["value"], 34.0 * np.arange(1, 5) / 4)
-    np.testing.assert_allclose(line["low"], 12.0 * np.arange(1, 5) / 4)
+    assert line["low"].isna().all()
     np.testing.assert_allclose(line["env_steps"], 1000 * np.arange(1, 5) + 1)
     np.testing.assert_allclose(line["policy_evaluations"], 10 * np.arange(1, 5))
     np.testing.assert_allclose(line["wall_time_s"], 9 * np.arange(1, 5) + 1)

@@ -37,28 +37,35 @@ def test_the_interquartile_mean_leaves_a_quarter_out_at_either_end(
     assert estimate([np.array(values)], "IQM").value == pytest.approx(expected)
 
 
-def test_the_interval_of_two_seeds_is_their_range() -> None:
-    """A resample is one seed twice with probability 1/4 each, far above the 2.5 % cut off."""
-    found = estimate([np.array([3.0, 5.0])])
-    assert figures(found) == (4.0, 3.0, 5.0)
+@pytest.mark.parametrize("seeds", [1, 2, 3, 4])
+def test_there_is_no_interval_below_five_seeds(seeds: int) -> None:
+    for strata in ([np.arange(seeds)], [np.arange(9.0), np.arange(seeds)]):
+        found = estimate(strata)
+        assert found.value == pytest.approx(np.concatenate(strata).mean())
+        assert found.low is None
+        assert found.high is None
+    pair = probability_of_improvement([(np.arange(9.0), np.arange(seeds))])
+    assert pair.low is None
+
+
+def test_from_five_seeds_on_the_interval_is_that_of_the_resamples() -> None:
+    """Of five equal steps, 5^5 resamples: the quantiles of their means are counted exactly."""
+    grid = np.stack(np.meshgrid(*[np.arange(5.0)] * 5), -1).reshape(-1, 5).mean(1)
+    value, low, high = figures(estimate([np.arange(5.0)]))
+    assert value == 2.0
+    assert low == pytest.approx(np.quantile(grid, 0.025), abs=0.2)
+    assert high == pytest.approx(np.quantile(grid, 0.975), abs=0.2)
 
 
 def test_strata_are_resampled_each_from_its_own_seeds() -> None:
     """Drawn from one pool instead, the mean of these would vary between 0 and 100."""
-    found = estimate([np.zeros(3), np.full(3, 100.0)])
+    found = estimate([np.zeros(5), np.full(5, 100.0)])
     assert figures(found) == (50.0, 50.0, 50.0)
 
 
 def test_strata_of_unequal_seeds_are_pooled() -> None:
     found = estimate([np.array([0.0, 0.0]), np.array([6.0, 6.0, 6.0, 6.0])])
     assert found.value == pytest.approx(4.0)
-
-
-def test_one_seed_has_a_value_and_no_interval() -> None:
-    found = estimate([np.array([1.0, 2.0]), np.array([3.0])])
-    assert found.value == pytest.approx(2.0)
-    assert found.low is None
-    assert found.high is None
 
 
 def test_a_stratum_without_seeds_is_refused() -> None:
@@ -78,7 +85,7 @@ def test_the_interval_of_many_seeds_is_the_normal_one() -> None:
 
 def test_a_seed_is_drawn_with_all_its_points() -> None:
     """Were points drawn apart, their difference, a constant here, would vary."""
-    seeds = np.array([1.0, 4.0, 9.0, 16.0])
+    seeds = np.array([1.0, 4.0, 9.0, 16.0, 25.0])
     found = estimate([np.stack([seeds, seeds + 100.0])], "IQM")
     assert found.low is not None
     assert found.value.shape == (2,)
@@ -93,7 +100,7 @@ def test_the_same_results_have_the_same_interval() -> None:
 
 
 PAIRS = [
-    (np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 0.0])),
+    (np.array([1.0, 2.0, 3.0, 0.0, 4.0]), np.array([2.0, 2.0, 0.0, 1.0, 3.0])),
     (np.random.default_rng(1).normal(0.3, 1, 7), np.random.default_rng(2).normal(0, 1, 5)),
 ]
 
@@ -108,11 +115,11 @@ def test_the_probability_of_improvement_is_mann_and_whitneys(ours: Float, theirs
 
 
 def test_settings_weigh_alike_in_the_probability_of_improvement() -> None:
-    sure, never = (np.full(5, 9.0), np.zeros(2)), (np.zeros(3), np.full(9, 1.0))
+    sure, never = (np.full(5, 9.0), np.zeros(6)), (np.zeros(5), np.full(9, 1.0))
     found = probability_of_improvement([sure, never])
     assert figures(found) == (0.5, 0.5, 0.5)
 
 
 def test_a_method_always_better_improves_with_certainty() -> None:
-    found = probability_of_improvement([(np.array([3.0, 4.0]), np.array([1.0, 2.0]))])
+    found = probability_of_improvement([(3.0 + np.arange(5.0), -np.arange(5.0))])
     assert figures(found) == (1.0, 1.0, 1.0)
