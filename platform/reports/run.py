@@ -76,7 +76,13 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
     if summary is not None:
         name = f"incumbent, held out ({summary['test_episodes']} episodes)"
         rows.append((name, float(summary["test_return"]), summary["test_stderr"] or "-"))
-        rows.append(("best evaluation, as measured", float(summary["best_return"]), "-"))
+        rows.append(
+            (
+                "best evaluation (a maximum of noisy means, too high)",
+                float(summary["best_return"]),
+                "-",
+            )
+        )
     rows += [(each.name, each.mean, each.stderr) for each in yardsticks]
     parts = [table(("", "episode return", "standard error"), rows)]
     if summary is None:

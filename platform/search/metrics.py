@@ -16,8 +16,8 @@ METRIC_VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
         "before; of a search, of its last batch",
         "episode_return_stderr": "its standard error over these episodes, or over the candidates",
         "observed_return_mean": "the same mean as paid to the learner by the reward settings",
-        "best_return": "highest mean return so far, as measured: of an evaluation, or of the "
-        "training episodes between two reports",
+        "best_return": "highest mean return so far of an evaluation, or of the training episodes "
+        "between two reports: a maximum of noisy means, so higher than any policy earns on average",
         "test_return": "mean return as earned, on held-out episodes, of the policy that would be "
         "handed over now: the incumbent, or the learner's without exploration",
         "test_return_stderr": "its standard error over these episodes",
@@ -36,7 +36,7 @@ def batch_metrics(
 
     Args:
         last: the batch.
-        best_return: highest mean return of an evaluation so far.
+        best_return: highest mean return of an evaluation so far, a maximum of noisy means.
         beliefs: what the optimiser explains; reported as `optimizer/<name>`.
     """
     means, spent = last.means, last.spent_after

@@ -32,7 +32,7 @@ class ProgressSnapshot:
     """Share of the budget used, in [0, 1]."""
 
     best_return: float
-    """Highest mean return of an evaluation, as measured: a lucky draw among them."""
+    """Highest mean return of an evaluation: a maximum of noisy means, the luckiest of them."""
 
     best_stderr: float | None
     """Its standard error; None for single episodes."""
@@ -97,7 +97,7 @@ def line(figures: ProgressSnapshot) -> str:
 def _table(figures: ProgressSnapshot) -> Table:
     rows = (
         ("evaluations", f"{figures.evaluations:,}   ({figures.env_steps:,} env steps)"),
-        ("best as measured", _value(figures.best_return, figures.best_stderr)),
+        ("best of noisy means", _value(figures.best_return, figures.best_stderr)),
         ("incumbent", _value(figures.incumbent_return, figures.incumbent_stderr)),
         ("env-steps/s", _count(figures.env_steps_per_s)),
         ("ask, tell", f"{figures.ask_s:.2f} s, {figures.tell_s:.2f} s a batch"),

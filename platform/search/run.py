@@ -54,7 +54,7 @@ class SearchResult:
     """Its standard error; None for a single episode."""
 
     summary: Mapping[str, Any]
-    """summary.json."""
+    """summary.json. `best_return` is a maximum of noisy means, `test_return` the held-out score."""
 
     @property
     def history(self) -> pd.DataFrame:
