@@ -54,10 +54,13 @@ SLOW: Final = (
     "tests/platform/optimizers/test_state.py",
     "tests/platform/reports/test_run.py",
     "tests/platform/search/test_fewer_episodes.py",
+    "tests/platform/search/test_measurements.py",
     "tests/platform/search/test_run.py",
+    "tests/platform/surrogate/clique_sum/test_dispatch.py",
     "tests/policies/hom/test_policy.py",
     "tests/policies/hom/test_relaxation.py",
     "tests/policies/test_contract.py",
+    "tests/theory/test_random_graphs.py",
     "tests/theory/test_regret.py",
 )
 """Files and folders marked slow beside those on Ray: they train, search or simulate long.
