@@ -64,12 +64,14 @@ def test_good_tasks_pass(task: str) -> None:
     report = check_task(task)
     assert report.ok, failed(report)
     payment = ["payment"] if "sparse" in task else []
+    symmetries = ["symmetries"] if "pred_prey" in task else []
     assert [found.name for found in report.checks] == [
         "spaces",
         "seeding",
         "rewards",
         *payment,
         "batch",
+        *symmetries,
         "speed",
     ]
     assert all(found.detail for found in report.checks)
