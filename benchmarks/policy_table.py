@@ -203,7 +203,7 @@ def markdown(rows: Sequence[Row]) -> str:
         ]
         lines += [
             f"| {line.problem} | {line.graphs} | **{line.more:+.1f}** "
-            f"{bounds_text(line.low, line.high, '+.1f')} | {line.better} of {line.seeds} |"
+            f"{bounds_text(line, '+.1f')} | {line.better} of {line.seeds} |"
             for line in compared.itertuples()
         ]
     ends = {
@@ -216,8 +216,7 @@ def markdown(rows: Sequence[Row]) -> str:
         lines.append(f"|---|{'---|' * (len(BUDGET_SHARES) + 2)}")
         for contestant, cells in part.groupby("contestant", sort=False):
             entries = [
-                f"**{cell.earned:.1f}** {bounds_text(cell.low, cell.high, '.0f')}"
-                for cell in cells.itertuples()
+                f"**{cell.earned:.1f}** {bounds_text(cell, '.0f')}" for cell in cells.itertuples()
             ]
             entries += [ends[str(problem), str(contestant)], f"{cells['seconds'].iloc[0]:.0f}"]
             lines.append(f"| {contestant} | {' | '.join(entries)} |")

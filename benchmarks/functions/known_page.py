@@ -132,9 +132,9 @@ def compared_graphs(
             yield first, second, found
 
 
-def bounds_text(low: float, high: float, form: str) -> str:
-    """Write an interval in a number format; [-] where there is none."""
-    return "[-]" if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
+def bounds_text(line: Any, form: str) -> str:
+    """Write the interval of a frame's row in a number format; [-] where there is none."""
+    return "[-]" if math.isnan(line.low) else f"[{line.low:{form}}, {line.high:{form}}]"
 
 
 def middle(name: str, values: Sequence[float]) -> dict[str, float]:
@@ -167,7 +167,7 @@ def markdown(rows: Sequence[Row]) -> str:
         ]
         lines += [
             f"| {line.problem} | {line.search} | {line.graphs} | **{line.ratio:.2f}** "
-            f"{bounds_text(line.low, line.high, '.2f')} | {line.better} of {line.seeds} |"
+            f"{bounds_text(line, '.2f')} | {line.better} of {line.seeds} |"
             for line in compared.itertuples()
         ]
     for problem, part in summary(rows).groupby("problem", sort=False):
@@ -177,8 +177,7 @@ def markdown(rows: Sequence[Row]) -> str:
         lines.append(f"|---|{'---|' * (len(marks) + 2)}")
         for contestant, cells in part.groupby("contestant", sort=False):
             entries = [
-                f"{cell.regret:.3f} {bounds_text(cell.low, cell.high, '.3f')}"
-                for cell in cells.itertuples()
+                f"{cell.regret:.3f} {bounds_text(cell, '.3f')}" for cell in cells.itertuples()
             ]
             entries += [str(cells["seeds"].iloc[0]), f"{cells['batch_ms'].iloc[0]:.0f}"]
             lines.append(f"| {contestant} | {' | '.join(entries)} |")

@@ -16,8 +16,8 @@ DEMO_OPTIMIZER: Final = "dss_gp_ucb"
 ENV_STEPS: Final = 400_000
 DEMO_SEED: Final = 0
 
-CHASE: Final = "scripted: chase the nearest prey"
-PURSUIT: Final = "scripted: pursuit, damped and with a lead"
+CHASE_LABEL: Final = "scripted: chase the nearest prey"
+PURSUIT_LABEL: Final = "scripted: pursuit, damped and with a lead"
 
 
 def demo(
@@ -43,15 +43,15 @@ def demo(
     earned: dict[str, tuple[float, float]] = {}
     for name, player in (
         ("found by the search", out),
-        (CHASE, "chase"),
-        (PURSUIT, "pursuit"),
+        (CHASE_LABEL, "chase"),
+        (PURSUIT_LABEL, "pursuit"),
         ("random actions", "random"),
     ):
         result = evaluate(player, task=DEMO_TASK)
         earned[name] = result.episode_return_mean, result.episode_return_stderr or 0.0
         say(f"   {name:40} {earned[name][0]:7.1f} +- {earned[name][1]:.1f}")
     found, *_ = earned.values()
-    say(f"   {verdict(found, earned[CHASE], earned[PURSUIT])}")
+    say(f"   {verdict(found, earned[CHASE_LABEL], earned[PURSUIT_LABEL])}")
 
     from rolecast.platform.reports.film.render import render, write_rendering
     from rolecast.platform.reports.run import write_report

@@ -39,12 +39,12 @@ def test_the_interquartile_mean_leaves_a_quarter_out_at_either_end(
 
 @pytest.mark.parametrize("seeds", [1, 2, 3, 4])
 def test_there_is_no_interval_below_five_seeds(seeds: int) -> None:
-    for strata in ([np.arange(seeds)], [np.arange(9.0), np.arange(seeds)]):
+    for strata in ([np.arange(float(seeds))], [np.arange(9.0), np.arange(float(seeds))]):
         found = estimate(strata)
         assert found.value == pytest.approx(np.concatenate(strata).mean())
         assert found.low is None
         assert found.high is None
-    pair = probability_of_improvement([(np.arange(9.0), np.arange(seeds))])
+    pair = probability_of_improvement([(np.arange(9.0), np.arange(float(seeds)))])
     assert pair.low is None
 
 
