@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.benchmarks.result_table import (
+    SET_KEY,
     UNFINISHED_KEY,
     Row,
     finished,
@@ -244,7 +245,7 @@ def _row(
         seconds=record.seconds,
         commits=commits,
     )
-    row = {"key": trial.key, **table.row(trial, end)}
+    row = {"key": trial.key, **table.row(trial, end), SET_KEY: trial.experiment.held_out_set}
     return row if record.done else {**row, UNFINISHED_KEY: True}
 
 

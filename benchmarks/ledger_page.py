@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 from rolecast.benchmarks.ledger import KNOWN_RETURNS, LEDGER_SECTIONS
 from rolecast.benchmarks.main_table import seeds_of, team_yardsticks
 from rolecast.benchmarks.result_table import UNFINISHED_KEY, Row
-from rolecast.benchmarks.table_text import fill_region, slug
+from rolecast.benchmarks.table_text import fill_region, sets_text, slug
 from rolecast.core.files import write_bytes
 from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.comparison.paper import paper_number
@@ -138,13 +138,14 @@ def _section(
     searches: Sequence[Row],
 ) -> str:
     experiment, known = LEDGER_SECTIONS[heading], KNOWN_RETURNS[heading]
-    seeds = sorted({row["seed"] for mine in rows.values() for row in mine})
+    every = [row for mine in rows.values() for row in mine]
+    seeds = sorted({row["seed"] for row in every})
     lines = [
         f"## {heading}",
         "",
         f"`{experiment.tasks[0]}`, {_nets(experiment)}, {experiment.env_steps:,} env steps, dense "
         f"reward, seeds {', '.join(map(str, seeds))}, {experiment.final_test_episodes:,} held-out "
-        f"episodes at the end. Hoped for: {known.goal}.",
+        f"episodes of {sets_text(every)} at the end. Hoped for: {known.goal}.",
         "",
         f"| {' | '.join(LEDGER_HEAD)} |",
         "|---|---:|---|---:|---:|---:|---|---|---:|---|",
@@ -156,7 +157,9 @@ def _section(
     beside = [f"{each.name} {each.text}" for each in yardsticks]
     beside += _searches(experiment.tasks[0], searches)
     if beside:
-        lines += [f"Beside them: {'; '.join(beside)}.", ""]
+        scored = f"; searches on {sets_text(searches)}" if searches else ""
+        note = f"scripted policies on the sealed set{scored}"
+        lines += [f"Beside them ({note}): {'; '.join(beside)}.", ""]
     missing = [label for label in _labels(heading) if label not in rows]
     if missing:
         lines += [f"Not run yet: {', '.join(missing)}.", ""]

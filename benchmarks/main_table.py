@@ -2,9 +2,11 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
 from rolecast.benchmarks.experiment_table import (
@@ -15,16 +17,22 @@ from rolecast.benchmarks.experiment_table import (
     trials_of,
 )
 from rolecast.benchmarks.result_table import Row, place
-from rolecast.benchmarks.table_text import fill_region
+from rolecast.benchmarks.table_text import fill_region, sets_text
 from rolecast.core.files import write_bytes
+from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
-from rolecast.envs.scripted import SCRIPTED
+from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
-from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, HeldOut, held_out_seeds
+from rolecast.platform.search.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.main_table import TABLE, TABLE_OPTIMIZERS, experiment
+from rolecast.tune_configs.main_table import TABLE, TABLE_OPTIMIZERS, TEAM_TEST_EPISODES, experiment
+
+YARDSTICK_EPISODES: Final = TEAM_TEST_EPISODES
+"""Sealed episodes of each scripted policy."""
 
 QUICK_STEPS: Final = 20_000
 QUICK_OPTIMIZERS: Final = ("dss_gp_ucb", "random")
@@ -49,7 +57,11 @@ def main_trials(seeds: int) -> list[TableTrial]:
 
 def quick_main_trials() -> list[TableTrial]:
     """Return a table of seconds that says nothing, to see that the command works."""
-    quick = experiment(FIRST_HEADING, "pred_prey_3", "hom", QUICK_STEPS, QUICK_TEST_EPISODES)
+    quick = replace(
+        experiment(FIRST_HEADING, "pred_prey_3", "hom", QUICK_STEPS, QUICK_TEST_EPISODES),
+        held_out_set=DEVELOPMENT_SET,
+        held_out_seed=HeldOut.seed,
+    )
     trials = trials_of({FIRST_HEADING: [quick]}, 1, _key, _names)
     return [trial for trial in trials if trial.plan.method in QUICK_OPTIMIZERS]
 
@@ -191,11 +203,21 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) 
 
 
 def team_yardsticks(task: str) -> list[Yardstick]:
-    """Return what scripted policies earn, where there is one that knows the task."""
-    made = make_task(task)
-    knows = SCRIPTED["chase"].plays(made)
-    made.close()
-    return scripted_yardsticks(task) if knows else []
+    """Return what scripted policies earn on the sealed set, where there is one for the task."""
+    made = unwrapped(make_task(task))
+    try:
+        if not SCRIPTED["chase"].plays(made):
+            return []
+        seeds = held_out_seeds(SEALED_SET, 0, YARDSTICK_EPISODES)
+        names = [name for name, script in SCRIPTED.items() if script.plays(made)]
+        return [_yardstick(name, rollout_scripted(made, name, seeds)[0]) for name in names]
+    finally:
+        made.close()
+
+
+def _yardstick(name: str, returns: Float) -> Yardstick:
+    stderr = float(returns.std(ddof=1) / np.sqrt(len(returns)))
+    return Yardstick(name=f"scripted {name}", mean=float(returns.mean()), stderr=stderr)
 
 
 def _preamble(rows: Sequence[Row]) -> str:
@@ -204,9 +226,10 @@ def _preamble(rows: Sequence[Row]) -> str:
     return (
         "# Results\n\nHeld-out return of the policy that a search returns: median over seeds, and "
         f"each seed in brackets (seeds {', '.join(map(str, seeds))}), over "
-        f"{' or '.join(map(str, episodes))} fresh episodes. Columns are budgets in env steps; each "
-        "is a search of its own. Written by `rolecast bench main`; numbers with errors and times "
-        "are in main.csv.\n"
+        f"{' or '.join(map(str, episodes))} held-out episodes of {sets_text(rows)}. Scripted "
+        f"policies play {YARDSTICK_EPISODES:,} of the sealed set. Columns are budgets in env "
+        "steps; each is a search of its own. Written by `rolecast bench main`; numbers with errors "
+        "and times are in main.csv.\n"
     )
 
 

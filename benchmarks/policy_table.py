@@ -31,8 +31,10 @@ from rolecast.benchmarks.functions.known_page import (
     middle,
 )
 from rolecast.benchmarks.result_table import Row, by_table
+from rolecast.benchmarks.table_text import sets_text
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES, TABLE
@@ -66,6 +68,8 @@ def quick_policy_trials() -> list[TableTrial]:
         name=f"{EXPERIMENT.name}_quick",
         tasks=EXPERIMENT.tasks[:1],
         env_steps=QUICK_STEPS,
+        held_out_set=DEVELOPMENT_SET,
+        held_out_seed=HeldOut.seed,
         test_episodes=QUICK_TEST_EPISODES,
         final_test_episodes=QUICK_TEST_EPISODES,
     )
@@ -184,11 +188,12 @@ def markdown(rows: Sequence[Row]) -> str:
     lines = [
         "# Optimisers on policies",
         "",
-        f"Held-out return ({episodes} fresh episodes) of the incumbent along searches of `hom` "
-        f"over {budget:,} env steps, at a quarter, at half and at the end: median over seeds, from "
-        "0 on, its 90 % percentile bootstrap interval (-: below five seeds), and at the end each "
-        "seed. Nobody knows a true graph here. Wall time is of one core with other work beside it. "
-        "Written by `rolecast bench optimizers --only kind=policy`.",
+        f"Held-out return ({episodes} episodes of {sets_text(rows)}) of the incumbent along "
+        f"searches of `hom` over {budget:,} env steps, at a quarter, at half and at the end: "
+        "median over seeds, from 0 on, its 90 % percentile bootstrap interval (-: below five "
+        "seeds), and at the end each seed. Nobody knows a true graph here. Wall time is of one "
+        "core with other work beside it. Written by "
+        "`rolecast bench optimizers --only kind=policy`.",
     ]
     compared = gains(rows)
     if len(compared):

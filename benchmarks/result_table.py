@@ -23,6 +23,9 @@ ROWS_SCHEMA: Final = 1
 UNFINISHED_KEY: Final = "unfinished"
 """True in a row of which there is more to come; it does not count as there."""
 
+SET_KEY: Final = "held_out_set"
+"""Of a row: the set of held-out episodes that it was scored on; older rows have none."""
+
 Row = dict[str, Any]
 
 

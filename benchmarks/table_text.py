@@ -1,11 +1,14 @@
 """What tables have in common when they are written for readers."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rolecast.benchmarks.result_table import SET_KEY
 from rolecast.core.errors import RequestError
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 
 
 def number(value: float) -> str:
@@ -35,6 +38,18 @@ def machine_line(machine: Mapping[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     cores, python = machine["cores"], machine["python"]
     return f"{machine['processor']}, {cores} cores; Python {python}, {versions}."
+
+
+def sets_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return which held-out sets the rows of a table were scored on, and a warning of a mixture.
+
+    Rows without a set are from before the sealed set.
+    """
+    counts = Counter(row.get(SET_KEY, DEVELOPMENT_SET) for row in rows)
+    if len(counts) == 1:
+        return f"the {next(iter(counts))} set"
+    each = " and ".join(f"the {name} set ({count} rows)" for name, count in sorted(counts.items()))
+    return f"{each}, which do not compare: `--fresh` makes all rows again"
 
 
 def slug(name: str) -> str:

@@ -21,7 +21,8 @@ class Purpose(IntEnum):
     """Episodes that the search learns from."""
 
     HELD_OUT = 1
-    """Episodes that no search has seen; depends on no root seed, so that runs are comparable."""
+    """Development set: episodes that no search has seen, but by which its designers choose. It
+    depends on no root seed, so that runs are comparable."""
 
     POLICY = 2
     """The policy's random centre."""
@@ -31,6 +32,10 @@ class Purpose(IntEnum):
 
     SCRIPT = 4
     """Random choices of scripted policies."""
+
+    SEALED = 5
+    """Episodes of result tables alone. No search, evaluation, ablation or choice of a default
+    meets them, so that no design fits them; see `rolecast.platform.rollout.held_out`."""
 
 
 def episode_seeds(root: int, purpose: Purpose, index: int, episodes: int) -> Seeds:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rolecast.core.files import file_name
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod
-from rolecast.tune_configs.main_table import HELD_OUT_SEED
+from rolecast.tune_configs.main_table import TABLE_HELD_OUT_SET
 
 TIANSHOU_DDPG: Final[Mapping[str, Any]] = MappingProxyType(
     {
@@ -109,7 +109,7 @@ def experiment(
         points=points,
         test_episodes=test_episodes,
         final_test_episodes=final_test_episodes,
-        held_out_seed=HELD_OUT_SEED,
+        held_out_set=TABLE_HELD_OUT_SET,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.main_table import HELD_OUT_SEED, TEAM_TEST_EPISODES
+from rolecast.tune_configs.main_table import TABLE_HELD_OUT_SET, TEAM_TEST_EPISODES
 
 GRAPH_SEARCHES: Final = (
     SearchMethod(optimizer="random"),
@@ -31,7 +31,7 @@ EXPERIMENT: Final = Experiment(
     points=12,
     test_episodes=TEAM_TEST_EPISODES,
     final_test_episodes=TEAM_TEST_EPISODES,
-    held_out_seed=HELD_OUT_SEED,
+    held_out_set=TABLE_HELD_OUT_SET,
 )
 """Scored at twelve points of the budget, on the same fresh episodes for all."""
 

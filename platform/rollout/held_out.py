@@ -1,9 +1,29 @@
-"""Which episodes a policy is judged on, said once for Python and the command line."""
+"""Which episodes a policy is judged on, said once for Python and the command line.
 
+There are two held-out sets. Evaluations, searches, comparisons and all choices of a design use the
+development set. The sealed set is for the tables of `rolecast bench` alone: a design that was
+chosen on some episodes looks better on them than on others.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.types import Seeds
+
+DEVELOPMENT_SET: Final = "development"
+SEALED_SET: Final = "sealed"
+"""Named by the result tables alone."""
+
+_SET_PURPOSES: Final[Mapping[str, Purpose]] = MappingProxyType(
+    {DEVELOPMENT_SET: Purpose.HELD_OUT, SEALED_SET: Purpose.SEALED}
+)
+
+HELD_OUT_SETS: Final = tuple(_SET_PURPOSES)
+"""Names of the held-out sets."""
 
 SEARCH_HELD_OUT_SEED: Final = 0
 """Set on which searches and comparisons score their own results; `HeldOut` names another."""
@@ -11,6 +31,17 @@ SEARCH_HELD_OUT_SEED: Final = 0
 
 ABLATION_EPISODES: Final = 4000
 """Default episodes of an ablation: a standard error of some 1.3 in predator-prey."""
+
+
+def held_out_seeds(name: str, seed: int, episodes: int) -> Seeds:
+    """Return the seeds [episodes] of a held-out set; the first E are the same for any number.
+
+    Args:
+        name: one of `HELD_OUT_SETS`.
+        seed: which part of the set.
+        episodes: E.
+    """
+    return episode_seeds(0, _SET_PURPOSES[name], seed, episodes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,14 @@ from typing import Any, Final, Self
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.files import file_name
-from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, check
-from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
+from rolecast.core.types import Seeds
+from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, check, one_of
+from rolecast.platform.rollout.held_out import (
+    DEVELOPMENT_SET,
+    HELD_OUT_SETS,
+    SEARCH_HELD_OUT_SEED,
+    held_out_seeds,
+)
 from rolecast.platform.tuning.methods import (
     LearnerMethod,
     Method,
@@ -85,7 +91,10 @@ class Experiment:
     """Held-out episodes at the last point."""
 
     held_out_seed: int = SEARCH_HELD_OUT_SEED
-    """Which set of held-out episodes the trials are scored on; the same for all methods."""
+    """Which part of a set of held-out episodes the trials are scored on; the same for all."""
+
+    held_out_set: str = DEVELOPMENT_SET
+    """Set of held-out episodes: "development", or "sealed", which is for result tables alone."""
 
     workers: int = 0
     """Processes beside a trial's own that run its episodes, a core each."""
@@ -107,7 +116,7 @@ class Experiment:
         if self.paper and self.paper not in PAPER_TABLES:
             raise unknown_name("table of the paper", str(self.paper), PAPER_TABLES)
         object.__setattr__(self, "rewards", tuple(reward_name(each) for each in self.rewards))
-        check("Experiment", vars(self), _COUNT_RULES)
+        check("Experiment", vars(self), _FIELD_RULES)
         for name, values in (
             ("tasks", self.tasks),
             ("rewards", self.rewards),
@@ -185,6 +194,16 @@ class Experiment:
         plain: dict[str, Any] = json.loads(json.dumps(values))
         return plain
 
+    @property
+    def scored_as_searches(self) -> bool:
+        """Whether a search's own test is of the episodes that the trials are scored on."""
+        own = (DEVELOPMENT_SET, SEARCH_HELD_OUT_SEED)
+        return (self.held_out_set, self.held_out_seed) == own
+
+    def held_out_seeds(self, episodes: int) -> Seeds:
+        """Return the seeds [episodes] on which all trials are scored."""
+        return held_out_seeds(self.held_out_set, self.held_out_seed, episodes)
+
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Undo `to_json`.
@@ -206,13 +225,14 @@ class Experiment:
         )
 
 
-_COUNT_RULES: Final[Rules] = {
+_FIELD_RULES: Final[Rules] = {
     "seeds": POSITIVE_INTEGER,
     "env_steps": POSITIVE_INTEGER,
     "points": POSITIVE_INTEGER,
     "test_episodes": POSITIVE_INTEGER,
     "final_test_episodes": POSITIVE_INTEGER,
     "held_out_seed": COUNT_OR_ZERO,
+    "held_out_set": one_of(*HELD_OUT_SETS),
     "workers": COUNT_OR_ZERO,
     "retries": COUNT_OR_ZERO,
 }

@@ -15,10 +15,8 @@ import numpy as np
 from ray import tune
 from ray.tune import PlacementGroupFactory
 
-from rolecast.core.seeds import Purpose, episode_seeds
-from rolecast.core.types import Float
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
-from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -30,11 +28,7 @@ from rolecast.policies.protocol import Policy
 
 
 def held_out_score(
-    task: str,
-    policy: Policy,
-    weights: Float,
-    episodes: int,
-    held_out_seed: int = SEARCH_HELD_OUT_SEED,
+    task: str, policy: Policy, weights: Float, seeds: Seeds
 ) -> tuple[float, float | None]:
     """Return mean and standard error of the return as earned, on seeds that nothing learns from.
 
@@ -42,12 +36,10 @@ def held_out_score(
         task: id without reward settings, so that only the raw reward can count.
         policy: as it would be handed over.
         weights: [1, D].
-        episodes: E; the first E of one set, the same for every method.
-        held_out_seed: which set.
+        seeds: [E], of held-out episodes, the same for every method.
     """
     made = make_task(task)
     try:
-        seeds = episode_seeds(0, Purpose.HELD_OUT, held_out_seed, episodes)
         returns = rollout(made, policy, weights, seeds).returns[0]
     finally:
         made.close()
@@ -115,11 +107,10 @@ class ComparisonTrial(tune.Trainable):
         wall_time_s = before["wall_time_s"] + time.monotonic() - training
         done = point == experiment.points
         score = running.finish() if done else None
-        if score is None or experiment.held_out_seed != SEARCH_HELD_OUT_SEED:
+        if score is None or not experiment.scored_as_searches:
             episodes = experiment.final_test_episodes if done else experiment.test_episodes
-            score = held_out_score(
-                self._plan.task, *running.policy(), episodes, experiment.held_out_seed
-            )
+            seeds = experiment.held_out_seeds(episodes)
+            score = held_out_score(self._plan.task, *running.policy(), seeds)
         row = report.row(
             test_return=score[0],
             test_return_stderr=score[1],

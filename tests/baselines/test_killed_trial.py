@@ -11,6 +11,7 @@ import pytest
 
 from rolecast.baselines.methods import METHODS
 from rolecast.envs.spec import TaskSpec
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, held_out_seeds
 from rolecast.platform.search.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.experiment import Experiment
@@ -103,7 +104,9 @@ def uninterrupted(name: str) -> list[dict[str, float]]:
         told = learner.train(STEPS * point // POINTS)
         episodes += len(told.returns)
         count = 5 if point == POINTS else 3
-        score, stderr = held_out_score(TASK, *learner.policy(), count)
+        score, stderr = held_out_score(
+            TASK, *learner.policy(), held_out_seeds(DEVELOPMENT_SET, 0, count)
+        )
         rows.append(
             {
                 "env_steps": told.env_steps,

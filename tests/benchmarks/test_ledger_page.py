@@ -28,7 +28,10 @@ from rolecast.benchmarks.ledger_page import (
     write_files,
 )
 from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
+from rolecast.envs.registry import make_task
+from rolecast.envs.scripted import rollout_scripted
 from rolecast.platform.cli.app import main
+from rolecast.platform.rollout.held_out import held_out_seeds
 from rolecast.platform.search.measurements import Yardstick
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.tune_configs.ledger import LEDGER_LEARNERS, TABLE
@@ -185,7 +188,10 @@ def test_the_region_of_the_page_is_filled_and_the_rest_is_left(tmp_path: Path) -
     assert "old" not in text
 
 
-def test_scripted_policies_and_searches_stand_beside_the_teams(tmp_path: Path) -> None:
+def test_scripted_policies_and_searches_stand_beside_the_teams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rolecast.benchmarks.main_table.YARDSTICK_EPISODES", 100)
     searches = [
         {"arena": "pred_prey_3", "contestant": "local_gp", "env_steps": 400_000,
          "episode_return_mean": value}
@@ -196,7 +202,10 @@ def test_scripted_policies_and_searches_stand_beside_the_teams(tmp_path: Path) -
     rows = [row("maddpg", 0, 20.0, arena="pred_prey_3")]
     write_files(rows, tmp_path, page=page, searches=searches)
     text = page.read_text()
-    assert "scripted chase 138" in text
+    seeds = held_out_seeds("sealed", 0, 100)
+    chase = rollout_scripted(make_task("pred_prey_3"), "chase", seeds)[0].mean()
+    assert f"scripted chase {chase:.1f} +- " in text
+    assert "scripted policies on the sealed set; searches on the development set" in text
     assert "local_gp 160.0 at 400k (median of 3 seeds)" in text
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rolecast
@@ -21,6 +22,7 @@ from rolecast.benchmarks.main_table import (
 from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen, read_rows
 from rolecast.core.errors import RequestError
 from rolecast.platform.optimizers.registry import optimizer_config
+from rolecast.platform.rollout.held_out import held_out_seeds
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.main_table import ROBOT_BUDGETS, TABLE, TABLE_OPTIMIZERS, TEAM_BUDGETS
@@ -29,6 +31,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
     pytest.mark.filterwarnings("ignore::FutureWarning:ray.*"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def few_yardstick_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rolecast.benchmarks.main_table.YARDSTICK_EPISODES", 100)
 
 
 def row(contestant: str, env_steps: int, seed: int, value: float) -> dict[str, Any]:
@@ -96,6 +103,21 @@ def test_a_row_is_what_a_search_by_hand_finds(tmp_path: Path) -> None:
     assert found["episode_return_mean"] == scored.episode_return_mean
     assert found["episode_return_stderr"] == scored.episode_return_stderr
     assert (found["env_steps"], found["test_episodes"]) == (20_000, 50)
+    assert found["held_out_set"] == "development"
+
+
+def test_a_row_of_the_table_is_scored_on_the_sealed_set() -> None:
+    for trial in main_trials(1):
+        sealed = held_out_seeds("sealed", 0, 20)
+        np.testing.assert_array_equal(trial.experiment.held_out_seeds(20), sealed)
+
+
+def test_the_page_says_which_set_its_rows_are_of(tmp_path: Path) -> None:
+    sealed = [each | {"held_out_set": "sealed"} for each in ROWS]
+    write_main_table(sealed, tmp_path, readme=None)
+    assert "over 50 held-out episodes of the sealed set." in (tmp_path / "main.md").read_text()
+    write_main_table([*ROWS, *sealed[:1]], tmp_path, readme=None)
+    assert "which do not compare" in (tmp_path / "main.md").read_text()
 
 
 def test_a_results_file_of_another_schema_is_refused(tmp_path: Path) -> None:

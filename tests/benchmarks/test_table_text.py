@@ -2,7 +2,7 @@
 
 import pytest
 
-from rolecast.benchmarks.table_text import number, slug, spread, table
+from rolecast.benchmarks.table_text import number, sets_text, slug, spread, table
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,16 @@ def test_a_table_has_a_line_for_each_row() -> None:
     assert spread([3.0, 0.5, 21.0]) == "0.50 to 21"
     assert table(("a", "b"), [("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
     assert table(("a",), [], ("---:",)) == "| a |\n| ---: |"
+
+
+def test_a_table_says_which_held_out_sets_its_rows_are_of() -> None:
+    old, sealed = {"key": "a"}, {"key": "b", "held_out_set": "sealed"}
+    assert sets_text([old]) == "the development set"
+    assert sets_text([sealed, sealed]) == "the sealed set"
+    assert sets_text([sealed, old, sealed]) == (
+        "the development set (1 rows) and the sealed set (2 rows), which do not compare: "
+        "`--fresh` makes all rows again"
+    )
 
 
 def test_a_name_in_a_file_name_is_letters_and_digits_joined() -> None:

@@ -1,9 +1,11 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rolecast.core.errors import RequestError
+from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 
@@ -50,9 +52,26 @@ def test_a_share_of_an_experiment_has_that_share_of_every_budget() -> None:
     assert EXPERIMENT.scaled() == EXPERIMENT
 
 
+def test_trials_are_scored_on_the_development_set_unless_a_table_says_otherwise() -> None:
+    sealed = replace(EXPERIMENT, held_out_set="sealed")
+    assert EXPERIMENT.scored_as_searches
+    assert not sealed.scored_as_searches
+    assert not replace(EXPERIMENT, held_out_seed=1).scored_as_searches
+    expected = episode_seeds(0, Purpose.HELD_OUT, 0, 9)
+    np.testing.assert_array_equal(EXPERIMENT.held_out_seeds(9), expected)
+    assert not set(sealed.held_out_seeds(9)) & set(expected)
+
+
+def test_an_experiment_of_before_the_sealed_set_is_of_the_development_set() -> None:
+    values = EXPERIMENT.to_json()
+    del values["held_out_set"]
+    assert Experiment.from_json(values) == EXPERIMENT
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
+        ({"held_out_set": "test"}, "Experiment.held_out_set is 'test'; expected"),
         ({"name": "a b"}, "Experiment.name is 'a b'"),
         ({"tasks": ()}, "Experiment.tasks is (); expected a tuple of names, at least one"),
         ({"tasks": ("pred_prey_3", "pred_prey_3")}, "expected no name twice"),
