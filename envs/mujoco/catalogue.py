@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.envs.mujoco.robots import ROBOT_MODELS, segmented
+from rolecast.envs.mujoco.symmetry import BODY_SYMMETRIES
 from rolecast.envs.mujoco.task import MujocoTask
 
 TASK_OPTIONS: Final = ("obs", "horizon", "threads")
@@ -39,6 +40,7 @@ def whole(name: str, **options: Any) -> MujocoTask:
         robot,
         summary=f"one agent moves the whole {name} forward",
         source=f"Gymnasium {robot.reference}",
+        symmetries=BODY_SYMMETRIES.get(name, ()),
         **options,
     )
 

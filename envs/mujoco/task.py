@@ -15,6 +15,7 @@ from rolecast.envs.mujoco.robots import Robot
 from rolecast.envs.mujoco.start import start_states
 from rolecast.envs.mujoco.views import layout
 from rolecast.envs.spec import TaskSpec
+from rolecast.envs.symmetry import Symmetry
 
 if TYPE_CHECKING:
     from rolecast.envs.mujoco.pool import SimulationPool
@@ -40,6 +41,7 @@ class MujocoTask:
         source: str,
         obs: str = "local",
         horizon: int = EPISODE_HORIZON,
+        symmetries: tuple[Symmetry, ...] = (),
         threads: int | None = None,
     ) -> None:
         """Set up the task; the simulator is loaded by the first `reset`.
@@ -52,6 +54,7 @@ class MujocoTask:
             source: source of the task.
             obs: observations of the agents; see `layout`.
             horizon: maximum steps of an episode.
+            symmetries: symmetries of the body.
             threads: number of threads, without effect on results and not in the id. None:
                 OMP_NUM_THREADS, else one per core.
 
@@ -79,6 +82,7 @@ class MujocoTask:
             horizon=horizon,
             summary=summary,
             source=source,
+            symmetries=symmetries,
         )
         self._pool: SimulationPool | None = None
         self._camera: Camera | None = None

@@ -23,6 +23,9 @@ SYMMETRIC_TASKS = (
     "pred_prey_6?observation=full",
     "pred_prey_3?capture=2&scout=1&view=0.5",
     "drone_delivery_3",
+    "swimmer",
+    "walker2d",
+    "ant",
 )
 
 
