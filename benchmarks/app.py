@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from rolecast.benchmarks.options import (
+    Fresh,
     Out,
     Processes,
     Quick,
@@ -29,6 +30,7 @@ def main_table(
     *,
     seeds: Seeds = 5,
     quick: Quick = False,
+    fresh: Fresh = False,
     only: Annotated[list[str] | None, only_option("task=, optimizer=, seed= or env_steps=")] = None,
     processes: Processes = 2,
     out: Out = None,
@@ -41,11 +43,14 @@ def main_table(
     tables and pictures are written anew at the end of each call.
     """
     from rolecast.benchmarks import main_table as table
+    from rolecast.benchmarks.experiment_table import forget_trials
     from rolecast.benchmarks.result_table import chosen
 
     folder = folder_of(out, quick=quick)
     every = table.quick_main_trials() if quick else table.main_trials(seeds)
     trials = chosen(every, only or [], table.MAIN_FILTERS)
+    if fresh:
+        forget_trials(trials, folder / "main.json", warn)
     rows = table.run_main_table(trials, folder / "main.json", processes=processes, note=warn)
     written = table.write_main_table(rows, folder, readme=readme)
     tell(rows, written, json=json)
@@ -57,6 +62,7 @@ def structure_found(
     part: Annotated[list[str] | None, part_option("stability or recovery")] = None,
     seeds: Seeds = 5,
     quick: Quick = False,
+    fresh: Fresh = False,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -74,13 +80,14 @@ def structure_found(
     runs = table.quick_structure_runs(seeds) if quick else table.structure_runs(seeds)
     only = [f"part={name}" for name in part or ()]
     folder = folder_of(out, quick=quick)
-    run_table(table.STRUCTURE_TABLE, runs, only, folder, processes=1, json=json)
+    run_table(table.STRUCTURE_TABLE, runs, only, folder, processes=1, json=json, fresh=fresh)
 
 
 @app.command("tasks")
 def task_returns(
     *,
     quick: Quick = False,
+    fresh: Fresh = False,
     out: Out = None,
     page: Annotated[Path | None, file_option("Page whose table is filled: docs/tasks.md.")] = None,
     pictures: Annotated[
@@ -93,11 +100,14 @@ def task_returns(
     A finished policy in a task is kept in tasks.json at once and not played again.
     """
     from rolecast.benchmarks import tasks as table
+    from rolecast.benchmarks.result_table import forget_rows
 
     if pictures is not None:
         table.draw_all(pictures, table.DRAWN_TASKS, warn)
     folder = folder_of(out, quick=quick)
     runs = table.quick_scripted_runs() if quick else table.scripted_runs()
+    if fresh:
+        forget_rows(folder / table.SCRIPTED_TABLE.file, runs, warn)
     rows = table.SCRIPTED_TABLE.run_missing(runs, folder, processes=1, note=warn)
     written = table.SCRIPTED_TABLE.write(rows, folder)
     if page is not None:
@@ -111,6 +121,7 @@ def optimizers_table(
     *,
     seeds: Seeds = 5,
     quick: Quick = False,
+    fresh: Fresh = False,
     only: Annotated[list[str] | None, only_option("problem=, kind=, contestant= or seed=")] = None,
     processes: Processes = 2,
     out: Out = None,
@@ -122,29 +133,24 @@ def optimizers_table(
     is kept at once, in optimizers.json or optimizers_policies.json.
     """
     from rolecast.benchmarks import policy_table
-    from rolecast.benchmarks.experiment_table import TableTrial
+    from rolecast.benchmarks.experiment_table import TableTrial, forget_trials
     from rolecast.benchmarks.functions.known_page import KNOWN_TABLE, ratios
     from rolecast.benchmarks.functions.known_suite import known_runs, quick_known_runs
     from rolecast.benchmarks.functions.runs import FunctionRun
-    from rolecast.benchmarks.result_table import chosen
+    from rolecast.benchmarks.result_table import chosen, forget_rows
 
     folder = folder_of(out, quick=quick)
     runs = quick_known_runs() if quick else known_runs(seeds)
     trials = policy_table.quick_policy_trials() if quick else policy_table.policy_trials(seeds)
     cells: list[FunctionRun | TableTrial] = chosen([*runs, *trials], only or [], KNOWN_TABLE.kinds)
-    functions = KNOWN_TABLE.run_missing(
-        [cell for cell in cells if isinstance(cell, FunctionRun)],
-        folder,
-        processes=processes,
-        note=warn,
-    )
     path = folder / policy_table.POLICIES_FILE
-    searches = policy_table.run_policy_table(
-        [cell for cell in cells if isinstance(cell, TableTrial)],
-        path,
-        processes=processes,
-        note=warn,
-    )
+    of_functions = [cell for cell in cells if isinstance(cell, FunctionRun)]
+    of_policies = [cell for cell in cells if isinstance(cell, TableTrial)]
+    if fresh:
+        forget_rows(folder / KNOWN_TABLE.file, of_functions, warn)
+        forget_trials(of_policies, path, warn)
+    functions = KNOWN_TABLE.run_missing(of_functions, folder, processes=processes, note=warn)
+    searches = policy_table.run_policy_table(of_policies, path, processes=processes, note=warn)
     written = KNOWN_TABLE.write(functions, folder)
     if searches:
         written += [path, *policy_table.write_files(searches, folder)]
@@ -160,6 +166,7 @@ def baselines_ledger(
     *,
     seeds: Seeds = 3,
     quick: Quick = False,
+    fresh: Fresh = False,
     only: Annotated[list[str] | None, only_option("arena=, contestant= or seed=")] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="Name the cells, and say which are there; run nothing.")
@@ -192,8 +199,11 @@ def baselines_ledger(
             for trial in trials:
                 say(f"{'there ' if trial.key in done else 'to run'}  {trial.key}")
         return
+    from rolecast.benchmarks.experiment_table import forget_trials
     from rolecast.benchmarks.ledger_page import write_files
 
+    if fresh:
+        forget_trials(trials, path, warn)
     rows = ledger.run_ledger(trials, path, processes=processes, note=warn)
     searches = read_rows(folder / "main.json")
     written = [path, *write_files(rows, folder, page=page, searches=searches)]
@@ -205,6 +215,7 @@ def competitors_table(
     *,
     seeds: Seeds = 3,
     quick: Quick = False,
+    fresh: Fresh = False,
     only: Annotated[list[str] | None, only_option("problem=, contestant= or seed=")] = None,
     processes: Processes = 2,
     out: Out = None,
@@ -219,7 +230,13 @@ def competitors_table(
 
     runs = quick_published_runs() if quick else published_runs(seeds)
     run_table(
-        PUBLISHED_TABLE, runs, only, folder_of(out, quick=quick), processes=processes, json=json
+        PUBLISHED_TABLE,
+        runs,
+        only,
+        folder_of(out, quick=quick),
+        processes=processes,
+        json=json,
+        fresh=fresh,
     )
 
 
@@ -277,6 +294,7 @@ def learners_speed(*, quick: Quick = False, out: Out = None, json: Json = False)
 def proposals_table(
     *,
     quick: Quick = False,
+    fresh: Fresh = False,
     only: Annotated[list[str] | None, only_option("optimizer= or dimension=")] = None,
     processes: Processes = 1,
     out: Out = None,
@@ -296,4 +314,5 @@ def proposals_table(
         folder_of(out, quick=quick),
         processes=processes,
         json=json,
+        fresh=fresh,
     )

@@ -22,6 +22,7 @@ from rolecast.benchmarks.result_table import (
     UNFINISHED_KEY,
     Row,
     finished,
+    forget_rows,
     read_rows,
     write_rows,
 )
@@ -172,6 +173,22 @@ def run_missing_trials(
             gather_rows(path, experiment, mine, table, note)
         result.require_success()
     return sorted(read_rows(path), key=table.order)
+
+
+def forget_trials(trials: Sequence[TableTrial], path: Path, note: Callable[[str], None]) -> None:
+    """Drop the rows of trials, and all unfinished trials of their experiments.
+
+    Args:
+        trials: those to run again.
+        path: the results file.
+        note: told how many rows are dropped.
+    """
+    forget_rows(path, trials, note)
+    for experiment, _ in _by_experiment(trials):
+        folder = _folder(path, experiment)
+        if folder.known:
+            shutil.rmtree(folder.path)
+        _commits_file(folder).unlink(missing_ok=True)
 
 
 def _is_among(names: frozenset[str], plan: TrialPlan) -> bool:

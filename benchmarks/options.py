@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
 Processes = Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Compute all chosen cells again, whatever is kept of them.")
+]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help=r"\[default: docs/results]")]
 RESULTS_FOLDER = Path("docs/results")
 QUICK_RESULTS = Path("runs/bench")
@@ -87,10 +90,13 @@ def run_table(
     *,
     processes: int,
     json: bool,
+    fresh: bool,
 ) -> None:
     """Run the cells of a table that are asked for and missing, write its files, and say so."""
-    from rolecast.benchmarks.result_table import chosen
+    from rolecast.benchmarks.result_table import chosen, forget_rows
 
     asked = chosen(cells, only or [], table.kinds)
+    if fresh:
+        forget_rows(folder / table.file, asked, warn)
     rows = table.run_missing(asked, folder, processes=processes, note=warn)
     tell(rows, table.write(rows, folder), json=json)

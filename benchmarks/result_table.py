@@ -91,6 +91,21 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     write_bytes(path, f'{{"schema": {ROWS_SCHEMA}, "cells": [\n{lines}\n]}}\n'.encode())
 
 
+def forget_rows(path: Path, cells: Iterable[TableCell], note: Callable[[str], None]) -> None:
+    """Drop the rows of cells from a results file, so that they are computed again.
+
+    Args:
+        path: the results file; none is nothing to forget.
+        cells: those to compute again; rows of others stay.
+        note: told how many are dropped.
+    """
+    rows, keys = read_rows(path), {cell.key for cell in cells}
+    kept = [row for row in rows if row["key"] not in keys]
+    if len(kept) < len(rows):
+        write_rows(path, kept)
+        note(f"{len(rows) - len(kept)} rows are dropped; if stopped, go on without --fresh")
+
+
 def finished(rows: Iterable[Row]) -> set[str]:
     """Return the keys of the rows to which nothing is to come."""
     return {row["key"] for row in rows if not row.get(UNFINISHED_KEY)}

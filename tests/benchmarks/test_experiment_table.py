@@ -13,11 +13,19 @@ from rolecast.benchmarks.experiment_table import (
     ExperimentTable,
     TableTrial,
     TrialEnd,
+    forget_trials,
     gather_rows,
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.result_table import ROWS_SCHEMA, UNFINISHED_KEY, Row, finished, read_rows
+from rolecast.benchmarks.result_table import (
+    ROWS_SCHEMA,
+    UNFINISHED_KEY,
+    Row,
+    finished,
+    read_rows,
+    write_rows,
+)
 from rolecast.core.errors import RunError
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
@@ -96,6 +104,30 @@ def test_what_is_there_is_not_run_again_and_more_seeds_add_to_it(tmp_path: Path)
     assert more[0] == first[0]
     assert [row["seed"] for row in more] == [0, 1]
     assert not list((tmp_path / UNFINISHED_FOLDER).iterdir())
+
+
+def test_forgotten_trials_are_run_again_from_their_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    first, _ = run(trials(EXPERIMENT, 2, ["sound"]), path)
+    write_rows(path, [row | {"returns": [0.0]} for row in first])
+    told: list[str] = []
+    forget_trials(trials(EXPERIMENT, 1, ["sound"]), path, told.append)
+    assert told == ["1 rows are dropped; if stopped, go on without --fresh"]
+    assert [row["seed"] for row in read_rows(path)] == [1]
+    again, told = run(trials(EXPERIMENT, 2, ["sound"]), path)
+    assert told[0] == "1 of 2 cells are there; 1 to run"
+    assert again[0] == first[0]
+    assert again[1]["returns"] == [0.0]
+
+
+def test_what_an_unfinished_trial_has_come_to_is_forgotten_too(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 1, ["sound"])
+    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
+    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
+    assert folder.known
+    forget_trials(wanted, path, lambda _: None)
+    assert not folder.known
+    assert not path.exists()
 
 
 def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(tmp_path: Path) -> None:

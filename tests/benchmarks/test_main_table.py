@@ -19,8 +19,9 @@ from rolecast.benchmarks.main_table import (
     seeds_of,
     write_main_table,
 )
-from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen, read_rows
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen, read_rows, write_rows
 from rolecast.core.errors import RequestError
+from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.rollout.held_out import held_out_seeds
 from rolecast.platform.search.config import SearchConfig
@@ -118,6 +119,25 @@ def test_the_page_says_which_set_its_rows_are_of(tmp_path: Path) -> None:
     assert "over 50 held-out episodes of the sealed set." in (tmp_path / "main.md").read_text()
     write_main_table([*ROWS, *sealed[:1]], tmp_path, readme=None)
     assert "which do not compare" in (tmp_path / "main.md").read_text()
+
+
+@pytest.mark.parametrize(("words", "left"), [([], 2), (["--fresh"], 1)])
+def test_a_fresh_table_begins_without_the_rows_that_it_makes(
+    words: list[str], left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = chosen(quick_main_trials(), ["optimizer=random"], MAIN_FILTERS)
+    path = tmp_path / "main.json"
+    write_rows(path, [ROWS[0] | {"key": trials[0].key}, ROWS[1]])
+    found: list[int] = []
+
+    def run_nothing(*args: Any, **options: Any) -> list[dict[str, Any]]:
+        found.append(len(read_rows(path)))
+        return read_rows(path)
+
+    monkeypatch.setattr("rolecast.benchmarks.main_table.run_main_table", run_nothing)
+    only = ["--only", "optimizer=random", "--out", str(tmp_path)]
+    assert main(["bench", "main", "--quick", *only, *words]) == 0
+    assert found == [left]
 
 
 def test_a_results_file_of_another_schema_is_refused(tmp_path: Path) -> None:
