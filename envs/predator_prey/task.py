@@ -109,8 +109,7 @@ class PredatorPreyTask:
             observation_size=size,
             action_size=2,
             horizon=params.horizon,
-            summary=f"{n} predators{kind} hunt {params.prey} faster scripted prey among obstacles"
-            + rules,
+            summary=f"{n} predators{kind} hunt {params.prey} scripted prey among obstacles" + rules,
             source="FACMAC, Peng et al. 2021" + (f" ({' and '.join(ours)}: ours)" if ours else ""),
             homogeneous_agents=not heterogeneous and not params.scouts,
             role_net_in_table3=False,
