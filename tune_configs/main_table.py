@@ -29,6 +29,9 @@ ROBOT_TEST_EPISODES: Final = 20
 TABLE_HELD_OUT_SET: Final = SEALED_SET
 """Held-out episodes of the result tables, on which nothing was ever chosen."""
 
+SYMMETRIC_TASKS: Final = ("pred_prey_3", "het_pred_prey_3", "pred_prey_6")
+"""Tasks of the table that declare symmetries, by which weights can be tied."""
+
 TABLE_OPTIMIZERS: Final = (
     SearchMethod(optimizer="dss_gp_ucb"),
     SearchMethod(optimizer="local_gp"),
@@ -42,6 +45,19 @@ TABLE_OPTIMIZERS: Final = (
     ),
     SearchMethod(optimizer="cmaes", optimizer_settings={"separable": False}, label="cmaes full"),
     SearchMethod(
+        optimizer="local_gp",
+        policy_options={"tied_weights": True},
+        label="local_gp, tied weights",
+        tasks=SYMMETRIC_TASKS,
+    ),
+    SearchMethod(
+        optimizer="cmaes",
+        optimizer_settings={"separable": True, "mirrored": True},
+        policy_options={"tied_weights": True},
+        label="cmaes separable, pairs, tied weights",
+        tasks=SYMMETRIC_TASKS,
+    ),
+    SearchMethod(
         optimizer="dss_gp_ucb",
         optimizer_settings={"configuration": "paper"},
         label="dss_gp_ucb paper",
@@ -50,6 +66,11 @@ TABLE_OPTIMIZERS: Final = (
     SearchMethod(optimizer="random"),
 )
 """In the order of the table."""
+
+
+def optimizers_of(task: str) -> tuple[SearchMethod, ...]:
+    """Return the optimisers of the table that search a task."""
+    return tuple(method for method in TABLE_OPTIMIZERS if task in (method.tasks or (task,)))
 
 
 def experiment(
@@ -66,8 +87,13 @@ def experiment(
         summary=f"Every optimiser on {heading}, {env_steps:,} env steps",
         tasks=(task,),
         methods=tuple(
-            replace(method, policy=policy, policy_options=policy_options)
-            for method in TABLE_OPTIMIZERS
+            replace(
+                method,
+                policy=policy,
+                policy_options={**method.policy_options, **policy_options},
+                tasks=(),
+            )
+            for method in optimizers_of(task)
         ),
         seeds=5,
         env_steps=env_steps,

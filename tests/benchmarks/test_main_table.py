@@ -21,12 +21,21 @@ from rolecast.benchmarks.main_table import (
 )
 from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen, read_rows, write_rows
 from rolecast.core.errors import RequestError
+from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.rollout.held_out import held_out_seeds
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.main_table import ROBOT_BUDGETS, TABLE, TABLE_OPTIMIZERS, TEAM_BUDGETS
+from rolecast.policies.registry import make_policy
+from rolecast.tune_configs.main_table import (
+    ROBOT_BUDGETS,
+    SYMMETRIC_TASKS,
+    TABLE,
+    TABLE_OPTIMIZERS,
+    TEAM_BUDGETS,
+    optimizers_of,
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*"),
@@ -57,7 +66,10 @@ ROWS = [row("local_gp", 400_000, seed, value) for seed, value in enumerate([10.0
 
 def test_every_optimiser_meets_every_task_at_every_budget_with_every_seed() -> None:
     trials = main_trials(5)
-    per_heading = [len(experiments) * len(TABLE_OPTIMIZERS) * 5 for experiments in TABLE.values()]
+    per_heading = [
+        len(experiments) * len(optimizers_of(experiments[0].tasks[0])) * 5
+        for experiments in TABLE.values()
+    ]
     assert len(trials) == len({trial.key for trial in trials}) == sum(per_heading)
     names = {each.name for experiments in TABLE.values() for each in experiments}
     assert len(names) == sum(map(len, TABLE.values()))
@@ -69,6 +81,15 @@ def test_every_optimiser_meets_every_task_at_every_budget_with_every_seed() -> N
 def test_every_optimiser_can_be_built(method: SearchMethod) -> None:
     optimizer_config(method.optimizer, **method.optimizer_settings)
     SearchConfig(task="pred_prey_3", optimizer=method.optimizer)
+    make_policy("hom", make_task("pred_prey_3"), **method.policy_options)
+
+
+def test_ties_are_asked_for_on_symmetric_tasks_alone() -> None:
+    for experiments in TABLE.values():
+        (task,) = experiments[0].tasks
+        tied = [each for each in optimizers_of(task) if each.policy_options.get("tied_weights")]
+        assert bool(tied) == bool(make_task(task).spec.symmetries and task in SYMMETRIC_TASKS)
+        assert len(tied) in (0, 2)
 
 
 @pytest.mark.parametrize(
