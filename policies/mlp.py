@@ -56,7 +56,9 @@ class MlpConfig(PolicySettings):
             hidden=hidden,
             outputs=task.action_size,
         )
-        settings = self.resolve(1.0 if task.agents == 1 else 10.0, "orthogonal")
+        settings = self.resolve(
+            1.0 if task.agents == 1 else 10.0, "symmetric" if task.symmetries else "orthogonal"
+        )
         options = {
             "hidden": list(hidden),
             "observation_clip": float(self.observation_clip),

@@ -8,7 +8,7 @@ action is tanh(gain * output) with a fixed gain. The form of the paper is the pr
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 from types import MappingProxyType
 from typing import Final, Literal
@@ -29,7 +29,7 @@ from rolecast.policies.symmetry import (
 
 NORMALISE_CHOICES: Final = ("none", "running")
 PARAMETERISATIONS: Final = ("centred", "table3")
-CENTRE_WEIGHTS: Final = ("orthogonal", "identity", "zero")
+CENTRE_WEIGHTS: Final = ("orthogonal", "symmetric", "identity", "zero")
 
 CENTRED_RANGES: Final[Mapping[str, float]] = MappingProxyType(
     {"first": 2.5, "hidden": 0.75, "bias": 0.25, "message": 0.3}
@@ -42,6 +42,9 @@ LINEAR_RANGES: Final[Mapping[str, float]] = MappingProxyType(
 )
 """Half ranges of a linear policy: weights and biases in [-1, 1], as its search was measured with
 normalised observations."""
+
+FIXED_CENTRE_TOLERANCE: Final = 1e-9
+"""Greatest change of a weight of a centre by symmetries that leave it fixed."""
 
 LEAST_SINGULAR_VALUE: Final = 1e-6
 """Least singular value of a tied centre, relative to the largest, that is not rounding."""
@@ -81,11 +84,13 @@ class PolicySettings:
     parameterisation: Literal["centred", "table3"] = "centred"
     """Preset of the three settings below: "centred", or "table3", the paper's plain cube."""
 
-    centre: Literal["orthogonal", "identity", "zero"] | None = None
+    centre: Literal["orthogonal", "symmetric", "identity", "zero"] | None = None
     """Centre of the hidden and output weights. "orthogonal": random orthogonal hidden layers and
-    orthonormal output rows times sqrt(2), drawn from the seed. "identity": the identity pattern.
-    "zero": 0, as first layers and biases always have. Preset "centred": "identity" for HOM,
-    "orthogonal" for an MLP. A linear policy has a first layer only."""
+    orthonormal output rows times sqrt(2), drawn from the seed. "symmetric": the same, but such that
+    the symmetries of the task leave it fixed. "identity": the identity pattern. "zero": 0, as
+    first layers and biases always have. Preset "centred": "identity" for HOM; for an MLP
+    "symmetric" where the task has symmetries, else "orthogonal". A linear policy has a first layer
+    only."""
 
     ranges: Mapping[str, float] | None = None
     """Half ranges by kind: "first", "hidden" and "bias", and the factor "message". Others keep the
@@ -141,15 +146,21 @@ class PolicySettings:
     ) -> ParameterSpace:
         """Return the parameter space of blocks whose weights move under the task's symmetries.
 
+        It has ties only if the symmetries leave its centre fixed.
+
         Raises:
-            ConfigError: weights are to be tied, but no symmetry moves them.
+            ConfigError: weights are to be tied, but have no ties.
         """
-        found = list(moves)
-        if self.tied_weights and not found:
-            name = f"{type(self).__name__}.tied_weights"
-            raise ConfigError(name, True, "false for a task without symmetries that move weights")
+        found, free = list(moves), ParameterSpace(tuple(blocks))
         ties = orbits(found) if found else None
-        return ParameterSpace(tuple(blocks), ties=ties, tied=self.tied_weights)
+        if ties is not None:
+            apart = free.centre - TiedSubspace(ties).projected(free.centre)
+            ties = ties if np.abs(apart).max() < FIXED_CENTRE_TOLERANCE else None
+        if self.tied_weights and ties is None:
+            name = f"{type(self).__name__}.tied_weights"
+            expected = "false for a task without symmetries that leave the centre fixed"
+            raise ConfigError(name, True, expected)
+        return replace(free, ties=ties, tied=self.tied_weights)
 
 
 def require_positive(name: str, value: object) -> None:
@@ -214,9 +225,9 @@ def net_blocks(
         centre = np.zeros((fan_out, fan_in))
         if layer > 0:
             centre = _centre(settings.centre, fan_out, fan_in, layer == last, rng)
-            moves = [moved_matrix(*symmetry.layers[layer]) for symmetry in symmetries]
-            if moves:
-                centre = _fixed_centre(centre, orbits(moves), settings.centre == "orthogonal")
+            if settings.centre == "symmetric" and symmetries:
+                moves = [moved_matrix(*symmetry.layers[layer]) for symmetry in symmetries]
+                centre = _fixed_centre(centre, orbits(moves))
         kind = "first" if layer == 0 else "hidden"
         blocks.append(
             Block(
@@ -245,7 +256,7 @@ def _centre(kind: str, outputs: int, inputs: int, last: bool, rng: np.random.Gen
     """Return the centre [outputs, inputs] of a hidden (or, if last, output) layer's weights."""
     if kind == "zero":
         return np.zeros((outputs, inputs))
-    if kind == "orthogonal":
+    if kind in ("orthogonal", "symmetric"):
         return semi_orthogonal(outputs, inputs, rng) * (sqrt(2.0) if last else 1.0)
     if not last:
         return np.eye(outputs, inputs)
@@ -254,15 +265,13 @@ def _centre(kind: str, outputs: int, inputs: int, last: bool, rng: np.random.Gen
     return pattern
 
 
-def _fixed_centre(centre: Float, ties: Ties, orthogonal: bool) -> Float:
-    """Return the nearest centre [outputs, inputs] with these ties.
+def _fixed_centre(centre: Float, ties: Ties) -> Float:
+    """Return an orthogonal centre [outputs, inputs] with these ties, near a given one.
 
-    An orthogonal one is made orthogonal again: the polar factor of a tied matrix has its ties.
+    It is projected and made orthogonal again: the polar factor of a tied matrix has its ties.
     """
     subspace = TiedSubspace(ties)
     fixed = subspace.projected(centre.ravel()).reshape(centre.shape)
-    if not orthogonal:
-        return fixed
     left, values, right = np.linalg.svd(fixed, full_matrices=False)
     kept = values > LEAST_SINGULAR_VALUE * values.max()
     factor = left[:, kept] @ right[kept] * np.linalg.norm(centre, ord=2)

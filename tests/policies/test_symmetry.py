@@ -26,7 +26,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "hom": ("pred_prey_3", "hom", {}),
     "hom with roles": ("het_pred_prey_3", "hom", {}),
     "small hom": ("pred_prey_3", "hom", {"size": "sm"}),
-    "random centre": ("pred_prey_3", "hom", {"centre": "orthogonal"}),
+    "random centre": ("pred_prey_3", "hom", {"centre": "symmetric"}),
     "mlp": ("pred_prey_3", "mlp", {}),
     "odd mlp": ("pred_prey_6", "mlp", {"hidden": (7, 5)}),
     "drones": ("drone_delivery_3", "hom", {}),
@@ -128,10 +128,19 @@ def test_hom_on_predator_prey_has_57_orbits_of_353_weights() -> None:
     assert (policy.space.dimension, policy.space.size) == (57, 353)
 
 
+def test_a_centre_that_symmetries_move_has_no_ties() -> None:
+    spec = make_task("pred_prey_3").spec
+    assert make_policy("mlp", spec, centre="orthogonal").space.ties is None
+    assert make_policy("mlp", spec).options["centre"] == "symmetric"
+    assert make_policy("mlp", make_task("hopper")).options["centre"] == "orthogonal"
+
+
 def test_ties_need_symmetries() -> None:
     expected = r"MlpConfig.tied_weights is True; expected false for a task without symmetries"
     with pytest.raises(ConfigError, match=expected):
         make_policy("mlp", make_task("hopper"), tied_weights=True)
+    with pytest.raises(ConfigError, match=r"MlpConfig.tied_weights is True; .*leave the centre"):
+        make_policy("mlp", make_task("pred_prey_3"), tied_weights=True, centre="orthogonal")
     with pytest.raises(ConfigError, match=r"HomConfig.tied_weights is 'yes'; expected true or"):
         make_policy("hom", make_task("pred_prey_3"), tied_weights="yes")
 
