@@ -46,6 +46,7 @@ KNOWN_PROBLEMS: Final = (
     FunctionProblem(kind="levy", dimension=100, rotated=True),
 )
 
+LOCAL_SETTINGS: Final = {"configuration": "local"}
 NARROW_SETTINGS: Final = {
     **asdict(POLICY_DEFAULTS),
     "outcome_transform": "signed_sqrt",
@@ -67,15 +68,21 @@ KNOWN_METHODS: Final = (
     ),
     OptimizerMethod(name="local, none", optimizer="local_gp"),
     OptimizerMethod(name="local, found", optimizer="dss_gp_ucb"),
-    OptimizerMethod(name="local, random", optimizer="dss_gp_ucb", graph="random"),
-    OptimizerMethod(name="local, true", optimizer="dss_gp_ucb", graph="true"),
+    OptimizerMethod(
+        name="local, random", optimizer="dss_gp_ucb", settings=LOCAL_SETTINGS, graph="random"
+    ),
+    OptimizerMethod(
+        name="local, true", optimizer="dss_gp_ucb", settings=LOCAL_SETTINGS, graph="true"
+    ),
+    OptimizerMethod(name="given, random", optimizer="dss_gp_ucb", graph="random"),
+    OptimizerMethod(name="given, true", optimizer="dss_gp_ucb", graph="true"),
     OptimizerMethod(
         name="narrow, none", optimizer="local_gp", settings=NARROW_SETTINGS, kinds=("additive",)
     ),
     OptimizerMethod(
         name="narrow, true",
         optimizer="dss_gp_ucb",
-        settings=NARROW_SETTINGS,
+        settings={**NARROW_SETTINGS, **LOCAL_SETTINGS},
         graph="true",
         kinds=("additive",),
     ),
@@ -103,8 +110,9 @@ KNOWN_METHODS: Final = (
         largest=100,
     ),
 )
-"""Families: the local search of black boxes, the same as weights of policies are searched, and the
-global search (with cliques `configuration=paper`, without `gp_ucb`, of equal numbers of points)."""
+"""Families: "given", the default for given cliques; the local search of black boxes, the same as
+weights of policies are searched; and the global search (with cliques `configuration=paper`, without
+`gp_ucb`, of equal numbers of points)."""
 
 
 def function_of(problem: FunctionProblem, seed: int) -> ScaledFunction:

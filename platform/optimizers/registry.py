@@ -126,7 +126,7 @@ def _with_new_names(settings: Mapping[str, Any], known: Collection[str]) -> dict
 
 def _chosen_class(name: str, settings: Mapping[str, Any]) -> type[OptimizerConfig]:
     """Return the config class of a name and of its setting `configuration`, where it has one."""
-    if name not in CONFIGURATIONS or "configuration" not in settings:
+    if name not in CONFIGURATIONS or settings.get("configuration") is None:
         return optimizer_config_class(name)
     classes = CONFIGURATIONS[name]
     rules = {"configuration": one_of(*classes)}

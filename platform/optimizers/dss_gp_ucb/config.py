@@ -1,12 +1,14 @@
-"""Settings of DSS-GP-UCB: the local search with structure, and the paper's global search."""
+"""Settings of DSS-GP-UCB: the local search with structure, and global searches."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 
+from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.core.validation import check, one_of
+from rolecast.core.validation import check, one_of, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.dss_gp_ucb.structure_settings import StructureSettings
 from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES
@@ -15,29 +17,57 @@ from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
+GIVEN_GRAPH_SETTINGS: Final = frozenset(
+    {
+        "configuration",
+        "outcome_transform",
+        "evaluations",
+        "batch_plan",
+        *(field.name for field in fields(StructureSettings)),
+    }
+)
+"""Settings that a search of a black box with given cliques accepts."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DssGpUcbConfig(StructureSettings, LocalGpConfig):
-    """DSS-GP-UCB: structured Bayesian optimisation, local or global as in the paper."""
+    """DSS-GP-UCB: structured Bayesian optimisation, local or global."""
 
-    configuration: str = "local"
+    configuration: str | None = None
     """Search method: "local", the local search with structure; "paper", the paper's global search
     (Algorithm 4) with our caps. "paper" has the settings `beta`, `outcome_transform`, those of
-    structure, `max_points` and `pool`."""
+    structure, `max_points` and `pool`. None: for a black box with given `cliques`, global Thompson
+    sampling clique by clique, which has the settings `cliques` and `outcome_transform`; else
+    "local"."""
 
     def __post_init__(self) -> None:
         StructureSettings.__post_init__(self)
         LocalGpConfig.__post_init__(self)
-        check(type(self).__name__, vars(self), {"configuration": one_of("local")})
+        check(type(self).__name__, vars(self), {"configuration": or_none(one_of("local"))})
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser.
 
         Raises:
-            ConfigError: a clique is empty, repeats a dimension or names one that is not there.
+            ConfigError: a clique is empty, repeats a dimension or names one that is not there; or a
+                setting of the local search is given beside the cliques of a black box.
         """
-        self.checked_cliques(dimension)
-        return super().build(dimension=dimension, seed=seed)
+        cliques = self.checked_cliques(dimension)
+        if cliques is None or self.groups is not None or self.configuration is not None:
+            return super().build(dimension=dimension, seed=seed)
+        from rolecast.platform.optimizers.dss_gp_ucb.clique_search import CliqueSearch
+
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in GIVEN_GRAPH_SETTINGS and value != field.default:
+                expected = "configuration local where the cliques of a black box are given"
+                raise ConfigError(f"{type(self).__name__}.{field.name}", value, expected)
+        return CliqueSearch(
+            dimension=dimension,
+            seed=seed,
+            cliques=cliques,
+            outcome_transform=self.outcome_transform,
+        )
 
     def surrogate_cliques(self) -> Sequence[Sequence[int]] | None:
         """Return the cliques of the surrogate's second term; None for none."""
@@ -66,7 +96,7 @@ class PaperDssGpUcbConfig(StructureSettings):
     """
 
     configuration: str = "paper"
-    """Search method, "paper"; `DssGpUcbConfig` is "local"."""
+    """Search method, "paper"; `DssGpUcbConfig` has the others."""
 
     beta: float = 0.2
     """Exploration factor of the upper confidence bound, above 0: beta_t = beta d log(2 t). Here t

@@ -49,8 +49,9 @@ FOREST: Final[dict[str, Any]] = {
 
 SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
     "dss_gp_ucb": [
-        {**LOCAL, "cliques": CLIQUES},
-        {"cliques": CLIQUES, "acquisition": "log_ei"},
+        {**LOCAL, "configuration": "local", "cliques": CLIQUES},
+        {"configuration": "local", "cliques": CLIQUES, "acquisition": "log_ei"},
+        {"cliques": CLIQUES},
         {"configuration": "paper", "cliques": CLIQUES, "pool": 32, "max_points": 60},
     ],
     "local_gp": [

@@ -80,7 +80,8 @@ def test_a_count_is_an_integer(settings: dict[str, Any]) -> None:
 def test_without_cliques_it_is_the_local_search(reach: dict[str, Any]) -> None:
     plain = asked_by("local_gp", **reach)
     np.testing.assert_array_equal(asked_by("dss_gp_ucb", **reach), plain)
-    single = asked_by("dss_gp_ucb", **reach, cliques=((0,), (1,), (2,), (3,), (4,), (5,)))
+    alone = ((0,), (1,), (2,), (3,), (4,), (5,))
+    single = asked_by("dss_gp_ucb", **reach, configuration="local", cliques=alone)
     np.testing.assert_array_equal(single, plain)
 
 

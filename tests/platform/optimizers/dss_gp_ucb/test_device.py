@@ -32,8 +32,8 @@ def run(*searches: Optimizer, batches: range) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"cliques": CLIQUES},
-        {"cliques": CLIQUES, "acquisition": "thompson"},
+        {"configuration": "local", "cliques": CLIQUES},
+        {"configuration": "local", "cliques": CLIQUES, "acquisition": "thompson"},
         {"acquisition": "ucb"},
         {"cliques": CLIQUES, "acquisition": "log_ei", "groups": tuple(range(D))},
     ],
