@@ -78,7 +78,8 @@ def test_every_reward_setting_is_an_option_of_three_commands(
     rolecast_command: Command, tmp_path: Path
 ) -> None:
     words = (*REWARDS, "--flush-on-end")
-    assert {f"--{name.replace('_', '-')}" for name in REWARD_OPTIONS} <= {*words}
+    options = {f"--{name.replace('_', '-')}" for name in REWARD_OPTIONS}
+    assert options <= {*words, "--survival"}  # of robots alone: the test below
     out = tmp_path / "run"
     searched = ("search", "pred_prey_3", *SMALL, *words, "--optimizer", "random", "--out", out)
     assert only_json(rolecast_command(*searched, "--json"))["task"] == REWARDS_ID
@@ -95,6 +96,27 @@ def test_every_reward_setting_is_an_option_of_three_commands(
     ended = rolecast_command("evaluate", out, "--episodes", "50")
     assert "paid as" in ended.stdout
     assert rolecast_command("render", out, "--out", tmp_path / "hunt.png").returncode == 0
+
+
+def test_the_survival_bonus_is_an_option_of_three_commands(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    words = ("--evaluations", "4", "--episodes", "1", "--batch-size", "2", "--workers", "0")
+    searched = ("search", "hopper", "--policy", "linear", *words, "--optimizer", "random")
+    told = only_json(rolecast_command(*searched, "--survival", "0", "--out", out, "--json"))
+    assert told["task"] == "hopper?survival=0.0"
+    told = only_json(rolecast_command("evaluate", out, "--episodes", "3", "--json"))
+    assert told["observed_return_mean"] < told["episode_return_mean"]
+    told = only_json(
+        rolecast_command("evaluate", out, "--episodes", "3", "--survival", "1", "--json")
+    )
+    assert told["observed_return_mean"] == told["episode_return_mean"]
+    told = only_json(rolecast_command("check-task", "hopper", "--survival", "0", "--json"))
+    assert told["id"] == "hopper?survival=0.0"
+    refused = rolecast_command("check-task", "pred_prey_3", "--survival", "0")
+    assert refused.returncode == 2
+    assert "survival" in refused.stderr
 
 
 def test_a_single_episode_is_told_without_an_error(rolecast_command: Command) -> None:
