@@ -54,8 +54,7 @@ def symmetry_deviation(task: BatchedTask, symmetry: Symmetry) -> SymmetryDeviati
     """
     spec = task.spec
     rng = np.random.default_rng(0)
-    places, _ = index_and_sign(symmetry.observation)
-    signs = index_and_sign(symmetry.observation)[1]
+    places, signs = index_and_sign(symmetry.observation)
     worst = SymmetryDeviation(standard_errors=0.0, where="no mean")
     names = [f"observation entry {k}" for k in range(spec.observation_size)]
     names = [f"mean of {name}" for name in names] + [f"mean square of {name}" for name in names]
