@@ -192,7 +192,7 @@ class CliqueGp:
         return {
             "fitted": self._fitted,
             "places": {name: list(places) for name, places in self._places.items()},
-            "evidence": dict(self._evidence),
+            "evidence": {name: float(value) for name, value in self._evidence.items()},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
