@@ -36,17 +36,8 @@ class LinearConfig(PolicySettings):
             outputs=task.action_size,
         )
         settings = self.resolve(1.0 if task.agents == 1 else 10.0, "zero", LINEAR_RANGES)
-        options = {
-            "observation_clip": float(self.observation_clip),
-            "normalise": self.normalise,
-            "parameterisation": self.parameterisation,
-            "centre": settings.centre,
-            "ranges": dict(settings.ranges),
-            "output_gain": settings.output_gain,
-            "tied_weights": self.tied_weights,
-            "seed": seed,
-        }
-        return LinearPolicy(task, net, shared_space(self, task, net, settings, seed), options)
+        space = shared_space(self, task, net, settings, seed)
+        return LinearPolicy(task, net, space, self.recorded(settings, seed))
 
 
 class LinearPolicy(MlpPolicy):

@@ -59,17 +59,7 @@ class MlpConfig(PolicySettings):
         settings = self.resolve(
             1.0 if task.agents == 1 else 10.0, "symmetric" if task.symmetries else "orthogonal"
         )
-        options = {
-            "hidden": list(hidden),
-            "observation_clip": float(self.observation_clip),
-            "normalise": self.normalise,
-            "parameterisation": self.parameterisation,
-            "centre": settings.centre,
-            "ranges": dict(settings.ranges),
-            "output_gain": settings.output_gain,
-            "tied_weights": self.tied_weights,
-            "seed": seed,
-        }
+        options = {"hidden": list(hidden), **self.recorded(settings, seed)}
         return MlpPolicy(task, net, shared_space(self, task, net, settings, seed), options)
 
 

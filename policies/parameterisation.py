@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -138,6 +138,19 @@ class PolicySettings:
             ranges=dict(preset) | {kind: float(x) for kind, x in (self.ranges or {}).items()},
             output_gain=float(gain),
         )
+
+    def recorded(self, settings: Parameterisation, seed: int) -> dict[str, Any]:
+        """Return these settings, resolved, as JSON values of the options of a policy."""
+        return {
+            "observation_clip": float(self.observation_clip),
+            "normalise": self.normalise,
+            "parameterisation": self.parameterisation,
+            "centre": settings.centre,
+            "ranges": dict(settings.ranges),
+            "output_gain": settings.output_gain,
+            "tied_weights": self.tied_weights,
+            "seed": seed,
+        }
 
     def space(
         self,

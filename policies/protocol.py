@@ -64,3 +64,12 @@ class HintsAtSettings(Protocol):
 
         A hint is taken where the optimiser has the setting and the user gave none (None).
         """
+
+
+@runtime_checkable
+class RemarksOnTask(Protocol):
+    """Policy that knows when it does not suit the task that it was made for."""
+
+    @property
+    def remark(self) -> str | None:
+        """One sentence that a search tells; None where the policy suits the task."""

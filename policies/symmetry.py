@@ -148,8 +148,15 @@ class TiedSubspace:
         orbit = self._orbit[rows]
         self.basis[rows, orbit] = self._signs[rows] / np.sqrt(self._sizes[orbit])
 
+    def part(self, points: Float) -> Float:
+        """Return the part of points [..., D] in the subspace, by its basis."""
+        return np.asarray((points @ self.basis) @ self.basis.T)
+
     def projected(self, deviations: ArrayLike) -> Float:
-        """Return the nearest deviations [..., D] in the subspace: signed means over orbits."""
+        """Return `part` of deviations [..., D] by signed means over orbits.
+
+        Tied entries are equal to the last bit, and what is tied already stays as it is.
+        """
         signed = np.asarray(deviations, dtype=np.float64) * self._signs
         rows = signed.reshape(-1, signed.shape[-1])
         means = [np.bincount(self._orbit, row) / self._sizes for row in rows]

@@ -17,7 +17,7 @@ from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search import policy_hints
 from rolecast.platform.search.budget import Budget
 from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
-from rolecast.policies.protocol import Policy
+from rolecast.policies.protocol import Policy, RemarksOnTask
 from rolecast.policies.registry import make_policy
 
 TaskSource = str | Callable[..., Any]
@@ -205,14 +205,7 @@ def described(plan: Plan) -> str:
 
 def remark(plan: Plan) -> str | None:
     """Return a sentence about a policy that does not suit the task; None if there is none."""
-    if plan.policy.name != "hom" or plan.task.spec.agents > 1:
-        return None
-    nets = plan.policy.space.nets
-    used = nets["update"].stop - nets["update"].start
-    return (
-        f"policy hom has one agent here, whose roles and messages have no use: {used} of its "
-        f"{plan.dimension} parameters can act; expected --policy linear or mlp"
-    )
+    return plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
 
 
 def with_budget(

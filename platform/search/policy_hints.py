@@ -2,8 +2,8 @@
 
 An optimiser that can use such knowledge has a field for it, None by default. Filled in here are
 `groups`, weights that read the same input, `ties`, weights that the task's symmetries exchange,
-`outcome_transform`, which suits returns whose noise
-grows with them, and the structure found at states that a policy meets.
+`outcome_transform`, which suits returns whose noise grows with them, and the structure found at
+states that a policy meets.
 """
 
 from collections.abc import Mapping

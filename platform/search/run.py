@@ -124,9 +124,7 @@ def resume(
     if not isinstance(run.get("search"), dict):
         raise RequestError(f"{folder.run_file} is damaged: it has no settings")
     config = SearchConfig.from_json(run["search"])
-    # The centre that the run began with, should defaults have changed since.
-    begun = {key: run["policy"]["options"][key] for key in ("centre",) if _recorded(run, key)}
-    config = replace(config, policy_options={**begun, **config.policy_options})
+    config = replace(config, policy_options={**_recorded_centre(run), **config.policy_options})
     folder.lock()
     try:
         batches = folder.read_batches()
@@ -151,11 +149,13 @@ def resume(
     return _run(plan, folder, backend, progress or Silent())
 
 
-def _recorded(run: Mapping[str, Any], option: str) -> bool:
-    """Whether a run's record has an option of its policy."""
+def _recorded_centre(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the centre of the policy that a run began with, should defaults have changed since."""
     policy = run.get("policy")
     options = policy.get("options") if isinstance(policy, dict) else None
-    return isinstance(options, dict) and option in options
+    if not isinstance(options, dict) or "centre" not in options:
+        return {}
+    return {"centre": options["centre"]}
 
 
 def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:

@@ -128,14 +128,7 @@ class HomConfig(PolicySettings):
             "edges": self.edges,
             "message_width": width,
             "message_reads": self.message_reads,
-            "observation_clip": float(self.observation_clip),
-            "normalise": self.normalise,
-            "parameterisation": self.parameterisation,
-            "centre": settings.centre,
-            "ranges": dict(settings.ranges),
-            "output_gain": settings.output_gain,
-            "tied_weights": self.tied_weights,
-            "seed": seed,
+            **self.recorded(settings, seed),
         }
         followed = [one for one in task.symmetries if roles or not one.exchanges_agents]
         moves = [net_symmetries(model, symmetry) for symmetry in followed]

@@ -56,6 +56,18 @@ class HomPolicy:
     def _squash(self, outputs: Float) -> Float:
         return np.asarray(np.tanh(self.model.settings.output_gain * outputs))
 
+    @property
+    def remark(self) -> str | None:
+        """A sentence for one agent, whose roles and messages have no use; else None."""
+        if self.model.agents > 1:
+            return None
+        update = self.space.nets["update"]
+        return (
+            "policy hom has one agent here, whose roles and messages have no use: "
+            f"{update.stop - update.start} of its {self.space.dimension} parameters can act; "
+            "expected --policy linear or mlp"
+        )
+
     def relaxed_act(
         self,
         weights: "Tensor",

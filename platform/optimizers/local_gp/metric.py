@@ -114,7 +114,7 @@ class Metric:
         if self._subspace is None or not (self.symmetric or self._undecided):
             return drawn
         basis = self._subspace.basis
-        inside = (drawn @ basis) @ basis.T
+        inside = self._subspace.part(drawn)
         # Mean squares of a draw as it is, and of its part in the subspace.
         whole, within = radius**2, float((np.square(shape)[:, None] * np.square(basis)).sum())
         if self._undecided:
@@ -134,7 +134,7 @@ class Metric:
         """Return the part of points [..., D] in the subspace, once symmetries are accepted."""
         if self._subspace is None or not self.symmetric:
             return points
-        return np.asarray((points @ self._subspace.basis) @ self._subspace.basis.T)
+        return self._subspace.part(points)
 
     def update(self, data: Observations, radius: float) -> None:
         """Fit the relevance to the latest evaluations; inputs are in units of the radius.
