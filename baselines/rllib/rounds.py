@@ -43,6 +43,9 @@ class JointAlgorithm(Algorithm):
     pause_at: int | None = None
     """Env steps at which one `train()` ends; None to end after one round."""
 
+    budget: int | None = None
+    """Env steps of the whole training, to which the last round is cut; None for no end."""
+
     patience_s: float = RESTARTS_WAITED
     """Seconds that a round waits for runners to come back when none answered."""
 
@@ -122,12 +125,12 @@ class JointAlgorithm(Algorithm):
             RunError: a task failed, or no runner answered and none came back within `patience_s`.
         """
         runners = max(self.settings.num_env_runners, 1)
-        call = partial(
-            _collect,
-            steps=self.settings.get_rollout_fragment_length(),
-            env_steps=self.env_steps,
-            stride=runners * self.settings.num_envs_per_env_runner,
-        )
+        stride = runners * self.settings.num_envs_per_env_runner
+        steps = self.settings.get_rollout_fragment_length()
+        left = (self.budget or 0) - self.env_steps
+        if left > 0:
+            steps = min(steps, -(-left // stride))
+        call = partial(_collect, steps=steps, env_steps=self.env_steps, stride=stride)
         patience = time.monotonic() + self.patience_s
         while True:
             answers = self._ask(call)

@@ -86,6 +86,7 @@ class LearnerTrial:
         config.reporting(min_sample_timesteps_per_iteration=0, min_time_s_per_iteration=0)
         self._name, self._settings = name, dict(settings)
         self._algorithm: Any = config.build_algo()
+        self._algorithm.budget = env_steps
         self._env_steps = 0
 
     @property

@@ -76,3 +76,24 @@ def test_a_short_budget_shortens_the_warm_up_that_nobody_asked_for() -> None:
     config = trial._algorithm.config
     assert config.num_steps_sampled_before_learning_starts == config.random_steps == 40
     trial.close()
+
+
+@pytest.mark.parametrize("name", ["td3", "ppo"])
+def test_a_trial_ends_at_its_budget(name: str) -> None:
+    """400 steps are no whole number of rounds; the last one is cut."""
+    settings = ON_POLICY | {"train_batch_size_per_learner": 150} if name == "ppo" else SETTINGS
+    settings = settings | ({"rollout_fragment_length": 150} if name == "td3" else {})
+    trial = METHODS[name].start(TASK, settings, seed=1, workers=0, env_steps=400)
+    assert trial.train(160).env_steps == 300  # points on the way cut nothing
+    assert trial.train(400).env_steps == 400
+    trial.close()
+
+
+def test_a_last_batch_below_a_minibatch_is_not_learned_from() -> None:
+    settings = ON_POLICY | {"train_batch_size_per_learner": 198, "minibatch_size": 6}
+    trial = METHODS["ppo"].start(TASK, settings, seed=1, workers=0, env_steps=400)
+    trial.train(396)
+    _, before = trial.policy()
+    assert trial.train(400).env_steps == 400
+    np.testing.assert_array_equal(trial.policy()[1], before)
+    trial.close()
