@@ -186,7 +186,7 @@ class PPO(JointAlgorithm, ppo.PPO):
         env_steps = sum(fragment.env_steps for fragment in fragments)
         self.log_round(env_steps, [end for fragment in fragments for end in fragment.ended])
         self.env_steps += env_steps
-        if env_steps < self.config.minibatch_size:  # what is left of a budget may be too little
+        if env_steps < self.settings.minibatch_size:  # what is left of a budget may be too little
             return
         with self.metrics.log_time((TIMERS, LEARNER_UPDATE_TIMER)):
             self._learn(side_by_side(fragments))

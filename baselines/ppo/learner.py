@@ -14,6 +14,7 @@ from ray.rllib.evaluation.postprocessing import Postprocessing
 from torch import Tensor, nn
 
 from rolecast.baselines.ppo.module import PPOModule
+from rolecast.baselines.rllib.settings import root_seed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -128,7 +129,7 @@ class PPOLearner(PPOTorchLearner):
     def build(self) -> None:
         """Build networks and optimisers, and the generator that shuffles."""
         super().build()
-        self._shuffler = np.random.default_rng([self.config.seed or 0, 1])
+        self._shuffler = np.random.default_rng([root_seed(self.config.seed), 1])
 
     def configure_optimizers_for_module(self, module_id: str, config: Any = None) -> None:
         """Register Adam for the policy and Adam for the critic."""

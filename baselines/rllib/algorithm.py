@@ -20,7 +20,7 @@ from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.replay import Batch, ReplayBuffer
 from rolecast.baselines.rllib.rounds import PROGRESS_COMPONENT, JointAlgorithm
 from rolecast.baselines.rllib.runner import JointEnvRunner
-from rolecast.baselines.rllib.settings import NamedSettings
+from rolecast.baselines.rllib.settings import NamedSettings, root_seed
 from rolecast.baselines.rllib.transitions import Fragment, joined
 from rolecast.core.validation import (
     BOOLEAN_VALUE,
@@ -173,8 +173,7 @@ class OffPolicy(JointAlgorithm):
         """Make runners, learner and replay."""
         super().setup(config)
         settings = self.settings
-        seed = 0 if settings.seed is None else int(settings.seed)
-        self.replay = ReplayBuffer(settings.replay_capacity, seed)
+        self.replay = ReplayBuffer(settings.replay_capacity, root_seed(settings.seed))
         self._owed = 0.0
 
     @property

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from rolecast.baselines.rllib.adam import FusedAdam
 from rolecast.baselines.rllib.module import JointModule
 from rolecast.baselines.rllib.replay import Batch
+from rolecast.baselines.rllib.settings import root_seed
 from rolecast.core.errors import RunError
 
 Tensors = Mapping[str, Tensor]
@@ -145,8 +146,7 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
         """Updates so far."""
         self.losses: dict[str, Tensor] = {}
         """Losses of the last update, by name."""
-        seed = 0 if self.config.seed is None else int(self.config.seed)
-        self.generator = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(root_seed(self.config.seed))
         self._groups: dict[str, tuple[FusedAdam, list[nn.Parameter]]] = {}
         super().build()
 

@@ -23,6 +23,7 @@ from ray.rllib.utils.metrics import (
 
 from rolecast.baselines.rllib.environments import check_fit, joint_spaces, task_of
 from rolecast.baselines.rllib.sampler import Act, Sampler
+from rolecast.baselines.rllib.settings import root_seed
 from rolecast.baselines.rllib.transitions import EndedEpisode, Fragment, Transitions
 from rolecast.core.types import Float32
 
@@ -49,8 +50,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         torch.set_num_threads(1)
         # The only runner and the first of several are one and the same.
         index = max((self.worker_index or 0) - 1, 0)
-        seed = 0 if self.config.seed is None else int(self.config.seed)
-        self._stream = (seed, index, 0, int(self.config.in_evaluation))
+        self._stream = (root_seed(self.config.seed), index, 0, int(self.config.in_evaluation))
         self._generator = torch.Generator().manual_seed(
             int(np.random.SeedSequence(self._stream).generate_state(1)[0])
         )
@@ -186,14 +186,17 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         return [(COMPONENT_RL_MODULE, self.module)]
 
     def _explorer(self, env_steps: int, stride: int) -> Act:
-        """Return exploring actions as a function, which counts its steps from `env_steps` on."""
+        """Return exploring actions as a function, which counts its steps from `env_steps` on.
+
+        In evaluation no step is one of the first, whose actions would be uniform.
+        """
         step = env_steps
 
         def act(observations: Float32, memory: Float32) -> Float32:
             nonlocal step
             out = self._net.forward_exploration(
                 {Columns.OBS: torch.from_numpy(observations)},
-                step=step,
+                step=None if self.config.in_evaluation else step,
                 memory=torch.from_numpy(memory),
                 generator=self._generator,
             )

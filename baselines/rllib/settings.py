@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar, Final, Self
 
+import numpy as np
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
@@ -12,6 +13,16 @@ from rolecast.core.validation import Rules, check
 
 SAMPLING_SETTINGS: Final = ("num_envs_per_env_runner", "rollout_fragment_length")
 """How episodes are sampled, as far as a comparison may change it."""
+
+
+def root_seed(seed: int | None) -> int:
+    """Return the seed of `debugging(seed=...)`, or fresh entropy of the system where it is None.
+
+    So trials without a seed differ, as RLlib's own do.
+    """
+    if seed is not None:
+        return int(seed)
+    return int(np.random.SeedSequence().generate_state(1, dtype=np.uint64)[0] >> np.uint64(1))
 
 
 class NamedSettings(AlgorithmConfig):

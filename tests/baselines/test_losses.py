@@ -196,3 +196,24 @@ def test_the_gradient_of_a_step_is_the_slope_of_its_loss(name: str, part: str) -
     gradient = torch.autograd.grad(loss(0.0), parameters)
     assert abs(slope) > 1e-3
     assert parameters_to_vector(gradient) @ direction == pytest.approx(slope, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", WITH_ACTOR)
+def test_a_subclass_that_overrides_a_loss_trains_with_it(name: str) -> None:
+    """Whatever path updates take, it is the overridden loss whose gradient they follow."""
+    config = algorithm_config(name)()
+
+    class Frozen(config.LEARNER):  # type: ignore[misc,name-defined]  # made of a registry's class
+        def actor_loss(self, batch: Any) -> torch.Tensor:
+            loss: torch.Tensor = super().actor_loss(batch)
+            return 0.0 * loss
+
+    class Config(type(config)):  # type: ignore[misc]  # the same
+        LEARNER = Frozen
+
+    own = Config().training(hidden=(6,), critic_hidden=(5,), policy_delay=1)
+    one = make_learner(own, agents_of(name), OBSERVED, ACTED)
+    before = [parameter.clone() for parameter in one.net.actor.parameters()]
+    one.update_fast([make_batch(12, agents_of(name), OBSERVED, ACTED)] * 3)
+    for old, new in zip(before, one.net.actor.parameters(), strict=True):
+        torch.testing.assert_close(old, new, rtol=0, atol=0)

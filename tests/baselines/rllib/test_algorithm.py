@@ -7,7 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from rolecast.baselines.registry import algorithm_config
 from rolecast.core.errors import RequestError, RunError
@@ -208,4 +210,38 @@ def test_a_part_of_an_env_step_is_sampled_whole() -> None:
     algorithm = build_tiny()
     (transitions,) = algorithm.env_runner.sample(num_timesteps=7.5)
     assert len(transitions) == 8
+    algorithm.stop()
+
+
+def test_without_a_seed_two_algorithms_differ_and_with_one_they_do_not() -> None:
+    """Of the steps before the first update, which depend on no network: episodes and noise."""
+
+    def sampled(seed: int | None) -> Any:
+        algorithm = build_tiny().config.copy(copy_frozen=False).debugging(seed=seed).build_algo()
+        (transitions,) = algorithm.env_runner.sample(num_timesteps=8)
+        numbers = algorithm.learner_group.foreach_learner(lambda one: one.generator.initial_seed())
+        drawn = algorithm.replay.get_state()["random"]["state"]["state"]
+        algorithm.stop()
+        return (
+            transitions.actions.tolist(),
+            transitions.observations.tolist(),
+            [answer.get() for answer in numbers],
+            drawn,
+        )
+
+    first, second = sampled(None), sampled(None)
+    assert all(one != other for one, other in zip(first, second, strict=True))
+    assert sampled(5) == sampled(5)
+
+
+def test_an_exploring_evaluation_plays_the_policy_from_its_first_step() -> None:
+    """Uniform actions are for the first steps of training alone."""
+    config = build_tiny().config.copy(copy_frozen=False).training(exploration_noise=0.0)
+    config.evaluation(evaluation_interval=1, evaluation_duration=1)
+    algorithm = config.build_algo()
+    runner = algorithm.eval_env_runner_group.local_env_runner
+    (transitions,) = runner.sample(num_timesteps=6)
+    seen = {"obs": torch.from_numpy(transitions.observations)}
+    wanted = runner._net.forward_inference(seen)["actions"].numpy()
+    np.testing.assert_allclose(transitions.actions, wanted, rtol=1e-5, atol=1e-6)
     algorithm.stop()
