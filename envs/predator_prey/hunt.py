@@ -41,7 +41,7 @@ class Hunt:
     """Positions [l, 2] of the landmarks."""
 
     rewards: Float
-    """Team reward [T] of each step."""
+    """Team reward [T] of each step; of a single state none, and no caption tells them."""
 
     sizes: tuple[float, float, float]
     """Radii of a predator, a prey and a landmark."""
@@ -81,8 +81,10 @@ def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
     if earned > 0:
         axes.patch.set_facecolor("#FFF6E0")
     drawing.text(0.02, 0.965, title, color=TITLE_COLOUR, size=9, weight="bold")
-    caption = f"step {step} of {len(hunt.rewards)}    reward {earned:+.0f}    return {total:.0f}"
-    drawing.text(0.02, 0.935, caption, color=CAPTION_COLOUR, size=9, family="monospace")
+    if len(hunt.rewards):
+        steps = f"step {step} of {len(hunt.rewards)}"
+        caption = f"{steps}    reward {earned:+.0f}    return {total:.0f}"
+        drawing.text(0.02, 0.935, caption, color=CAPTION_COLOUR, size=9, family="monospace")
     canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib's canvases have no types
     pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]  # as above
     return Image.fromarray(pixels[..., :3])

@@ -19,7 +19,6 @@ from rolecast.envs.predator_prey.physics import (
     transition,
 )
 from rolecast.envs.predator_prey.prey import prey_policy
-from rolecast.envs.predator_prey.render import draw
 from rolecast.envs.predator_prey.symmetry import symmetries
 from rolecast.envs.spec import TaskSpec
 
@@ -161,7 +160,8 @@ class PredatorPreyTask:
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return a picture [H, W, 3] of the current state of one episode."""
-        return draw(self.params, self.positions[episode])
+        still = self.snapshot(episode)[None]
+        return self.draw_moment(still, np.zeros(0), 0, f"step {self.steps}")
 
     def snapshot(self, episode: int) -> Float:
         """Return the current positions [m, 2] of an episode."""

@@ -83,19 +83,13 @@ def test_the_picture_shows_every_kind_where_it_is() -> None:
     task.reset(SEEDS)
     task.positions[0] = [(-1, -1), (-1, 0), (-1, 1), (1, 1), (1, 0), (1, -1)]
     picture = task.frame(0)
-    assert picture.shape == (320, 320, 3)
+    assert picture.shape == (520, 480, 3)
     assert picture.dtype == np.uint8
-    low, high = 53, 266  # pixels of -1 and 1 in [-1.5, 1.5]
-    red, green, grey, white = (
-        picture[high, low],
-        picture[low, high],
-        picture[high, high],
-        picture[160, 160],
-    )
-    assert red[0] > red[1]
-    assert green[1] > green[0]
-    assert len(set(grey)) == 1
-    assert (white == 255).all()
+    left, right, top, bottom = 62, 417, 102, 456  # pixels of -1 and 1 in [-1.3, 1.3]
+    assert picture[bottom, left].tolist() == [0x00, 0x72, 0xB2]
+    assert picture[top, right].tolist() == [0xD5, 0x5E, 0x00]
+    assert picture[bottom, right].tolist() == [0xD9] * 3
+    assert picture[279, 240].tolist() == [255] * 3
 
 
 @pytest.mark.parametrize(
