@@ -200,13 +200,12 @@ def baselines_ledger(
                 say(f"{'there ' if trial.key in done else 'to run'}  {trial.key}")
         return
     from rolecast.benchmarks.experiment_table import forget_trials
-    from rolecast.benchmarks.ledger_page import write_files
 
     if fresh:
         forget_trials(trials, path, warn)
     rows = ledger.run_ledger(trials, path, processes=processes, note=warn)
     searches = read_rows(folder / "main.json")
-    written = [path, *write_files(rows, folder, page=page, searches=searches)]
+    written = [path, *ledger.write_files(rows, folder, page=page, searches=searches)]
     tell(rows, written, json=json)
 
 
@@ -225,19 +224,15 @@ def competitors_table(
 
     A finished cell is kept in competitors.json at once and not computed again.
     """
-    from rolecast.benchmarks.functions.published_page import PUBLISHED_TABLE
-    from rolecast.benchmarks.functions.published_suite import published_runs, quick_published_runs
+    from rolecast.benchmarks.functions.published import (
+        PUBLISHED_TABLE,
+        published_runs,
+        quick_published_runs,
+    )
 
     runs = quick_published_runs() if quick else published_runs(seeds)
-    run_table(
-        PUBLISHED_TABLE,
-        runs,
-        only,
-        folder_of(out, quick=quick),
-        processes=processes,
-        json=json,
-        fresh=fresh,
-    )
+    folder = folder_of(out, quick=quick)
+    run_table(PUBLISHED_TABLE, runs, only, folder, processes=processes, json=json, fresh=fresh)
 
 
 @app.command("envs")
@@ -307,12 +302,7 @@ def proposals_table(
     from rolecast.benchmarks import proposals as table
 
     runs = table.quick_proposal_runs() if quick else table.proposal_runs()
+    folder = folder_of(out, quick=quick)
     run_table(
-        table.PROPOSALS_TABLE,
-        runs,
-        only,
-        folder_of(out, quick=quick),
-        processes=processes,
-        json=json,
-        fresh=fresh,
+        table.PROPOSALS_TABLE, runs, only, folder, processes=processes, json=json, fresh=fresh
     )

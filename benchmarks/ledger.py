@@ -1,7 +1,8 @@
-"""The trainings of the ledger: what is known of each elsewhere, and the rows that they become."""
+"""The ledger: rows of its trainings, its region of docs/baselines.md, a picture a heading."""
 
+import os
+import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -13,103 +14,36 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.result_table import Row, place
+from rolecast.benchmarks.main_table import seeds_of, team_yardsticks
+from rolecast.benchmarks.result_table import (
+    UNFINISHED_KEY,
+    Row,
+    fill_region,
+    markdown_table,
+    place,
+    sets_text,
+    slug,
+)
+from rolecast.core.files import write_bytes
+from rolecast.platform.reports.comparison.paper import paper_number
+from rolecast.platform.reports.comparison.table import number
+from rolecast.platform.reports.curves import Trained, thousands, training_curves
+from rolecast.platform.reports.style import png
+from rolecast.platform.search.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
-from rolecast.platform.tuning.methods import LearnerMethod
-from rolecast.tune_configs.ledger import LEDGER_LEARNERS, QUICK_EXPERIMENT, TABLE
+from rolecast.platform.tuning.methods import LearnerMethod, Method
+from rolecast.platform.tuning.rewards import DENSE_REWARD
+from rolecast.tune_configs.ledger import (
+    KNOWN_RETURNS,
+    LEDGER_LEARNERS,
+    QUICK_EXPERIMENT,
+    TABLE,
+    tuning_of,
+)
 
 LEDGER_FILTERS: Final = ("arena", "contestant", "seed")
 """Kinds of filter: "arena" is a heading, "contestant" a learner's label."""
-
-AUTHORS_TUNING: Final = "none: its authors' settings"
-TEAM_TUNING: Final = "exploration and pace of updates chosen on predator-prey (its README)"
-GAME_TUNING: Final = "nets, rates and pace for both games, the same for all; a handful of runs"
-
-LEARNER_TUNING: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ("maddpg", "facmac", "comix", "covdn", "facmac nonmonotonic", "independent ddpg"),
-            TEAM_TUNING,
-        ),
-        "ddpg tianshou": "none: those of Tianshou's benchmark",
-        "td3 2018": "none: those of its authors' paper, not of their later code",
-    }
-)
-"""Label to what was spent on choosing settings; `AUTHORS_TUNING` for the others."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownReturns:
-    """What others have reached under a heading, and what was hoped for here."""
-
-    goal: str
-    """What was hoped for, in words."""
-
-    lines: Mapping[str, float] = field(default_factory=dict)
-    """Returns to compare with, by what earns them."""
-
-    published: Mapping[str, str] = field(default_factory=dict)
-    """Label to what others have printed, with budget."""
-
-    source: str = ""
-    """Where that was printed."""
-
-    tuning: str | None = None
-    """What was spent on choosing the settings of all; None for what is said of each learner."""
-
-
-KNOWN_RETURNS: Final[Mapping[str, KnownReturns]] = MappingProxyType(
-    {
-        "Pendulum-v1": KnownReturns(
-            goal="above -200 within 20,000 env steps",
-            lines={"goal": -200.0},
-            published={"ddpg": "-152.1 (20k)", "td3": "-151.9 (20k)", "sac": "-157.0 (20k)"},
-            source="RL Baselines3 Zoo, benchmark.md, one tuned run each, of 750 episodes",
-        ),
-        "hopper, small nets": KnownReturns(
-            goal="within the range of the paper's table 4, which has the same nets and budget"
-        ),
-        "hopper, authors' nets": KnownReturns(
-            goal="within the range of published curves at the same budget",
-            published={
-                "ddpg tianshou": "1272, deviation 663 (200k)",
-                "td3": "887, deviation 649 (200k)",
-                "sac": "3234, deviation 314 (200k)",
-                "ppo": "556, deviation 145 (215k)",
-            },
-            source=(
-                "Tianshou, examples/mujoco/benchmark/Hopper-v3, test_rew_10seeds.csv: mean and "
-                "deviation of 10 seeds, 10 episodes each"
-            ),
-        ),
-        "venture": KnownReturns(
-            goal="centralised learners near the best return 1, independent ones near 0",
-            lines={"best": 1.0, "without trust": 0.0},
-            tuning=GAME_TUNING,
-        ),
-        "venture, defaults": KnownReturns(
-            goal="the same with the defaults for predator-prey, three times as long",
-            lines={"best": 1.0, "without trust": 0.0},
-        ),
-        "ridge": KnownReturns(
-            goal=(
-                "near the best return 1 where the policies climb one joint value together "
-                "(facmac nonmonotonic), and a standstill where each climbs alone"
-            ),
-            lines={"best": 1.0},
-            tuning=GAME_TUNING,
-        ),
-        "ridge, defaults": KnownReturns(
-            goal="the same with the defaults for predator-prey: 2,400 updates in place of 3,200",
-            lines={"best": 1.0},
-        ),
-        "pred_prey_3": KnownReturns(goal="far above random; chase and the searches beside it"),
-        "pred_prey_3, 2M": KnownReturns(goal="what ten times the budget, the paper's, brings"),
-        "Pendulum-v1, quick": KnownReturns(goal="none: it shows that the command works"),
-    }
-)
-"""By heading."""
 
 LEDGER_SECTIONS: Final[Mapping[str, Experiment]] = MappingProxyType(
     {heading: experiments[0] for heading, experiments in TABLE.items()}
@@ -191,11 +125,6 @@ def _error(point: Mapping[str, Any]) -> float:
     return 0.0 if point["test_return_stderr"] is None else float(point["test_return_stderr"])
 
 
-def tuning_of(heading: str, label: str) -> str:
-    """Return what was spent on choosing the settings of a learner under a heading."""
-    return KNOWN_RETURNS[heading].tuning or LEARNER_TUNING.get(label, AUTHORS_TUNING)
-
-
 def _line(row: Row) -> str:
     return f"{row['test_return']:.1f} in {row['train_seconds']:.0f} s"
 
@@ -207,3 +136,195 @@ def _order(row: Row) -> tuple[int, int, int]:
         place(row["contestant"], [*LEDGER_LEARNERS]),
         row["seed"],
     )
+
+
+REGION_BEGIN: Final = "<!-- ledger: begin (written by `rolecast bench baselines`) -->"
+REGION_END: Final = "<!-- ledger: end -->"
+
+LEDGER_HEAD: Final = (
+    "algorithm", "ours, held out", "each seed", "env steps", "parameters", "paper", "published",
+    "tuning", "training, s", "commit",
+)  # fmt: skip
+
+LEDGER_RULE: Final = ("---", "---:", "---", *["---:"] * 3, "---", "---", "---:", "---")
+
+SEARCH_LABELS: Final = ("dss_gp_ucb", "local_gp", "cmaes separable")
+"""Searches that stand beside the learners where the main result table has their task."""
+
+
+def write_files(
+    rows: Sequence[Row], folder: Path, *, page: Path | None, searches: Sequence[Row] = ()
+) -> list[Path]:
+    """Write one picture a heading, and fill the region of a page.
+
+    Args:
+        rows: finished cells, any part of the ledger.
+        folder: of the results; the pictures go there.
+        page: whose region between the marks is replaced; None leaves all pages alone.
+        searches: rows of the main result table, which may be none.
+    Returns:
+        The files written.
+    Raises:
+        RequestError: the page has no such region.
+    """
+    written, parts = [], []
+    for heading in LEDGER_SECTIONS:
+        mine = by_learner(rows, heading)
+        if not mine:
+            continue
+        yardsticks = known_yardsticks(heading)
+        picture = folder / f"baselines_{slug(heading)}.png"
+        drawing = training_curves(
+            {label: [curve(row) for row in mine[label]] for label in mine},
+            yardsticks=yardsticks,
+            title=f"{heading}: mean over seeds, thin: each seed",
+        )
+        write_bytes(picture, png(drawing))
+        written.append(picture)
+        text = _section(heading, mine, yardsticks, searches)
+        if page is not None:
+            link = os.path.relpath(picture, page.parent)
+            text += f"\n![Held-out return of {heading} by env steps]({link})\n"
+        parts.append(text)
+    if page is not None:
+        region = "\n" + "\n".join(parts) + "\n"
+        write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
+        written.append(page)
+    return written
+
+
+def by_learner(rows: Sequence[Row], heading: str) -> dict[str, list[Row]]:
+    """Return the rows under a heading by learner, in the order of the ledger."""
+    found = {
+        label: [row for row in rows if row["arena"] == heading and row["contestant"] == label]
+        for label in _labels(heading)
+    }
+    return {label: mine for label, mine in found.items() if mine}
+
+
+def _labels(heading: str) -> list[str]:
+    return [method.label for method in LEDGER_SECTIONS[heading].methods]
+
+
+def known_yardsticks(heading: str) -> list[Yardstick]:
+    """Return the returns to compare with: those that are known, and of scripted policies."""
+    known = [
+        Yardstick(name=name, mean=value, stderr=None)
+        for name, value in KNOWN_RETURNS[heading].lines.items()
+    ]
+    return known + team_yardsticks(LEDGER_SECTIONS[heading].tasks[0])
+
+
+def paper_text(heading: str, label: str) -> str:
+    """Return what the DSS-GP-UCB paper prints for the same task, net and budget; "-" if nothing."""
+    experiment = LEDGER_SECTIONS[heading]
+    method = experiment.method(label)
+    assert isinstance(method, LearnerMethod)
+    found = paper_number(experiment.tasks[0], DENSE_REWARD, method.algorithm, method.policy)
+    return "-" if found is None else f"{found.text} (table {found.table})"
+
+
+def ledger_row(heading: str, label: str, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return a line of the ledger: what is printed elsewhere, and ours with seeds and error.
+
+    Trainings that are not over count only where none of the contestant is.
+    """
+    over = [row for row in rows if not row.get(UNFINISHED_KEY)]
+    rows = over or rows
+    part = "" if over else f" of {LEDGER_SECTIONS[heading].env_steps:,}"
+    returns = [row["test_return"] for row in rows]
+    error = (
+        f" ± {number(statistics.stdev(returns) / len(returns) ** 0.5)}" if len(returns) > 1 else ""
+    )
+    commits = sorted({each for row in rows for each in (row["commit"] or "").split()})
+    return (
+        label,
+        f"**{number(statistics.fmean(returns))}**{error}",
+        ", ".join(number(value) for value in returns),
+        f"{max(row['env_steps'] for row in rows):,}{part}",
+        f"{rows[0]['parameters']:,}",
+        paper_text(heading, label),
+        KNOWN_RETURNS[heading].published.get(label, "-"),
+        rows[0]["tuning"],
+        f"{statistics.fmean(row['train_seconds'] for row in rows):,.0f}",
+        " ".join(commits) or "-",
+    )
+
+
+def _section(
+    heading: str,
+    rows: Mapping[str, Sequence[Row]],
+    yardsticks: Sequence[Yardstick],
+    searches: Sequence[Row],
+) -> str:
+    experiment, known = LEDGER_SECTIONS[heading], KNOWN_RETURNS[heading]
+    every = [row for mine in rows.values() for row in mine]
+    seeds = sorted({row["seed"] for row in every})
+    learners = [ledger_row(heading, label, mine) for label, mine in rows.items()]
+    lines = [
+        f"## {heading}",
+        "",
+        f"`{experiment.tasks[0]}`, {_nets(experiment)}, {experiment.env_steps:,} env steps, dense "
+        f"reward, seeds {', '.join(map(str, seeds))}, {experiment.final_test_episodes:,} held-out "
+        f"episodes of {sets_text(every)} at the end. Hoped for: {known.goal}.",
+        "",
+        markdown_table(LEDGER_HEAD, learners, LEDGER_RULE),
+        "",
+    ]
+    if known.source:
+        lines += [f"Published: {known.source}.", ""]
+    shown = [
+        row
+        for row in searches
+        if row["arena"] == experiment.tasks[0] and row["contestant"] in SEARCH_LABELS
+    ]
+    beside = [f"{each.name} {each.text}" for each in yardsticks]
+    beside += _searches(experiment.tasks[0], shown)
+    sets = ["scripted policies on the sealed set"] if len(yardsticks) > len(known.lines) else []
+    sets += [f"searches on {sets_text(shown)}"] if shown else []
+    if beside:
+        note = f" ({'; '.join(sets)})" if sets else ""
+        lines += [f"Beside them{note}: {'; '.join(beside)}.", ""]
+    missing = [label for label in _labels(heading) if label not in rows]
+    if missing:
+        lines += [f"Not run yet: {', '.join(missing)}.", ""]
+    return "\n".join(lines)
+
+
+def _nets(experiment: Experiment) -> str:
+    """Say what nets and settings all have."""
+    first, *others = [dict(_settings(method)) for method in experiment.methods]
+    shared = {
+        name: value
+        for name, value in first.items()
+        if name != "size" and all(other.get(name) == value for other in others)
+    }
+    if not shared or not others:
+        return f"net `{first['size']}`"
+    return "all with " + ", ".join(f"`{name}={value}`" for name, value in shared.items())
+
+
+def _settings(method: Method) -> Mapping[str, Any]:
+    assert isinstance(method, LearnerMethod)
+    return method.settings
+
+
+def _searches(task: str, rows: Sequence[Row]) -> list[str]:
+    """Say what searches of the main result table reach on a task, by budget."""
+    found = seeds_of(rows, task)
+    return [
+        f"{name} "
+        + ", ".join(
+            f"{statistics.median(returns):.1f} at {thousands(budget)}"
+            for budget, returns in sorted(found[name].items())
+        )
+        + f" (median of {len(next(iter(found[name].values())))} seeds)"
+        for name in SEARCH_LABELS
+        if name in found
+    ]
+
+
+def curve(row: Row) -> Trained:
+    """Return env steps and held-out returns of a row."""
+    points = row["curve"]
+    return [each["env_steps"] for each in points], [each["test_return"] for each in points]

@@ -16,8 +16,7 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.result_table import Row, place
-from rolecast.benchmarks.table_text import fill_region, sets_text
+from rolecast.benchmarks.result_table import Row, fill_region, markdown_table, place, sets_text
 from rolecast.core.files import write_bytes
 from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
@@ -146,13 +145,10 @@ def markdown(seeds: SeedReturns, *, each_seed: bool) -> str:
     """
     budgets = sorted({budget for by_budget in seeds.values() for budget in by_budget})
     lines = [
-        f"| optimiser | {' | '.join(thousands(budget) for budget in budgets)} |",
-        f"|---|{'---|' * len(budgets)}",
+        (name, *(_entry(by_budget.get(budget, ()), each_seed=each_seed) for budget in budgets))
+        for name, by_budget in seeds.items()
     ]
-    for name, by_budget in seeds.items():
-        entries = [_entry(by_budget.get(budget, ()), each_seed=each_seed) for budget in budgets]
-        lines.append(f"| {name} | {' | '.join(entries)} |")
-    return "\n".join(lines) + "\n"
+    return markdown_table(("optimiser", *map(thousands, budgets)), lines) + "\n"
 
 
 def _entry(returns: Sequence[float], *, each_seed: bool) -> str:

@@ -26,12 +26,12 @@ from rolecast.benchmarks.functions.known_page import (
     at_shares,
     bounds_text,
     compared_graphs,
+    compared_section,
     draw,
     grouped,
     middle,
 )
-from rolecast.benchmarks.result_table import Row, by_table
-from rolecast.benchmarks.table_text import sets_text
+from rolecast.benchmarks.result_table import Row, by_table, markdown_table, sets_text
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut
@@ -195,36 +195,27 @@ def markdown(rows: Sequence[Row]) -> str:
         "core with other work beside it. Written by "
         "`rolecast bench optimizers --only kind=policy`.",
     ]
-    compared = gains(rows)
-    if len(compared):
-        lines += [
-            "",
-            "## What the graph is worth",
-            "",
-            "Return at the end with one graph less that with another, seed by seed.",
-            "",
-            "| task | graphs | more | first better |",
-            "|---|---|---|---|",
-        ]
-        lines += [
-            f"| {line.problem} | {line.graphs} | **{line.more:+.1f}** "
-            f"{bounds_text(line, '+.1f')} | {line.better} of {line.seeds} |"
-            for line in compared.itertuples()
-        ]
+    lines += compared_section(
+        "Return at the end with one graph less that with another, seed by seed.",
+        ("task", "graphs", "more", "first better"),
+        gains(rows),
+        "+.1f",
+    )
     ends = {
         key: " ".join(f"{run['returns'][-1]:.0f}" for run in runs)
         for key, runs in grouped(rows, "problem", "contestant").items()
     }
     for problem, part in summary(rows).groupby("problem", sort=False):
-        head = " | ".join(f"{share:.0%} of the budget" for share in BUDGET_SHARES)
-        lines += ["", f"## {problem}", "", f"| optimiser | {head} | each seed | s a search |"]
-        lines.append(f"|---|{'---|' * (len(BUDGET_SHARES) + 2)}")
+        shares = [f"{share:.0%} of the budget" for share in BUDGET_SHARES]
+        searches = []
         for contestant, cells in part.groupby("contestant", sort=False):
             entries = [
                 f"**{cell.earned:.1f}** {bounds_text(cell, '.0f')}" for cell in cells.itertuples()
             ]
             entries += [ends[str(problem), str(contestant)], f"{cells['seconds'].iloc[0]:.0f}"]
-            lines.append(f"| {contestant} | {' | '.join(entries)} |")
+            searches.append((str(contestant), *entries))
+        head = ("optimiser", *shares, "each seed", "s a search")
+        lines += ["", f"## {problem}", "", markdown_table(head, searches)]
     return "\n".join(lines) + "\n"
 
 

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rolecast.benchmarks.functions.published_suite import LARGEST_DIMENSIONS
-from rolecast.benchmarks.result_table import ResultTable, Row, place
+from rolecast.benchmarks.functions.published import LARGEST_DIMENSIONS
+from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.benchmarks.timing import peak_mib
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float
@@ -181,24 +181,22 @@ def markdown(rows: Sequence[Row]) -> str:
     """Return the page: one table, a line for each optimiser and number of dimensions."""
     told = sorted({count for row in rows for count in row["told"]})
     limits = ", ".join(str(limit) for limit in sorted({row["limit"] for row in rows}))
-    text = [
-        "# What a proposal costs",
-        "",
+    lines = []
+    for row in rows:
+        found = dict(zip(row["told"], zip(row["seconds"], row["mib"], strict=True), strict=True))
+        entries = [_entry(found.get(count), row["limit"]) for count in told]
+        lines.append((row["optimizer"], str(row["dimension"]), *entries))
+    head = ("optimiser", "D", *(f"N = {count:,}" for count in told))
+    return (
+        "# What a proposal costs\n\n"
         f"Processor seconds of one core to take in the last {ASK_BATCH} of N evaluations and to be "
         f"asked for {ASK_BATCH} candidates, with the fit that is due, and MiB beyond those of "
         "libraries and data. Each measurement "
         f"is a process of its own; one that takes more than {limits} s is given up (`>`), and so "
         "are those with more evaluations. Default settings, but for a first design of "
-        f"{ASK_BATCH} points, so that models are used. Written by `rolecast bench proposals`.",
-        "",
-        f"| optimiser | D | {' | '.join(f'N = {count:,}' for count in told)} |",
-        f"|---|---|{'---|' * len(told)}",
-    ]
-    for row in rows:
-        found = dict(zip(row["told"], zip(row["seconds"], row["mib"], strict=True), strict=True))
-        entries = [_entry(found.get(count), row["limit"]) for count in told]
-        text.append(f"| {row['optimizer']} | {row['dimension']} | {' | '.join(entries)} |")
-    return "\n".join(text) + "\n"
+        f"{ASK_BATCH} points, so that models are used. Written by `rolecast bench proposals`.\n\n"
+        f"{markdown_table(head, lines)}\n"
+    )
 
 
 def _entry(found: tuple[float | None, float | None] | None, limit: int) -> str:

@@ -6,7 +6,9 @@ again. Cells run in parallel, and each is kept in the file as it ends.
 
 import json
 import os
+import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json, write_all, write_bytes
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 
 ROWS_SCHEMA: Final = 1
 UNFINISHED_KEY: Final = "unfinished"
@@ -192,6 +195,58 @@ def by_table(
         place(row["contestant"], methods),
         row["seed"],
     )
+
+
+def markdown_table(
+    head: Sequence[str], lines: Iterable[Sequence[str]], rule: Sequence[str] = ()
+) -> str:
+    """Return a table of Markdown, its last line not ended.
+
+    Args:
+        head: names of the columns.
+        lines: their entries.
+        rule: how each column is aligned, "---:" to the right; empty: all to the left.
+    """
+    first, *others = [f"| {' | '.join(line)} |" for line in (head, *lines)]
+    return "\n".join([first, f"|{'|'.join(rule or ('---',) * len(head))}|", *others])
+
+
+def sets_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return which held-out sets the rows of a table were scored on, and a warning of a mixture.
+
+    Rows without a set are from before the sealed set.
+    """
+    counts = Counter(row.get(SET_KEY, DEVELOPMENT_SET) for row in rows)
+    if len(counts) == 1:
+        return f"the {next(iter(counts))} set"
+    each = " and ".join(f"the {name} set ({count} rows)" for name, count in sorted(counts.items()))
+    return f"{each}, which do not compare: `--fresh` makes all rows again"
+
+
+def slug(name: str) -> str:
+    """Return a name as a part of a file's: letters and digits, in lower case, joined by "_"."""
+    return "_".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+def fill_region(page: Path, begin: str, end: str, text: str) -> bytes:
+    """Return a page with the text between two marks replaced.
+
+    Args:
+        page: the file.
+        begin: line before the region.
+        end: line after it.
+        text: new lines of the region, the last one ended.
+
+    Raises:
+        RequestError: the page is not there, or has no such region.
+    """
+    if not page.is_file():
+        raise RequestError(f"{page} is no file; expected a page with a region for results")
+    before, found, rest = page.read_text().partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise RequestError(f"{page} has no region for results; expected {begin} … {end}")
+    return f"{before}{begin}\n{text}{end}{after}".encode()
 
 
 def _results(cells: Sequence[Cell], run: Callable[[Cell], Row], processes: int) -> Iterator[Row]:

@@ -3,8 +3,12 @@
 Stability: for each number T0 of policies whose Hessians are averaged, and each seed, structure is
 found as a search finds it, from policies and states of its own. Two sets of edges are compared by
 Jaccard's index, the share of what either has that both have.
+
+Recovery: pairs of dimensions that are found in returns alone, at uniform points of the additive
+functions of the optimisers' table. A pair is true where a clique of the function holds both.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -12,21 +16,109 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.benchmarks.pair_recovery import RecoveryRun, recovery, recovery_page, true_of_found
-from rolecast.benchmarks.result_table import ResultTable, Row, place
-from rolecast.benchmarks.table_text import table
+from rolecast.benchmarks.functions.black_boxes import additive
+from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.core.errors import ConfigError
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.optimizers.structure.cliques import strongest_edges
 from rolecast.platform.optimizers.structure.hessians import hessian_scores
+from rolecast.platform.optimizers.structure.returns import pair_scores
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.plan import Plan, make_plan
 from rolecast.platform.search.policy_hints import RECORDED_OBSERVATIONS
+from rolecast.platform.surrogate.outcome_transform import transform_returns
 
-Edge = tuple[int, int]
-Edges = frozenset[Edge]
+Edges = frozenset[tuple[int, int]]
 """Pairs of parameters or dimensions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveryRun:
+    """Uniform points of an additive function."""
+
+    dimension: int
+    """D."""
+
+    points: int
+    """N."""
+
+    noise: float
+    """Standard deviation of an evaluation's error, as a share of that of values over the cube."""
+
+    seeds: int = 5
+    """Seeds 0 to this less 1."""
+
+    @property
+    def key(self) -> str:
+        """Name of its row."""
+        sample = f"D = {self.dimension}, N = {self.points}, noise {self.noise:g}"
+        return f"recovery / {sample} / {self.seeds} seeds"
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Names by kind of filter."""
+        return {"part": "recovery"}
+
+
+def recovery(run: RecoveryRun) -> dict[str, Any]:
+    """Look for pairs; return JSON values, a list entry a seed."""
+    runs = [found_and_true(run, seed) for seed in range(run.seeds)]
+    return {
+        "dimension": run.dimension,
+        "points": run.points,
+        "noise": run.noise,
+        "found": [len(found) for found, _, _ in runs],
+        "found_true": [len(found & true) for found, true, _ in runs],
+        "true": [len(true) for _, true, _ in runs],
+        "seconds": [round(seconds, 2) for _, _, seconds in runs],
+    }
+
+
+def found_and_true(run: RecoveryRun, seed: int) -> tuple[Edges, Edges, float]:
+    """Return the pairs that are found, the true ones, and the processor time of finding them."""
+    function = additive(run.dimension, seed)
+    assert function.cliques is not None
+    true = {pair for clique in function.cliques for pair in combinations(sorted(clique), 2)}
+    rng = np.random.default_rng((seed, run.dimension, run.points))
+    points = rng.random((run.points, run.dimension))
+    errors = run.noise * function.deviation * rng.standard_normal(run.points)
+    targets, _ = transform_returns(function.value(points) + errors, "none")
+    start = time.process_time()
+    scores = pair_scores(points, targets, np.ones(run.points))
+    seconds = time.process_time() - start
+    found = {(int(a), int(b)) for a, b in zip(*np.nonzero(np.triu(scores)), strict=True)}
+    return frozenset(found), frozenset(true), seconds
+
+
+def true_of_found(row: Row) -> str:
+    """Return how many of the pairs found are true, seed by seed."""
+    counts = zip(row["found_true"], row["found"], strict=True)
+    return ", ".join(f"{true} of {found}" if found else "none" for true, found in counts)
+
+
+def recovery_page(rows: Sequence[Row]) -> str:
+    """Return the part of the page."""
+    head = ("D", "points", "noise", "true among those found", "true in all", "s a look")
+    lines = [
+        (
+            str(row["dimension"]),
+            f"{row['points']:,}",
+            f"{row['noise']:g}",
+            true_of_found(row),
+            ", ".join(map(str, row["true"])),
+            f"{float(np.median(row['seconds'])):.2g}",
+        )
+        for row in rows
+    ]
+    return (
+        "\n## Pairs found in returns\n\n"
+        "Additive functions of `rolecast bench optimizers`, seeds from 0 on, uniform points: how "
+        "many pairs of dimensions are told from chance, and how many of these a clique of the "
+        "function holds. Processor time of one core.\n\n"
+        f"{markdown_table(head, lines)}\n"
+    )
+
 
 EDGE_CAPS: Final = (150, 1500)
 """Edges kept, strongest first; the second is the default of a search."""
@@ -216,7 +308,7 @@ def _stability_page(rows: Sequence[Row]) -> str:
         "in common. T0 policies, each on its share of 512 states that they meet; seeds 0 to "
         f"{max(map(_seeds_of, rows)) - 1}, each with policies, states and episodes of its own. By "
         "chance: two random sets of as many edges. Written by `rolecast bench structure`.\n\n"
-        f"{table(head, lines)}\n"
+        f"{markdown_table(head, lines)}\n"
     )
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.benchmarks.result_table import ResultTable, Row, place
-from rolecast.benchmarks.table_text import fill_region, table
+from rolecast.benchmarks.result_table import ResultTable, Row, fill_region, markdown_table, place
 from rolecast.core.files import write_bytes
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
@@ -131,7 +130,7 @@ def markdown(rows: Sequence[Row]) -> str:
         )
         for row in rows
     ]
-    return table(TABLE_HEAD, lines, ("---", *["---:"] * 4, "---", "---:", "---:")) + "\n"
+    return markdown_table(TABLE_HEAD, lines, ("---", *["---:"] * 4, "---", "---:", "---:")) + "\n"
 
 
 def write_page(rows: Sequence[Row], page: Path) -> None:

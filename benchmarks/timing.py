@@ -184,3 +184,20 @@ def machine(packages: Mapping[str, str]) -> dict[str, Any]:
         "python": platform.python_version(),
         "versions": {name: version(name) for module, name in packages.items() if find_spec(module)},
     }
+
+
+def number(value: float) -> str:
+    """Return a number with as many digits as one reads: 0.43, 7.1, 1,234."""
+    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def spread(values: Sequence[float]) -> str:
+    """Return the least and the greatest of some numbers."""
+    return f"{number(min(values))} to {number(max(values))}"
+
+
+def machine_line(machine: Mapping[str, Any]) -> str:
+    """Return what `machine` found, as a sentence."""
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    cores, python = machine["cores"], machine["python"]
+    return f"{machine['processor']}, {cores} cores; Python {python}, {versions}."

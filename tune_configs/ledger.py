@@ -5,6 +5,7 @@ tasks where others have said what it reaches, with its authors' settings and a n
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -177,3 +178,97 @@ QUICK_EXPERIMENT: Final = experiment(
     seeds=1,
 )
 """A training of seconds, which shows that the command works."""
+
+AUTHORS_TUNING: Final = "none: its authors' settings"
+TEAM_TUNING: Final = "exploration and pace of updates chosen on predator-prey (its README)"
+GAME_TUNING: Final = "nets, rates and pace for both games, the same for all; a handful of runs"
+
+LEARNER_TUNING: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("maddpg", "facmac", "comix", "covdn", "facmac nonmonotonic", "independent ddpg"),
+            TEAM_TUNING,
+        ),
+        "ddpg tianshou": "none: those of Tianshou's benchmark",
+        "td3 2018": "none: those of its authors' paper, not of their later code",
+    }
+)
+"""Label to what was spent on choosing settings; `AUTHORS_TUNING` for the others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownReturns:
+    """What others have reached under a heading, and what was hoped for here."""
+
+    goal: str
+    """What was hoped for, in words."""
+
+    lines: Mapping[str, float] = field(default_factory=dict)
+    """Returns to compare with, by what earns them."""
+
+    published: Mapping[str, str] = field(default_factory=dict)
+    """Label to what others have printed, with budget."""
+
+    source: str = ""
+    """Where that was printed."""
+
+    tuning: str | None = None
+    """What was spent on choosing the settings of all; None for what is said of each learner."""
+
+
+KNOWN_RETURNS: Final[Mapping[str, KnownReturns]] = MappingProxyType(
+    {
+        "Pendulum-v1": KnownReturns(
+            goal="above -200 within 20,000 env steps",
+            lines={"goal": -200.0},
+            published={"ddpg": "-152.1 (20k)", "td3": "-151.9 (20k)", "sac": "-157.0 (20k)"},
+            source="RL Baselines3 Zoo, benchmark.md, one tuned run each, of 750 episodes",
+        ),
+        "hopper, small nets": KnownReturns(
+            goal="within the range of the paper's table 4, which has the same nets and budget"
+        ),
+        "hopper, authors' nets": KnownReturns(
+            goal="within the range of published curves at the same budget",
+            published={
+                "ddpg tianshou": "1272, deviation 663 (200k)",
+                "td3": "887, deviation 649 (200k)",
+                "sac": "3234, deviation 314 (200k)",
+                "ppo": "556, deviation 145 (215k)",
+            },
+            source=(
+                "Tianshou, examples/mujoco/benchmark/Hopper-v3, test_rew_10seeds.csv: mean and "
+                "deviation of 10 seeds, 10 episodes each"
+            ),
+        ),
+        "venture": KnownReturns(
+            goal="centralised learners near the best return 1, independent ones near 0",
+            lines={"best": 1.0, "without trust": 0.0},
+            tuning=GAME_TUNING,
+        ),
+        "venture, defaults": KnownReturns(
+            goal="the same with the defaults for predator-prey, three times as long",
+            lines={"best": 1.0, "without trust": 0.0},
+        ),
+        "ridge": KnownReturns(
+            goal=(
+                "near the best return 1 where the policies climb one joint value together "
+                "(facmac nonmonotonic), and a standstill where each climbs alone"
+            ),
+            lines={"best": 1.0},
+            tuning=GAME_TUNING,
+        ),
+        "ridge, defaults": KnownReturns(
+            goal="the same with the defaults for predator-prey: 2,400 updates in place of 3,200",
+            lines={"best": 1.0},
+        ),
+        "pred_prey_3": KnownReturns(goal="far above random; chase and the searches beside it"),
+        "pred_prey_3, 2M": KnownReturns(goal="what ten times the budget, the paper's, brings"),
+        "Pendulum-v1, quick": KnownReturns(goal="none: it shows that the command works"),
+    }
+)
+"""By heading."""
+
+
+def tuning_of(heading: str, label: str) -> str:
+    """Return what was spent on choosing the settings of a learner under a heading."""
+    return KNOWN_RETURNS[heading].tuning or LEARNER_TUNING.get(label, AUTHORS_TUNING)

@@ -12,7 +12,7 @@ from scipy.stats import bootstrap
 
 from rolecast.benchmarks.functions.known_suite import KNOWN_METHODS, KNOWN_PROBLEMS, run_known
 from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun
-from rolecast.benchmarks.result_table import ResultTable, by_table
+from rolecast.benchmarks.result_table import ResultTable, by_table, markdown_table
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 
@@ -143,6 +143,27 @@ def middle(name: str, values: Sequence[float]) -> dict[str, float]:
     return {name: float(np.median(values)), "low": low, "high": high}
 
 
+def compared_section(
+    text: str, head: Sequence[str], compared: pd.DataFrame, form: str
+) -> list[str]:
+    """Return the lines of a page on what the graph is worth; none where no graphs are compared.
+
+    Args:
+        text: below the heading.
+        head: names of the columns.
+        compared: names, a value, its interval, and in how many seeds the first graph is better.
+        form: number format of the value.
+    """
+    if compared.empty:
+        return []
+    lines = []
+    for line in compared.itertuples(index=False):
+        *names, value = line[: list(compared.columns).index("low")]
+        worth = f"**{value:{form}}** {bounds_text(line, form)}"
+        lines.append((*names, worth, f"{line.better} of {line.seeds}"))
+    return ["", "## What the graph is worth", "", text, "", markdown_table(head, lines)]
+
+
 def markdown(rows: Sequence[Row]) -> str:
     """Return the page: what structure is worth, then every problem's table."""
     lines = [
@@ -153,34 +174,24 @@ def markdown(rows: Sequence[Row]) -> str:
         "its 90 % percentile bootstrap interval (-: below five seeds). Batches of "
         f"{FunctionProblem.batch}. Written by `rolecast bench optimizers`.",
     ]
-    compared = ratios(rows)
-    if len(compared):
-        lines += [
-            "",
-            "## What the graph is worth",
-            "",
-            "Regret at the end with one graph over that with another, seed by seed on the same "
-            "functions; below 1 the first is better.",
-            "",
-            "| problem | search | graphs | ratio | first better |",
-            "|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {line.problem} | {line.search} | {line.graphs} | **{line.ratio:.2f}** "
-            f"{bounds_text(line, '.2f')} | {line.better} of {line.seeds} |"
-            for line in compared.itertuples()
-        ]
+    lines += compared_section(
+        "Regret at the end with one graph over that with another, seed by seed on the same "
+        "functions; below 1 the first is better.",
+        ("problem", "search", "graphs", "ratio", "first better"),
+        ratios(rows),
+        ".2f",
+    )
     for problem, part in summary(rows).groupby("problem", sort=False):
         marks = sorted(set(part["evaluations"]))
-        head = " | ".join(f"{mark} evaluations" for mark in marks)
-        lines += ["", f"## {problem}", "", f"| optimiser | {head} | seeds | ms a batch |"]
-        lines.append(f"|---|{'---|' * (len(marks) + 2)}")
+        searches = []
         for contestant, cells in part.groupby("contestant", sort=False):
             entries = [
                 f"{cell.regret:.3f} {bounds_text(cell, '.3f')}" for cell in cells.itertuples()
             ]
             entries += [str(cells["seeds"].iloc[0]), f"{cells['batch_ms'].iloc[0]:.0f}"]
-            lines.append(f"| {contestant} | {' | '.join(entries)} |")
+            searches.append((str(contestant), *entries))
+        head = ("optimiser", *(f"{mark} evaluations" for mark in marks), "seeds", "ms a batch")
+        lines += ["", f"## {problem}", "", markdown_table(head, searches)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Functions of the literature as the papers of the competitors put them: box, optimum, embedding.
+"""Functions of the literature as the papers of the competitors put them, and their budgets.
 
 All are maximised over the unit cube. Their optima do not lie in the middle, where local searches
 begin: boxes are those of the trust-region papers, which are not symmetric about the optimum.
@@ -6,7 +6,7 @@ begin: boxes are those of the trust-region papers, which are not symmetric about
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.interpolate import BSpline
 
 from rolecast.benchmarks.functions import black_boxes as functions
 from rolecast.benchmarks.functions.black_boxes import Function
+from rolecast.benchmarks.functions.runs import FunctionProblem
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
@@ -144,3 +145,46 @@ def embedded(kind: str, dimension: int, seed: int) -> Function:
     return Function(
         value=lambda points: known.value(points[:, chosen]), optimum=known.optimum(inputs)
     )
+
+
+published_problem = partial(FunctionProblem, batch=10)
+
+PUBLISHED_PROBLEMS: Final = (
+    published_problem(kind="branin", dimension=2, evaluations=200),
+    published_problem(kind="branin", dimension=30, evaluations=50, batch=5),
+    published_problem(kind="hartmann6", dimension=6, evaluations=200),
+    published_problem(kind="ackley", dimension=20, evaluations=460),
+    published_problem(kind="branin", dimension=500, evaluations=100),
+    published_problem(kind="branin", dimension=100, evaluations=100),
+    published_problem(kind="hartmann6", dimension=100, evaluations=200),
+    published_problem(kind="levy", dimension=10, evaluations=200),
+    published_problem(kind="rosenbrock", dimension=10, evaluations=200),
+    published_problem(kind="styblinski_tang", dimension=10, evaluations=200),
+    published_problem(kind="rover", dimension=60, evaluations=500, batch=20),
+    published_problem(kind="branin", dimension=1000, evaluations=100),
+    published_problem(kind="hartmann6", dimension=1000, evaluations=200),
+    published_problem(
+        kind="branin",
+        dimension=100,
+        evaluations=50,
+        batch=1,
+        asked=("random", "turbo 20 first", "alebo", "cmaes sigma 0.25"),
+    ),
+    published_problem(kind="branin", dimension=500, evaluations=100, batch=1, asked=("baxus",)),
+    published_problem(
+        kind="hartmann6",
+        dimension=100,
+        evaluations=200,
+        batch=1,
+        asked=(
+            "random",
+            "turbo 20 first",
+            "linebo",
+            "alebo",
+            "cmaes sigma 0.25",
+            "linebo coordinate",
+            "linebo random",
+        ),
+    ),
+)
+"""Those with printed results first: they are run first. The last are as the printed ones were."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rolecast.benchmarks.functions.additive import Cliques, relabelled
+from rolecast.benchmarks.functions.black_boxes import Cliques
 from rolecast.benchmarks.result_table import Row
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Optimizer, Paced
@@ -118,6 +118,12 @@ class OptimizerMethod:
             control = relabelled(cliques, problem.dimension, np.random.default_rng((seed, 1)))
             settings["cliques"] = cliques if self.graph == "true" else control
         return settings
+
+
+def relabelled(cliques: Cliques, dimension: int, rng: np.random.Generator) -> Cliques:
+    """Return the cliques of the same graph with its dimensions exchanged at random: a control."""
+    names = rng.permutation(dimension)
+    return tuple(tuple(sorted(int(names[one]) for one in clique)) for clique in cliques)
 
 
 @dataclass(frozen=True)

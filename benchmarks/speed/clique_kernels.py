@@ -19,10 +19,20 @@ import torch
 
 from rolecast.benchmarks.timing import in_turn, peak_mib, ratios
 from rolecast.core.threads import available_cores
+from rolecast.core.types import Float
 from rolecast.platform.surrogate.clique_sum.gpytorch_kernel import AdditiveCliqueKernel
 
 FUSED_SIDE: Final = "AdditiveCliqueKernel"
 GPYTORCH_SIDE: Final = "gpytorch AdditiveKernel"
+
+ASK_BATCH: Final = 15
+"""Candidates of a batch, the paper's number."""
+
+NOISE_DEVIATION: Final = 0.3
+"""Standard deviation of an evaluation's error, in units of a term of the function."""
+
+POINT_SPREAD: Final = 0.01
+"""Standard deviation of a coordinate of the points told before, as a policy's cloud has it."""
 
 KERNEL_ROUNDS: Final = 3
 CORES_ROUNDS: Final = 5
@@ -77,6 +87,17 @@ def random_cliques(dimension: int, count: int, rng: np.random.Generator) -> list
         drawn = rng.choice(dimension, int(rng.integers(2, 7)), replace=False)
         found[tuple(sorted(map(int, drawn)))] = None
     return list(found)
+
+
+def noisy_sum(cliques: list[tuple[int, ...]], rng: np.random.Generator) -> Callable[[Float], Float]:
+    """Return a function of points [N, D]: one term of two dimensions for each clique, and noise."""
+    pairs = np.array([clique[:2] for clique in cliques])
+
+    def noisy(points: Float) -> Float:
+        terms = np.cos(5.0 * (points[:, pairs[:, 0]] + points[:, pairs[:, 1]])).sum(1)
+        return np.asarray(terms + NOISE_DEVIATION * rng.standard_normal(len(points)))
+
+    return noisy
 
 
 def fused(case: Case, rng: np.random.Generator) -> Any:

@@ -16,20 +16,18 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from rolecast.benchmarks.speed.clique_kernels import (
+    ASK_BATCH,
     FUSED_SIDE,
     GPYTORCH_SIDE,
+    NOISE_DEVIATION,
+    POINT_SPREAD,
     Case,
     fused,
     inputs,
+    noisy_sum,
     one_a_clique,
     random_cliques,
     timed,
-)
-from rolecast.benchmarks.speed.iterations import (
-    ASK_BATCH,
-    NOISE_DEVIATION,
-    POINT_SPREAD,
-    noisy_sum,
 )
 from rolecast.benchmarks.timing import digits, in_turn
 from rolecast.core.errors import RequestError

@@ -3,18 +3,33 @@
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from importlib.util import find_spec
 from typing import Any, Final
 
-from rolecast.benchmarks.speed.mujoco_bodies import (
-    DIVIDED_BODIES,
-    WHOLE_BODIES,
-    divided_body,
-    whole_body,
+from rolecast.benchmarks.result_table import markdown_table
+from rolecast.benchmarks.speed.env_sides import (
+    SEARCH_BATCH,
+    TEAM_TASK,
+    all_cores,
+    loop_steps,
+    numpy_steps,
+    own_sides,
+    policy_steps,
+    robotics_steps,
+    simple_tag_steps,
+    vector_steps,
 )
-from rolecast.benchmarks.speed.plane_tasks import all_cores, drone_delivery, predator_prey
-from rolecast.benchmarks.table_text import machine_line, number, spread, table
-from rolecast.benchmarks.timing import Group, by_clock, machine, time_in_turn
-from rolecast.core.threads import OneThread
+from rolecast.benchmarks.timing import (
+    Group,
+    Side,
+    by_clock,
+    machine,
+    machine_line,
+    number,
+    spread,
+    time_in_turn,
+)
+from rolecast.core.threads import OneThread, available_cores
 
 TIMING_ROUNDS: Final = 3
 LEAST_SECONDS: Final = 1.0
@@ -44,6 +59,31 @@ RATIO_NAMES: Final = (
 
 CLOCK_TEXTS: Final = {"processor": "processor time", "wall": "wall time"}
 TABLE_HEAD: Final = ("side", "env-steps/s", "of three", "measured", "ratio")
+
+DRONE_TASK: Final = "drone_delivery_3"
+
+TIMED_POLICIES: Final = ("hom", "mlp")
+
+BASE_SIDE: Final = "mpe2 simple_tag_v3 without a policy"
+
+EPISODE_BATCHES: Final = (1, 32, 1024, 8192)
+"""Episodes side by side, of one policy."""
+
+QUICK_BATCHES: Final = (1, 32, 1024)
+
+VECTOR_SIZE: Final = 8
+"""Environments in a vector of Gymnasium."""
+
+QUICK_VECTOR: Final = 2
+
+WHOLE_BODIES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "hopper": ("Hopper-v5", {}),
+    "ant": ("Ant-v5", {"include_cfrc_ext_in_observation": False}),
+}
+"""Task to the environment of Gymnasium, with settings that make it show the same."""
+
+DIVIDED_BODIES: Final = {"ma_hopper_3x1": ("Hopper", "3x1"), "ma_ant_4x2": ("Ant", "4x2")}
+"""Task to scenario and division of gymnasium-robotics."""
 
 
 def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
@@ -96,6 +136,103 @@ def groups(*, quick: bool) -> Iterator[Group]:
     for task_id in DIVIDED_BODIES:
         with ExitStack() as stack:
             yield divided_body(task_id, stack, quick=quick)
+
+
+def predator_prey(*, quick: bool) -> Group:
+    """Return the sides of predator-prey; one core each.
+
+    Args:
+        quick: leave out the largest batch.
+    """
+    batches = QUICK_BATCHES if quick else EPISODE_BATCHES
+    sides = [
+        Side(name=f"{TEAM_TASK} with {name}", run=policy_steps(TEAM_TASK, name, *SEARCH_BATCH))
+        for name in TIMED_POLICIES
+    ]
+    sides += [
+        Side(
+            name=f"{TEAM_TASK} with {name}, batch {batch}",
+            run=policy_steps(TEAM_TASK, name, 1, batch),
+        )
+        for name in TIMED_POLICIES
+        for batch in batches
+    ]
+    sides += [
+        Side(name=f"{TEAM_TASK} in numpy without a policy, batch {batch}", run=numpy_steps(batch))
+        for batch in batches
+    ]
+    missing = {}
+    if find_spec("mpe2"):
+        sides.append(Side(name=BASE_SIDE, run=simple_tag_steps(1)))
+    else:
+        missing[BASE_SIDE] = "pip install mpe2"
+    return Group(
+        title="Predator-prey", sides=sides, base=BASE_SIDE, ratio="ratio_to_mpe2", missing=missing
+    )
+
+
+def drone_delivery(*, quick: bool) -> Group:
+    """Return the sides of drone delivery, for which there is nothing to compare with.
+
+    Args:
+        quick: leave out the largest batch.
+    """
+    sides = [
+        Side(name=f"{DRONE_TASK} with {name}", run=policy_steps(DRONE_TASK, name, *SEARCH_BATCH))
+        for name in TIMED_POLICIES
+    ]
+    return Group(title="Drone delivery", sides=sides)
+
+
+def whole_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
+    """Return a task of one agent beside a loop, a vector and a vector of processes of Gymnasium.
+
+    Args:
+        task_id: one of `WHOLE_BODIES`.
+        stack: closes what the sides hold, processes among it.
+        quick: few episodes side by side.
+    """
+    env_id, settings = WHOLE_BODIES[task_id]
+    base, count = f"Gymnasium {env_id} in a loop", QUICK_VECTOR if quick else VECTOR_SIZE
+    sides = [
+        *own_sides(task_id, stack, quick=quick),
+        Side(name=base, run=loop_steps(env_id, settings, stack)),
+        Side(
+            name=f"Gymnasium {env_id}, SyncVectorEnv of {count}",
+            run=vector_steps(env_id, settings, count, stack),
+        ),
+        Side(
+            name=f"Gymnasium {env_id}, AsyncVectorEnv of {count}",
+            run=vector_steps(env_id, settings, count, stack, processes=True),
+            cores=available_cores(),
+            clock="wall",
+        ),
+    ]
+    return Group(title=f"MuJoCo: {task_id}", sides=sides, base=base, ratio="ratio_to_gymnasium")
+
+
+def divided_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
+    """Return a task of many agents beside gymnasium-robotics, if that is installed.
+
+    Args:
+        task_id: one of `DIVIDED_BODIES`.
+        stack: closes what the sides hold.
+        quick: few episodes side by side.
+    """
+    scenario, division = DIVIDED_BODIES[task_id]
+    base = f"gymnasium-robotics mamujoco_v1 {scenario} {division}"
+    sides, missing = own_sides(task_id, stack, quick=quick), {}
+    if find_spec("gymnasium_robotics"):
+        sides.append(Side(name=base, run=robotics_steps(scenario, division, stack)))
+    else:
+        missing[base] = "pip install gymnasium-robotics"
+    return Group(
+        title=f"MuJoCo: {task_id}",
+        sides=sides,
+        base=base,
+        ratio="ratio_to_gymnasium_robotics",
+        missing=missing,
+    )
 
 
 def measure_group(
@@ -164,7 +301,9 @@ def markdown(results: Mapping[str, Any]) -> str:
         f"{machine_line(results['machine'])} CUDA was not timed unless a side says so.\n",
     ]
     for group in results["groups"]:
-        lines = table(TABLE_HEAD, rows(results, group), ("---", "---:", "---:", "---", "---:"))
+        lines = markdown_table(
+            TABLE_HEAD, rows(results, group), ("---", "---:", "---:", "---", "---:")
+        )
         said = compared(results, group)
         parts.append(f"## {group['title']}\n\n{lines}\n" + (f"\n{said}\n" if said else ""))
     return "\n".join(parts)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
+from rolecast.benchmarks.result_table import markdown_table
 from rolecast.benchmarks.speed.learning_loops import (
     ALONE,
     BARE_LOOP,
@@ -23,7 +24,6 @@ from rolecast.benchmarks.speed.learning_loops import (
     Stock,
     bare,
 )
-from rolecast.benchmarks.table_text import machine_line, number, spread, table
 from rolecast.benchmarks.timing import (
     CLOCK_NAMES,
     Speed,
@@ -31,7 +31,10 @@ from rolecast.benchmarks.timing import (
     by_clock,
     digits,
     machine,
+    machine_line,
+    number,
     ratios,
+    spread,
     spread_of,
     time_in_turn,
 )
@@ -212,9 +215,9 @@ def markdown(results: Mapping[str, Any]) -> str:
             f"them: {' at begin, '.join(number(load) for load in results['loads'])} at end.\n",
             "## How many times as fast\n",
             "Medians of the ratios within each round, and their range.\n",
-            table(RATIO_HEAD, ratio_rows(results)),
+            markdown_table(RATIO_HEAD, ratio_rows(results)),
             "\n## Updates a second\n",
-            table(TABLE_HEAD, rows(results)),
+            markdown_table(TABLE_HEAD, rows(results)),
             "",
         ]
     )

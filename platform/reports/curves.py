@@ -10,8 +10,12 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
+from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.style import BLUE, COLOUR_CYCLE, GREY, INK, VERMILION, figure
 from rolecast.platform.search.measurements import Yardstick
+
+Trained = tuple[Sequence[float], Sequence[float]]
+"""Env steps and held-out returns at points along a training."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,13 +78,16 @@ def learning_curve(
             label="incumbent, re-evaluated (2 standard errors)",
         )
     _draw_yardsticks(axes, yardsticks)
-    _finish(axes, title)
+    axes.set_title(title, loc="left", fontsize=11, color=INK)
+    _finish(axes)
     return drawing
 
 
-def _draw_yardsticks(axes: Axes, yardsticks: Sequence[Yardstick]) -> None:
+def _draw_yardsticks(
+    axes: Axes, yardsticks: Sequence[Yardstick], colour: str = INK, width: float = 0.9
+) -> None:
     for yardstick in yardsticks:
-        axes.axhline(yardstick.mean, color=INK, lw=0.9, ls=(0, (4, 3)))
+        axes.axhline(yardstick.mean, color=colour, lw=width, ls=(0, (4, 3)))
         axes.annotate(
             f"{yardstick.name} {yardstick.mean:.4g}",
             (1.0, yardstick.mean),
@@ -93,11 +100,12 @@ def _draw_yardsticks(axes: Axes, yardsticks: Sequence[Yardstick]) -> None:
         )
 
 
-def _finish(axes: Axes, title: str) -> None:
+def _finish(
+    axes: Axes, *, over: str = "environment steps", returns: str = "episode return"
+) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(thousands))
-    axes.set_xlabel("environment steps")
-    axes.set_ylabel("episode return")
-    axes.set_title(title, loc="left", fontsize=11, color=INK)
+    axes.set_xlabel(over)
+    axes.set_ylabel(returns)
     axes.grid(visible=True, axis="y", color="#E5E5E5", lw=0.6)
     axes.set_axisbelow(True)
     axes.margins(x=0.02)
@@ -131,5 +139,31 @@ def comparison(
     budgets = sorted({budget for by_budget in results.values() for budget in by_budget})
     axes.set_xticks(budgets, minor=False)
     axes.set_xticks([], minor=True)
-    _finish(axes, title)
+    axes.set_title(title, loc="left", fontsize=11, color=INK)
+    _finish(axes)
+    return drawing
+
+
+def training_curves(
+    trainings: Mapping[str, Sequence[Trained]], *, yardsticks: Sequence[Yardstick], title: str
+) -> Figure:
+    """Draw held-out return along trainings: each seed thin, the mean of whole ones thick.
+
+    Args:
+        trainings: name of a method to its seeds.
+        yardsticks: horizontal lines.
+        title: above the picture.
+    """
+    drawing, axes = figure(8.0, 4.4)
+    for name, style in method_styles(list(trainings)).items():
+        seeds = trainings[name]
+        for steps, returns in seeds:
+            axes.plot(steps, returns, color=style.colour, lw=0.7, alpha=0.4)
+        whole = [each for each in seeds if len(each[0]) == max(len(steps) for steps, _ in seeds)]
+        steps, returns = np.mean(whole, axis=0)
+        count = f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}"
+        axes.plot(steps, returns, lw=2, label=f"{name}, {count}", **style.line(len(steps)))
+    _draw_yardsticks(axes, yardsticks, GREY, 0.8)
+    axes.set_title(title, loc="left", fontsize=11)
+    _finish(axes, over="environment steps of training", returns="held-out return, as earned")
     return drawing

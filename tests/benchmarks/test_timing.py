@@ -1,13 +1,17 @@
-"""A side is measured by its own clock and compared by one clock."""
+"""A side is measured by its own clock and compared by one clock; numbers have few digits."""
 
 import time
 from collections.abc import Callable
+
+import pytest
 
 from rolecast.benchmarks.timing import (
     digits,
     machine,
     measure,
+    number,
     ratios,
+    spread,
     spread_of,
     time_in_turn,
 )
@@ -72,3 +76,15 @@ def test_the_machine_names_the_packages_that_are_there() -> None:
     told = machine({"numpy": "numpy", "no_such_module": "no-such"})
     assert set(told["versions"]) == {"numpy"}
     assert told["cores"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.432, "0.43"), (1.0, "1.0"), (7.125, "7.1"), (20.0, "20"), (1234.4, "1,234")],
+)
+def test_a_number_has_two_digits_or_all_before_the_point(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_spread_is_the_least_and_the_greatest() -> None:
+    assert spread([3.0, 0.5, 21.0]) == "0.50 to 21"

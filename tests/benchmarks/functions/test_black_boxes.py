@@ -5,13 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.functions.additive import AdditiveFunction, relabelled
 from rolecast.benchmarks.functions.black_boxes import (
     STANDARD_FUNCTIONS,
+    AdditiveFunction,
     ScaledFunction,
     additive,
     embedded,
 )
+from rolecast.benchmarks.functions.runs import relabelled
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 
-from rolecast.benchmarks.speed.bare_torch import BARE_LEARNERS, Memory
 from rolecast.benchmarks.speed.learners import (
     RATIO_GOALS,
     compared_loops,
@@ -15,7 +14,15 @@ from rolecast.benchmarks.speed.learners import (
     measure_all,
     ratio_rows,
 )
-from rolecast.benchmarks.speed.learning_loops import ALONE, BARE_LOOP, LOOP, STOCK, LearningLoop
+from rolecast.benchmarks.speed.learning_loops import (
+    ALONE,
+    BARE_LEARNERS,
+    BARE_LOOP,
+    LOOP,
+    STOCK,
+    LearningLoop,
+    Memory,
+)
 from rolecast.benchmarks.timing import CLOCK_NAMES, Speed
 
 

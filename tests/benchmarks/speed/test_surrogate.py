@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from rolecast.benchmarks.speed.clique_kernels import all_cases, fused, one_a_clique
-from rolecast.benchmarks.speed.iterations import (
+from rolecast.benchmarks.speed.surrogate import (
     OWN_SIDE,
     Iteration,
     all_iterations,
+    measure_all,
     measure_iteration,
 )
-from rolecast.benchmarks.speed.surrogate import measure_all
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.functions.additive import AdditiveFunction, relabelled
+from rolecast.benchmarks.functions.black_boxes import AdditiveFunction
+from rolecast.benchmarks.functions.runs import relabelled
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.clique_model import noise_shape

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.functions.additive import AdditiveFunction
+from rolecast.benchmarks.functions.black_boxes import AdditiveFunction
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.structure.returns import (
     DIMENSION_LIMIT,

@@ -1,12 +1,19 @@
-"""The MuJoCo tasks against Gymnasium's environments and vectors, and gymnasium-robotics'.
+"""The ways to step in the tasks that `envs` compares: policies, batches, loops, vectors, processes.
 
-All sides get actions drawn beforehand, uniformly, in episodes of at most MOST_STEPS steps that end
-where the body falls; what is counted are steps of bodies that have not fallen.
+Where a side plays no policy it gets actions drawn beforehand. mpe2 plays no policy and no scripted
+prey, so it does less work than any side of predator-prey here. On many cores, processes work as
+rollout actors do: each runs whole batches of a search, so that little is said between them.
+
+Sides of MuJoCo have episodes of at most MOST_STEPS steps that end where the body falls; what is
+counted are steps of bodies that have not fallen.
 """
 
+import multiprocessing
+import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from importlib.util import find_spec
+from functools import lru_cache
 from itertools import cycle
 from typing import Any, Final
 
@@ -16,6 +23,16 @@ from rolecast.benchmarks.timing import Group, Side
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.threads import available_cores
 from rolecast.envs.registry import make_task
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.policies.registry import make_policy
+
+TEAM_TASK: Final = "pred_prey_3"
+
+SEARCH_BATCH: Final = (60, 8)
+"""Candidates and episodes of each in a batch of a search."""
+
+PIECE_SECONDS: Final = 0.5
+"""Time for which a process works before it tells what it did."""
 
 MOST_STEPS: Final = 50
 """Most steps of an episode: more than a body stands that acts at random, mostly."""
@@ -28,70 +45,116 @@ EPISODE_BATCH: Final = 64
 
 QUICK_BATCH: Final = 8
 
-VECTOR_SIZE: Final = 8
-"""Environments in a vector of Gymnasium."""
 
-QUICK_VECTOR: Final = 2
-
-WHOLE_BODIES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "hopper": ("Hopper-v5", {}),
-    "ant": ("Ant-v5", {"include_cfrc_ext_in_observation": False}),
-}
-"""Task to the environment of Gymnasium, with settings that make it show the same."""
-
-DIVIDED_BODIES: Final = {"ma_hopper_3x1": ("Hopper", "3x1"), "ma_ant_4x2": ("Ant", "4x2")}
-"""Task to scenario and division of gymnasium-robotics."""
-
-
-def whole_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
-    """Return a task of one agent beside a loop, a vector and a vector of processes of Gymnasium.
+def policy_steps(task_id: str, name: str, candidates: int, episodes: int) -> Callable[[], int]:
+    """Return a function that runs whole episodes as a search does and counts their steps.
 
     Args:
-        task_id: one of `WHOLE_BODIES`.
-        stack: closes what the sides hold, processes among it.
-        quick: few episodes side by side.
+        task_id: of the task.
+        name: of the policy.
+        candidates: P, policies that differ.
+        episodes: E, of each.
     """
-    env_id, settings = WHOLE_BODIES[task_id]
-    base, count = f"Gymnasium {env_id} in a loop", QUICK_VECTOR if quick else VECTOR_SIZE
-    sides = [
-        *own_sides(task_id, stack, quick=quick),
-        Side(name=base, run=loop_steps(env_id, settings, stack)),
-        Side(
-            name=f"Gymnasium {env_id}, SyncVectorEnv of {count}",
-            run=vector_steps(env_id, settings, count, stack),
-        ),
-        Side(
-            name=f"Gymnasium {env_id}, AsyncVectorEnv of {count}",
-            run=vector_steps(env_id, settings, count, stack, processes=True),
-            cores=available_cores(),
-            clock="wall",
-        ),
-    ]
-    return Group(title=f"MuJoCo: {task_id}", sides=sides, base=base, ratio="ratio_to_gymnasium")
+    task = make_task(task_id)
+    policy = make_policy(name, task)
+    rng = np.random.default_rng(0)
+    weights = policy.space.weights(rng.random((candidates, policy.space.size)))
+    seeds = episode_seeds(0, Purpose.SEARCH, 0, episodes)
+
+    def run() -> int:
+        return rollout(task, policy, weights, seeds).env_steps
+
+    run()  # compiles, or loads what was compiled before
+    return run
 
 
-def divided_body(task_id: str, stack: ExitStack, *, quick: bool) -> Group:
-    """Return a task of many agents beside gymnasium-robotics, if that is installed.
+def numpy_steps(batch: int) -> Callable[[], int]:
+    """Return a function that steps a batch by the batched contract, and counts its steps."""
+    task = make_task(TEAM_TASK)
+    seeds = episode_seeds(0, Purpose.SEARCH, 0, batch)
+    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (batch, task.spec.agents, 2))
 
-    Args:
-        task_id: one of `DIVIDED_BODIES`.
-        stack: closes what the sides hold.
-        quick: few episodes side by side.
-    """
-    scenario, division = DIVIDED_BODIES[task_id]
-    base = f"gymnasium-robotics mamujoco_v1 {scenario} {division}"
-    sides, missing = own_sides(task_id, stack, quick=quick), {}
-    if find_spec("gymnasium_robotics"):
-        sides.append(Side(name=base, run=robotics_steps(scenario, division, stack)))
-    else:
-        missing[base] = "pip install gymnasium-robotics"
-    return Group(
-        title=f"MuJoCo: {task_id}",
-        sides=sides,
-        base=base,
-        ratio="ratio_to_gymnasium_robotics",
-        missing=missing,
+    def run() -> int:
+        task.reset(seeds)
+        for _ in range(task.spec.horizon):
+            task.step(actions)
+        return batch * task.spec.horizon
+
+    return run
+
+
+def simple_tag_steps(episodes: int) -> Callable[[], int]:
+    """Return a function that plays episodes of mpe2's simple_tag and counts their steps."""
+    from mpe2 import simple_tag_v3
+
+    env = simple_tag_v3.parallel_env(
+        num_good=1, num_adversaries=3, num_obstacles=2, max_cycles=25, continuous_actions=True
     )
+    env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    actions = [
+        {name: rng.random(5, dtype=np.float32) for name in env.possible_agents} for _ in range(25)
+    ]
+
+    def run() -> int:
+        steps = 0
+        for episode in range(episodes):
+            env.reset(seed=episode)
+            for joint in actions:
+                env.step(joint)
+                steps += 1
+        return steps
+
+    return run
+
+
+def all_cores(stack: ExitStack, *, quick: bool) -> Group:
+    """Return the sides: `hom` on one core, and on 2, 4, ... up to all.
+
+    Args:
+        stack: ends the processes.
+        quick: in short pieces.
+    """
+    most = available_cores()
+    counts = sorted({2**power for power in range(most.bit_length()) if 2**power <= most} | {most})
+    seconds = 0.05 if quick else PIECE_SECONDS
+    sides = [
+        Side(
+            name=_processes(count), run=_together(stack, count, seconds), cores=count, clock="wall"
+        )
+        for count in counts
+    ]
+    return Group(title="Cores", sides=sides, base=_processes(1), ratio="ratio_to_one_core")
+
+
+def _processes(count: int) -> str:
+    return f"{TEAM_TASK} with hom, {count} process" + ("es" if count > 1 else "")
+
+
+def _together(stack: ExitStack, count: int, seconds: float) -> Callable[[], int]:
+    """Return a function that has so many processes work for some time, and counts their steps."""
+    spawn = multiprocessing.get_context("spawn")
+    pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=spawn))
+
+    def run() -> int:
+        return sum(pool.map(_work, [seconds] * count))
+
+    run()  # starts the processes, which load what was compiled before
+    return run
+
+
+def _work(seconds: float) -> int:
+    """Run batches of a search for so long; return the env steps."""
+    run, steps, start = _batch(), 0, time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        steps += run()
+    return steps
+
+
+@lru_cache(maxsize=1)
+def _batch() -> Callable[[], int]:
+    """Return what runs one batch, prepared once a process."""
+    return policy_steps(TEAM_TASK, "hom", *SEARCH_BATCH)
 
 
 def own_sides(task_id: str, stack: ExitStack, *, quick: bool) -> list[Side]:

@@ -4,20 +4,17 @@ from contextlib import ExitStack
 
 import pytest
 
-from rolecast.benchmarks.speed import mujoco_bodies as envs_mujoco
-from rolecast.benchmarks.speed.mujoco_bodies import (
+from rolecast.benchmarks.speed import envs
+from rolecast.benchmarks.speed.env_sides import (
     MOST_STEPS,
-    WHOLE_BODIES,
     batched_steps,
-    divided_body,
     loop_steps,
-    vector_steps,
-)
-from rolecast.benchmarks.speed.plane_tasks import (
     numpy_steps,
     policy_steps,
     simple_tag_steps,
+    vector_steps,
 )
+from rolecast.benchmarks.speed.envs import WHOLE_BODIES, divided_body
 
 
 def test_an_episode_of_simple_tag_has_25_steps() -> None:
@@ -51,7 +48,7 @@ def test_steps_of_fallen_bodies_are_not_counted(task_id: str) -> None:
 def test_a_package_that_is_not_there_is_named_with_what_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(envs_mujoco, "find_spec", lambda _: None)
+    monkeypatch.setattr(envs, "find_spec", lambda _: None)
     with ExitStack() as stack:
         group = divided_body("ma_hopper_3x1", stack, quick=True)
     assert group.missing == {

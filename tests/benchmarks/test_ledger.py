@@ -9,21 +9,16 @@ import pytest
 
 from rolecast.benchmarks.experiment_table import TrialEnd
 from rolecast.benchmarks.ledger import (
-    GAME_TUNING,
-    KNOWN_RETURNS,
     LEDGER_FILTERS,
-    LEDGER_SECTIONS,
-    ledger_result,
-    ledger_trials,
-    tuning_of,
-)
-from rolecast.benchmarks.ledger_page import (
     LEDGER_HEAD,
+    LEDGER_SECTIONS,
     REGION_BEGIN,
     REGION_END,
     by_learner,
-    curves,
+    curve,
+    ledger_result,
     ledger_row,
+    ledger_trials,
     paper_text,
     write_files,
 )
@@ -31,10 +26,17 @@ from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import rollout_scripted
 from rolecast.platform.cli.app import main
+from rolecast.platform.reports.curves import training_curves
 from rolecast.platform.rollout.held_out import held_out_seeds
 from rolecast.platform.search.measurements import Yardstick
 from rolecast.platform.tuning.methods import LearnerMethod
-from rolecast.tune_configs.ledger import LEDGER_LEARNERS, TABLE
+from rolecast.tune_configs.ledger import (
+    GAME_TUNING,
+    KNOWN_RETURNS,
+    LEDGER_LEARNERS,
+    TABLE,
+    tuning_of,
+)
 
 HOPPER = "hopper, authors' nets"
 POINTS: list[dict[str, Any]] = [
@@ -166,7 +168,8 @@ def test_a_line_tells_ours_with_seeds_and_error_beside_what_is_printed() -> None
 
 def test_a_picture_has_the_mean_of_the_seeds_and_the_lines_to_reach() -> None:
     goal = Yardstick(name="goal", mean=5.0, stderr=None)
-    (axes,) = curves(HOPPER, by_learner(ROWS, HOPPER), [goal]).axes
+    seeds = {name: [curve(row) for row in rows] for name, rows in by_learner(ROWS, HOPPER).items()}
+    (axes,) = training_curves(seeds, yardsticks=[goal], title=HOPPER).axes
     thick = {line.get_label(): line.get_data() for line in axes.lines if line.get_linewidth() == 2}
     assert set(thick) == {"sac, 1 seed", "td3, 2 seeds"}
     np.testing.assert_allclose(np.asarray(thick["td3, 2 seeds"]), [[100_000, 200_008], [450, 900]])
