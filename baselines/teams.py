@@ -61,9 +61,9 @@ what comes 4 steps later."""
 class TeamConfig(OffPolicyConfig):
     """Settings of an off-policy learner for teams.
 
-    The defaults learn from as many transitions for each env step as the authors' settings for
-    predator-prey, in smaller and more frequent updates. They explore with correlated noise. With
-    independent noise, an untrained team meets no prey in 99 of 100 episodes.
+    Updates are smaller and more frequent than by the authors' settings for predator-prey. They
+    use as many transitions for each env step. Exploration has correlated noise. With independent
+    noise, an untrained team meets no prey in 99 of 100 episodes.
     """
 
     TEAMS = True

@@ -1,7 +1,7 @@
 """OpenAI-ES: fixed standard deviation, mirrored pairs, centred ranks, Adam and weight decay.
 
 Source: Salimans, Ho, Chen, Sidor and Sutskever (2017), Evolution strategies as a scalable
-alternative to reinforcement learning, algorithm 2, with the settings of their published code.
+alternative to reinforcement learning, algorithm 2. Settings are those of their published code.
 """
 
 from collections.abc import Mapping

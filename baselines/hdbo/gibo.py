@@ -1,7 +1,7 @@
 """GIBO: evaluations that say most of the gradient at a centre, then a step along that gradient.
 
-Source: Müller, von Rohr and Trimpe (2021), Local policy search with Bayesian optimization, with the
-settings of their published configurations for reinforcement learning.
+Source: Müller, von Rohr and Trimpe (2021), Local policy search with Bayesian optimization.
+Settings are those of their published configurations for reinforcement learning.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """The process of ALEBO: a Mahalanobis kernel whose matrix is integrated out by a few draws.
 
 Source: Letham et al. (2020), Re-examining linear embeddings for high-dimensional Bayesian
-optimization, section 5.1. A kernel of relevant directions in D dimensions becomes, in a random
-embedding of d, exp(-(y - y')' G (y - y') / 2) with G any positive definite matrix.
+optimization, section 5.1. A kernel of relevant directions in D dimensions changes in a random
+embedding of d. It is exp(-(y - y')' G (y - y') / 2), and G is any positive definite matrix.
 """
 
 from collections.abc import Callable

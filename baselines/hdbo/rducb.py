@@ -1,7 +1,7 @@
 """RDUCB: an additive process over a forest drawn at random for every point, whatever the data say.
 
 Source: Ziomek and Bou-Ammar (2023), Are random decompositions all we need in high dimensional
-Bayesian optimisation?, algorithm 1, with the settings of their published configurations.
+Bayesian optimisation?, algorithm 1. Settings are those of their published configurations.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """TreeBO: an additive process whose forest of interactions is learned by Gibbs sampling.
 
 Source: Han, Arora and Scarlett (2021), High-dimensional Bayesian optimization via tree-structured
-additive models, sections 3 and 4, with the settings of their published configurations.
+additive models, sections 3 and 4. Settings are those of their published configurations.
 """
 
 from collections.abc import Iterable, Mapping

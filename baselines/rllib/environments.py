@@ -24,10 +24,10 @@ def task_of(environment: Environment | None, options: Mapping[str, Any]) -> Batc
     """Return the batched task of an algorithm's `.environment(environment, env_config=options)`.
 
     Args:
-        environment: a task id (`pred_prey_3`, `gym:Pendulum-v1`), a name given to RLlib's
-            `register_env`, a Gymnasium id (`Pendulum-v1`), an environment class of Gymnasium or
-            RLlib, or a function. A class is called with its options as one mapping, a function with
-            keyword arguments.
+        environment: a task id (`pred_prey_3`, `gym:Pendulum-v1`) or a Gymnasium id
+            (`Pendulum-v1`). Else a name given to RLlib's `register_env`, an environment class of
+            Gymnasium or RLlib, or a function. A class is called with its options as one mapping,
+            a function with keyword arguments.
         options: as in `make_task`: reward settings, `horizon`, `team_reward`, and the
             environment's own.
 

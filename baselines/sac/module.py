@@ -47,8 +47,8 @@ class SquashedGaussian(nn.Module):
             obs: [..., do].
             noise: [..., da], standard normal.
 
-        Source: Haarnoja et al. (2018), appendix C. Differs: log(1 - tanh(u)^2) is written as
-            2 (log 2 - u - softplus(-2 u)), which does not round to minus infinity.
+        Source: Haarnoja et al. (2018), appendix C. Differs: log(1 - tanh(u)^2) is
+            2 (log 2 - u - softplus(-2 u)). This does not round to minus infinity.
         """
         mean, log_std = self.mean_and_log_std(obs)
         raw_actions = mean + log_std.exp() * noise
