@@ -89,7 +89,9 @@ def task_returns(
     quick: Quick = False,
     fresh: Fresh = False,
     out: Out = None,
-    page: Annotated[Path | None, file_option("Page whose table is filled: docs/tasks.md.")] = None,
+    page: Annotated[
+        Path | None, file_option("Page whose table is filled: docs/results/tasks.md.")
+    ] = None,
     pictures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Draw tasks into this: docs/tasks.")
     ] = None,
@@ -174,7 +176,7 @@ def baselines_ledger(
     processes: Processes = 1,
     out: Out = None,
     page: Annotated[
-        Path | None, file_option("Page whose ledger is filled: docs/baselines.md.")
+        Path | None, file_option("Page whose ledger is filled: docs/results/baselines.md.")
     ] = None,
     json: Json = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The ledger: rows of its trainings, its region of docs/baselines.md, a picture a heading."""
+"""The ledger: rows of its trainings, its region of a page, a picture a heading."""
 
 import os
 import statistics

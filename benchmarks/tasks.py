@@ -1,4 +1,4 @@
-"""What scripted policies earn in every task, and pictures of them: the figures of docs/tasks.md."""
+"""What scripted policies earn in every task, and pictures of them, for the pages of tasks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

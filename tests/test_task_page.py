@@ -92,8 +92,10 @@ def test_every_picture_of_the_pages_is_made_by_the_command_and_small() -> None:
 
 
 def test_the_table_of_returns_is_that_of_the_measured_results() -> None:
-    region = PAGE.read_text().partition(f"{REGION_BEGIN}\n")[2].partition(REGION_END)[0]
-    rows = read_rows(PAGE.parent / "results" / "tasks.json")
+    results = PAGE.parent / "results"
+    text = (results / "tasks.md").read_text()
+    region = text.partition(f"{REGION_BEGIN}\n")[2].partition(REGION_END)[0]
+    rows = read_rows(results / "tasks.json")
     assert rows
     assert {row["task"] for row in rows} <= task_specs().keys()
     assert region == markdown(rows)
