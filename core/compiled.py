@@ -23,7 +23,7 @@ FAST_MATH: Final = {"contract", "reassoc", "nsz", "arcp"}
 
 def compiled(function: F) -> F:
     """Compile a function of arrays and scalars; its types stay visible to checkers."""
-    decorate: Any = numba.njit(cache=True, fastmath=FAST_MATH, error_model="numpy")
+    decorate: Any = numba.njit(cache=True, nogil=True, fastmath=FAST_MATH, error_model="numpy")
     kernel: Any = decorate(function)
     cache = kernel._cache._cache_file  # noqa: SLF001 - numba offers no way to add to the stamp
     cache._source_stamp = (cache._source_stamp, _fingerprint(kernel.py_func))  # noqa: SLF001

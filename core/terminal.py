@@ -1,8 +1,9 @@
 """What long work shows while it runs: a table on a terminal, lines elsewhere, or nothing."""
 
+import json
 import time
-from collections.abc import Callable
-from typing import IO, Generic, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import IO, Any, Generic, Protocol, TypeVar
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -91,6 +92,40 @@ class PlainLines(Generic[Figures]):
         if self._held != self._last:
             self._last = self._held
             self.note(self._last)
+
+
+class JsonLines(Generic[Figures]):
+    """One JSON object a line, for programs: `event`, and `text` or the figures."""
+
+    def __init__(self, stream: IO[str], describe: Callable[[Figures], Mapping[str, Any]]) -> None:
+        """Write nothing yet.
+
+        Args:
+            stream: where the lines go.
+            describe: returns figures as JSON values.
+        """
+        self._stream, self._describe = stream, describe
+
+    def start(self, title: str) -> None:
+        """Write the title."""
+        self._write("start", {"text": title})
+
+    def update(self, figures: Figures, /) -> None:
+        """Write the figures."""
+        self._write("batch", self._describe(figures))
+
+    def note(self, text: str) -> None:
+        """Write a sentence."""
+        self._write("note", {"text": text})
+
+    def finish(self, text: str) -> None:
+        """Write a sentence."""
+        self._write("end", {"text": text})
+
+    def _write(self, event: str, values: Mapping[str, Any]) -> None:
+        line = {"event": event, "time": time.time(), **values}
+        self._stream.write(json.dumps(line, allow_nan=False) + "\n")
+        self._stream.flush()
 
 
 class LiveTable(Generic[Figures]):

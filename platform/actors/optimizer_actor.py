@@ -23,8 +23,16 @@ from rolecast.platform.search.session import (
 class OptimizerActor:
     """Holds an optimiser; computes nothing itself."""
 
-    def __init__(self, config: OptimizerConfig, dimension: int, seed: int) -> None:
+    def __init__(self, config: OptimizerConfig) -> None:
+        """Load what the optimiser needs: its settings come with their module, which takes seconds.
+
+        It is built later, when the structure of the policy is known.
+        """
         os.environ["OMP_NUM_THREADS"] = "1"
+        self._config = config
+
+    def build(self, config: OptimizerConfig, dimension: int, seed: int) -> None:
+        """Build the optimiser."""
         self._session = LocalSession(config, dimension=dimension, seed=seed)
 
     def pid(self) -> int:
@@ -45,8 +53,8 @@ class OptimizerActor:
 class RemoteSession:
     """The driver's side of an optimiser actor, which has a GPU where its settings name one."""
 
-    def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
-        """Start the actor.
+    def __init__(self, config: OptimizerConfig) -> None:
+        """Start the actor, without waiting for it.
 
         Raises:
             ConfigError: the settings name a GPU, and the cluster has none.
@@ -54,7 +62,11 @@ class RemoteSession:
         device = device_of(config)
         require_gpu(device)
         actor = cast("Any", OptimizerActor).options(num_gpus=int(device != "cpu"))
-        self._actor = actor.remote(config, dimension, seed)
+        self._actor = actor.remote(config)
+
+    def build(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
+        """Build the optimiser in the actor."""
+        answer(self._actor.build.remote(config, dimension, seed))
 
     def pid(self) -> int:
         """Return the process id of the actor."""

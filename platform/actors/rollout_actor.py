@@ -5,6 +5,7 @@ and repeats its call, and nobody can tell from the returns.
 """
 
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -27,9 +28,9 @@ class RolloutActor:
         self._task = make_task(source, **options)
         self._policy = policy
 
-    def pid(self) -> int:
-        """Return the process id, once everything is built."""
-        return os.getpid()
+    def place(self) -> tuple[str, int]:
+        """Return the machine's name and the process id, once everything is built."""
+        return socket.gethostname(), os.getpid()
 
     def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Compute chunks, one after the other."""

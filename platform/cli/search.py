@@ -36,6 +36,7 @@ def search(
     batch_size: Annotated[int | None, _option("batch_size")] = None,
     seed: Annotated[int | None, _option("seed")] = None,
     workers: Annotated[int | None, _option("workers")] = None,
+    threads: Annotated[int | None, _option("threads")] = None,
     out: Annotated[str | None, _option("out", metavar="DIR")] = None,
     settings: Annotated[
         list[str] | None,
@@ -50,6 +51,9 @@ def search(
     test_episodes: Annotated[int | None, _option("test_episodes")] = None,
     confirm_share: Annotated[float | None, _option("confirm_share")] = None,
     rewards: Mapping[str, Any],
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Write progress to stderr as JSON, one line a batch.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Search the weights of a policy for a task; the result is a folder.
@@ -63,7 +67,7 @@ def search(
 
     result = run_search(
         task,
-        progress=progress_for(sys.stderr),
+        progress=progress_for(sys.stderr, json=log_json),
         task_options=task_options,
         policy=policy,
         policy_options=parts["policy"],
@@ -76,6 +80,7 @@ def search(
         batch_size=batch_size,
         seed=seed,
         workers=workers,
+        threads=threads,
         out=out,
         address=address,
         test_episodes=test_episodes,

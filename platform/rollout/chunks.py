@@ -7,26 +7,26 @@ small enough that all workers are busy to the end, and large enough to fill a co
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.errors import RunError
-from rolecast.core.types import Float, Seeds
+from rolecast.core.types import LANE_COUNT, Float, Seeds
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.rollout import Rollout, rollout
+from rolecast.platform.rollout.sizes import (
+    CALL_SECONDS,
+    COMPILED_LANES,
+    LEAST_EPISODES,
+    MOST_EPISODES,
+    RECORDED_BATCHED,
+    RECORDED_COMPILED,
+)
 from rolecast.policies.normalisation import ObservationStatistics, observation_bound
 from rolecast.policies.protocol import Policy
-
-COMPILED_LANES: Final = 64
-"""Episodes in a chunk of a compiled task: four blocks, milliseconds."""
-
-BATCHED_LANES: Final = 4
-"""Episodes at most in a chunk of any other task, all of one candidate, where processes share."""
-
-ALONE_LANES: Final = 16
-"""The same for one process, which no other waits for: what a step costs besides is shared."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,7 +96,11 @@ class Evaluator(Protocol):
 
     @property
     def workers(self) -> int:
-        """Processes that compute."""
+        """Processes, or threads of one, that compute."""
+
+    @property
+    def nodes(self) -> Mapping[str, int]:
+        """Machine to the workers that have started there; empty: all is in this process."""
 
     @property
     def busy_s(self) -> float:
@@ -138,6 +142,7 @@ def cut(
     workers: int = 1,
     record: int = 0,
     statistics: ObservationStatistics | None = None,
+    episode_s: float | None = None,
 ) -> list[Chunk]:
     """Cut a batch into chunks.
 
@@ -146,30 +151,86 @@ def cut(
         seeds: [q, E].
         labels: [q].
         compiled: whether the task has a compiled face.
-        workers: processes that share the chunks.
+        workers: processes or threads that share the chunks.
         record: observations to keep of the whole batch, or a few more; which ones depends on the
             chunks, so these are then the same for any number of workers.
         statistics: by which observations are normalised; None: they are not.
+        episode_s: seconds that an episode took so far, one beside others; None: not known yet.
     """
     q, episodes = seeds.shape
-    alone = workers == 1 and not record
-    lanes = COMPILED_LANES if compiled else ALONE_LANES if alone else BATCHED_LANES
-    rows = max(1, lanes // episodes) if compiled or alone else 1
-    corners = [(row, episode) for row in range(0, q, rows) for episode in range(0, episodes, lanes)]
-    each = -(-record // len(corners)) if record else 0
+    if record:
+        lanes = RECORDED_COMPILED if compiled else RECORDED_BATCHED
+        corners = _grid(q, episodes, max(1, lanes // episodes) if compiled else 1, lanes)
+    elif compiled:
+        corners = _equal(q, episodes, workers, episode_s)
+    else:
+        corners = _shrinking(q, episodes, workers)
+    each = -(-record // len(corners))
     return [
         Chunk(
             first=row,
             episode=episode,
             labels=tuple(labels[row : row + rows]),
             candidates=candidates[row : row + rows],
-            seeds=seeds[row : row + rows, episode : episode + lanes],
+            seeds=seeds[row : row + rows, episode : episode + columns],
             compiled=compiled,
             record=each,
             statistics=statistics,
         )
-        for row, episode in corners
+        for row, episode, rows, columns in corners
     ]
+
+
+Corner = tuple[int, int, int, int]
+"""First row and column of a chunk, its rows and columns; the last two may reach too far."""
+
+
+def _grid(q: int, episodes: int, rows: int, columns: int) -> list[Corner]:
+    """Cut a batch into equal chunks."""
+    return [
+        (row, episode, rows, columns)
+        for row in range(0, q, rows)
+        for episode in range(0, episodes, columns)
+    ]
+
+
+def _equal(q: int, episodes: int, workers: int, episode_s: float | None) -> list[Corner]:
+    """Cut a batch of a compiled task, whose episodes last equally long: as much for each worker."""
+    wanted = COMPILED_LANES
+    if episode_s:
+        wanted = max(wanted, int(CALL_SECONDS / episode_s))
+    count = workers * max(1, round(q * episodes / (wanted * workers)))
+    if count <= q:
+        ends = np.round(np.linspace(0, q, count + 1)).astype(int).tolist()
+        return [(start, 0, end - start, episodes) for start, end in pairwise(ends)]
+    parts = min(-(-count // q), -(-episodes // LANE_COUNT))
+    columns = -(-episodes // (parts * LANE_COUNT)) * LANE_COUNT
+    return _grid(q, episodes, 1, columns)
+
+
+def _shrinking(q: int, episodes: int, workers: int) -> list[Corner]:
+    """Cut a batch whose episodes may end at any step.
+
+    Chunks are whole rows, or parts of one row. They shrink towards the end, so that all workers end
+    together.
+    """
+    corners = []
+    row = column = 0
+    while row < q:
+        left = (q - row) * episodes - column
+        size = -(-left // (workers if workers == 1 else 2 * workers))
+        size = min(max(size, LEAST_EPISODES), MOST_EPISODES)
+        if column == 0 and size >= episodes:
+            rows = min(size // episodes, q - row)
+            corners.append((row, 0, rows, episodes))
+            row += rows
+            continue
+        columns = min(size, episodes - column)
+        corners.append((row, column, 1, columns))
+        column += columns
+        if column == episodes:
+            row, column = row + 1, 0
+    return corners
 
 
 def join(
@@ -221,30 +282,6 @@ def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResu
         sums=result.sums,
         seconds=time.perf_counter() - start,
     )
-
-
-class LocalEvaluator:
-    """Computes all chunks in this process, one after the other."""
-
-    workers: Final = 1
-
-    def __init__(self, task: BatchedTask, policy: Policy) -> None:
-        self._task, self._policy = task, policy
-        self._busy_s = 0.0
-
-    @property
-    def busy_s(self) -> float:
-        """Seconds spent computing."""
-        return self._busy_s
-
-    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
-        """Compute all chunks."""
-        results = [evaluate_chunk(self._task, self._policy, chunk) for chunk in chunks]
-        self._busy_s += sum(result.seconds for result in results)
-        return results
-
-    def close(self) -> None:
-        """Keep the task: who made it closes it."""
 
 
 def _rollout(task: BatchedTask, policy: Policy, chunk: Chunk) -> Rollout:

@@ -1,17 +1,31 @@
 """The backend of a search: where episodes run and where the optimiser is held."""
 
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
+from rolecast.core.threads import available_cores
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
-from rolecast.platform.rollout.chunks import Evaluator, LocalEvaluator
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult, Evaluator
+from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.search.plan import Plan
+from rolecast.platform.search.progress import ProgressSnapshot
 from rolecast.platform.search.session import LocalSession, OptimizerSession
 from rolecast.policies.protocol import Policy
 
 RAY_BACKEND: Final = "rolecast.platform.actors.ray_backend"
 """Module of `RayBackend`; beside this room, so it is found by name, and loads Ray."""
+
+
+RAY_START_S: Final = 8.0
+"""About what a start of Ray and its workers takes; after as much computing they are worth it."""
+
+HEAVY_BATCH_S: Final = 0.3
+"""Least duration of a batch for which workers start without being asked for."""
 
 
 class Backend(Protocol):
@@ -22,11 +36,18 @@ class Backend(Protocol):
         """Runs episodes."""
 
     @property
+    def workers(self) -> int:
+        """Ray workers; 0: all runs in this process."""
+
+    @property
     def losses(self) -> tuple[type[Exception], ...]:
         """Errors that mean that the optimiser's process is gone and can be replaced."""
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> OptimizerSession:
         """Return a new optimiser; one before is forgotten."""
+
+    def export(self, run: str, figures: ProgressSnapshot) -> None:
+        """Show where the search of this folder stands to whoever watches the cluster."""
 
     def close(self) -> None:
         """End all that it started."""
@@ -36,32 +57,131 @@ class LocalBackend:
     """Everything in this process, without Ray."""
 
     losses: tuple[type[Exception], ...] = ()
+    workers = 0
 
-    def __init__(self, task: BatchedTask, policy: Policy) -> None:
-        self.evaluator = LocalEvaluator(task, policy)
+    def __init__(self, task: BatchedTask, policy: Policy, threads: int = 1) -> None:
+        self.evaluator: Evaluator = LocalEvaluator(task, policy, threads)
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> OptimizerSession:
         """Return a new optimiser."""
         return LocalSession(config, dimension=dimension, seed=seed)
 
+    def export(self, run: str, figures: ProgressSnapshot) -> None:
+        """Show nothing: there is no cluster."""
+
     def close(self) -> None:
-        """End nothing: nothing was started."""
+        """End the threads."""
+        self.evaluator.close()
 
 
-def backend_for(plan: Plan) -> Backend:
+def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Backend:
     """Return the backend of a search: this process, or actors on Ray.
 
+    Args:
+        plan: of the search. Without a number of workers or an address, and outside a cluster, the
+            search begins in this process, and takes workers where they pay (`AutomaticBackend`).
+        note: tells the user where episodes run.
     Raises:
         RequestError: the cluster cannot be reached.
     """
     config = plan.config
+    threads = config.threads or available_cores()
     if config.workers == 0:
-        return LocalBackend(plan.task, plan.policy)
+        return LocalBackend(plan.task, plan.policy, threads)
+    if config.workers is None and config.address is None and not _in_a_cluster():
+        return AutomaticBackend(plan, threads, note)
+    here = LocalEvaluator(plan.task, plan.policy, threads) if plan.compiled else None
+    return _ray_backend(plan, config.workers, here=here, note=note, optimizer=plan.optimizer)
+
+
+class AutomaticBackend(LocalBackend):
+    """This process, and Ray workers for the episodes once these have taken as long as Ray's start.
+
+    A compiled task stays on threads: on one machine, workers would share the same cores. The
+    optimiser stays here. Whoever computes, the history is the same.
+    """
+
+    def __init__(self, plan: Plan, threads: int, note: Callable[[str], None]) -> None:
+        super().__init__(plan.task, plan.policy, threads)
+        self._backend: Backend | None = None
+        if plan.compiled:
+            note(f"episodes run on {threads} threads of this process; Ray would not be faster here")
+        elif available_cores() > 1:
+            self.evaluator = _Growing(self.evaluator, self._start_workers)
+        self._plan, self._note = plan, note
+
+    def _start_workers(self) -> Evaluator:
+        """Start Ray workers, and return what shares batches among them."""
+        self._backend = _ray_backend(self._plan, None, note=self._note)
+        self.workers, evaluator = self._backend.workers, self._backend.evaluator
+        self._note(f"episodes are slow enough for workers: Ray starts {available_cores()}")
+        return evaluator
+
+    def export(self, run: str, figures: ProgressSnapshot) -> None:
+        """Show it where workers were started."""
+        if self._backend is not None:
+            self._backend.export(run, figures)
+
+    def close(self) -> None:
+        """End what was started."""
+        if self._backend is not None:
+            self._backend.close()
+        super().close()
+
+
+class _Growing:
+    """Computes here until it has taken as long as a start of workers, then by those."""
+
+    def __init__(self, here: Evaluator, start: Callable[[], Evaluator]) -> None:
+        self._here, self._start = here, start
+        self._beside: Evaluator | None = None
+        self._spent_s = 0.0
+
+    @property
+    def workers(self) -> int:
+        """Processes or threads that compute."""
+        return (self._beside or self._here).workers
+
+    @property
+    def nodes(self) -> Mapping[str, int]:
+        """Machine to its workers."""
+        return (self._beside or self._here).nodes
+
+    @property
+    def busy_s(self) -> float:
+        """Seconds so far, here and by workers."""
+        return self._here.busy_s + (self._beside.busy_s if self._beside else 0.0)
+
+    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+        """Compute all chunks."""
+        if self._beside is not None:
+            return self._beside.evaluate(chunks)
+        start = time.monotonic()
+        results = self._here.evaluate(chunks)
+        took = time.monotonic() - start
+        self._spent_s += took
+        if self._spent_s > RAY_START_S and took > HEAVY_BATCH_S:
+            self._beside = self._start()
+        return results
+
+    def close(self) -> None:
+        """End the threads; the workers are ended with their backend."""
+        self._here.close()
+
+
+def _ray_backend(plan: Plan, workers: int | None, **options: Any) -> Backend:
     backend: Backend = import_module(RAY_BACKEND).RayBackend(
         plan.source,
-        config.task_options,
+        plan.config.task_options,
         plan.policy,
-        workers=config.workers,
-        address=config.address,
+        workers=workers,
+        address=plan.config.address,
+        **options,
     )
     return backend
+
+
+def _in_a_cluster() -> bool:
+    """Return whether this process belongs to a Ray cluster, as a submitted job does."""
+    ray = sys.modules.get("ray")
+    return bool(os.environ.get("RAY_ADDRESS")) or (ray is not None and ray.is_initialized())

@@ -55,7 +55,11 @@ class SearchConfig:
     """Root of all randomness."""
 
     workers: int | None = None
-    """Processes that run episodes; 0 runs all in this one, without Ray; None is one per core."""
+    """Ray actors that run episodes; 0 runs all in this process, without Ray. None: in this process,
+    with workers of this machine where they pay; one per CPU in a cluster that is named."""
+
+    threads: int | None = None
+    """Threads of this process for episodes of a compiled task; None is one per core."""
 
     out: str | None = None
     """Folder of the run, which must not exist; None makes one under runs/."""
@@ -83,6 +87,7 @@ class SearchConfig:
             raise ConfigError("SearchConfig.fewer_episodes", self.fewer_episodes, "true or false")
         _require_integer("seed", self.seed, 0)
         _require_integer("workers", self.workers, 0)
+        _require_integer("threads", self.threads, 1)
         for name in ("task", "policy", "optimizer"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise ConfigError(f"SearchConfig.{name}", getattr(self, name), "a name")

@@ -25,7 +25,7 @@ from rolecast.platform.search.confirmation import confirmation_batch, contenders
 from rolecast.platform.search.history import Batch, Kind, standard_errors
 from rolecast.platform.search.plan import Plan
 from rolecast.platform.search.progress import Progress
-from rolecast.platform.search.reporting import Reporter
+from rolecast.platform.search.reporting import Reporter, time_shares
 from rolecast.platform.search.run_folder import RunFolder
 from rolecast.platform.search.session import (
     BatchRequest,
@@ -80,12 +80,14 @@ class Search:
         self._optimizer_session = ResilientOptimizer(
             self._optimizer, backend.losses, progress.note, state=state, since=self.batches[known:]
         )
-        self.reporter = Reporter(folder.events_folder, progress, plan.budget, self.batches)
+        self.reporter = Reporter(folder, progress, plan.budget, self.batches, backend)
         self._pending: _Pending | None = None
         self._tabled = 0
         self._start = self._last_checkpoint = time.monotonic()
         self._wall_before = self.batches[-1].wall_time_s if self.batches else 0.0
         self._interval = CHECKPOINT_INTERVAL_S
+        self._evaluating_s = 0.0
+        self._episode_s: float | None = None
 
     @property
     def spent(self) -> Spent:
@@ -107,15 +109,19 @@ class Search:
         """Seconds of searching, earlier parts included."""
         return self._wall_before + time.monotonic() - self._start
 
+    @property
+    def workers(self) -> int:
+        """Ray workers at the end; 0: all ran in this process."""
+        return self._backend.workers
+
     def time_shares(self) -> dict[str, float]:
-        """Return where the time of this process' part went, as shares that add up to 1."""
-        whole = max(time.monotonic() - self._start, 1e-9)
-        rollouts, optimizer = (
-            self._backend.evaluator.busy_s / whole,
-            self._optimizer_session.seconds / whole,
+        """Return where the time of this process' part went (`time_shares`)."""
+        return time_shares(
+            whole=time.monotonic() - self._start,
+            evaluating=self._evaluating_s,
+            rollouts=self._backend.evaluator.busy_s,
+            optimizer=self._optimizer_session.seconds,
         )
-        other = max(0.0, 1.0 - rollouts - optimizer)
-        return {"rollouts": rollouts, "optimizer": optimizer, "ray_and_other": other}
 
     def step(self) -> dict[str, float]:
         """Evaluate one batch; return the metrics after it (`METRIC_VOCABULARY`).
@@ -145,7 +151,8 @@ class Search:
         if reply.state is not None:
             self._checkpoint(reply.state)
         self._pending = self._asked(wanted, reply)
-        return self.reporter.batch(batch, reply, result.metrics)
+        waiting = self.time_shares()["workers_wait"]
+        return self.reporter.batch(batch, reply, result.metrics, workers_wait=waiting)
 
     def test(self) -> tuple[float, float | None]:
         """Return mean and standard error of what the incumbent earns on unseen seeds."""
@@ -260,8 +267,12 @@ class Search:
             workers=workers,
             record=record,
             statistics=self.statistics,
+            episode_s=self._episode_s,
         )
+        start = time.monotonic()
         results = evaluator.evaluate(chunks)
+        self._evaluating_s += time.monotonic() - start
+        self._episode_s = sum(result.seconds for result in results) / seeds.size
         return join(chunks, results, (len(seeds), seeds.shape[1]))
 
     def _spent_with(self, result: BatchResult) -> Spent:

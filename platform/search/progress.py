@@ -1,8 +1,8 @@
 """What a search shows while it runs: a live view on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import IO, Final
 
 from rich.progress_bar import ProgressBar
@@ -58,6 +58,12 @@ class ProgressSnapshot:
     time_left_s: float | None
     """Seconds that the rest will take at this speed."""
 
+    workers_wait: float = 0.0
+    """Share of the time in which no episode ran, in this process' part of the search."""
+
+    workers: Mapping[str, int] = field(default_factory=dict)
+    """Machine to the Ray workers that have started there; empty where all runs in one process."""
+
 
 Progress = terminal.Progress[ProgressSnapshot]
 """Shows a search to someone."""
@@ -74,11 +80,13 @@ def plain_lines(
 
 def live_view(stream: IO[str]) -> terminal.LiveTable[ProgressSnapshot]:
     """Return a table that follows the search, on a terminal."""
-    return terminal.LiveTable(stream, _table, per_second=8)
+    return terminal.LiveTable(stream, table, per_second=8)
 
 
-def progress_for(stream: IO[str]) -> Progress:
-    """Return the live view if the stream is a terminal, else plain lines."""
+def progress_for(stream: IO[str], *, json: bool = False) -> Progress:
+    """Return JSON lines if they are wanted, the live view on a terminal, else plain lines."""
+    if json:
+        return terminal.JsonLines(stream, asdict)
     return live_view(stream) if stream.isatty() else plain_lines(stream)
 
 
@@ -94,20 +102,25 @@ def line(figures: ProgressSnapshot) -> str:
     )
 
 
-def _table(figures: ProgressSnapshot) -> Table:
+def table(figures: ProgressSnapshot) -> Table:
+    """Return the figures as a table."""
     rows = (
         ("evaluations", f"{figures.evaluations:,}   ({figures.env_steps:,} env steps)"),
         ("best of noisy means", _value(figures.best_return, figures.best_stderr)),
         ("incumbent", _value(figures.incumbent_return, figures.incumbent_stderr)),
         ("env-steps/s", _count(figures.env_steps_per_s)),
         ("ask, tell", f"{figures.ask_s:.2f} s, {figures.tell_s:.2f} s a batch"),
+        ("no episode ran", f"{figures.workers_wait:.0%} of the time"),
         ("time", f"{clock_time(figures.wall_time_s)}, {clock_time(figures.time_left_s)} left"),
     )
-    table = Table.grid(padding=(0, 2))
-    table.add_row("spent", ProgressBar(total=1.0, completed=figures.spent, width=40))
+    shown = Table.grid(padding=(0, 2))
+    shown.add_row("spent", ProgressBar(total=1.0, completed=figures.spent, width=40))
     for name, value in rows:
-        table.add_row(name, value)
-    return table
+        shown.add_row(name, value)
+    if figures.workers:
+        nodes = ", ".join(f"{count} on {node}" for node, count in figures.workers.items())
+        shown.add_row("workers", nodes)
+    return shown
 
 
 def _value(value: float | None, stderr: float | None) -> str:

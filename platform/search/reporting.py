@@ -3,20 +3,28 @@
 import hashlib
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from math import sqrt
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
+from rolecast.core.files import write_json
 from rolecast.core.types import Float
+from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.budget import Budget, Spent
 from rolecast.platform.search.history import Batch
 from rolecast.platform.search.metrics import batch_metrics
 from rolecast.platform.search.progress import Progress, ProgressSnapshot
+from rolecast.platform.search.run_folder import RunFolder
 from rolecast.platform.search.session import OptimizerReply
+
+STATUS_INTERVAL_S: Final = 1.0
+"""Least time between two writes of the status."""
 
 Estimate = tuple[float, float | None]
 """A mean return and its standard error, None where it is not known."""
@@ -26,9 +34,17 @@ class Reporter:
     """Keeps what reports need beside the last batch."""
 
     def __init__(
-        self, events: Path, progress: Progress, budget: Budget, batches: list[Batch]
+        self,
+        folder: RunFolder,
+        progress: Progress,
+        budget: Budget,
+        batches: list[Batch],
+        backend: Backend,
     ) -> None:
-        self._folder, self._progress, self._budget = events, progress, budget
+        self._folder, self._progress, self._budget = folder, progress, budget
+        self._backend = backend
+        self._status: ProgressSnapshot | None = None
+        self._written = float("-inf")
         self._events: Events | None = None
         self._scores = CandidateStats()
         for batch in batches:
@@ -37,27 +53,51 @@ class Reporter:
         self._batches_seen = 0
 
     def batch(
-        self, batch: Batch, reply: OptimizerReply, task_metrics: Mapping[str, float]
+        self,
+        batch: Batch,
+        reply: OptimizerReply,
+        task_metrics: Mapping[str, float],
+        *,
+        workers_wait: float,
     ) -> dict[str, float]:
-        """Report a batch; return its metrics (`METRIC_VOCABULARY` and extras)."""
+        """Report a batch; return its metrics (`METRIC_VOCABULARY` and extras).
+
+        Args:
+            batch: evaluated last.
+            reply: of the optimiser, which was told it.
+            task_metrics: the task's own.
+            workers_wait: share of the time in which no episode ran.
+        """
         self._scores.add(batch)
         metrics = batch_metrics(batch, best_return=self._scores.best[0], beliefs=reply.beliefs)
         metrics |= {f"task/{name}": value for name, value in task_metrics.items()}
         self.write(metrics)
-        self._progress.update(self._figures(batch, reply))
+        figures = self._figures(batch, reply)
+        nodes = self._backend.evaluator.nodes
+        self._status = replace(figures, workers_wait=workers_wait, workers=nodes)
+        self._progress.update(self._status)
+        self._backend.export(str(self._folder.path), self._status)
+        if time.monotonic() - self._written > STATUS_INTERVAL_S:
+            self._write_status()
         return metrics
 
     def write(self, metrics: Mapping[str, float]) -> None:
         """Write metrics to TensorBoard."""
         if self._events is None:
-            self._events = Events(self._folder)
+            self._events = Events(self._folder.events_folder)
         self._events.write(metrics)
 
     def close(self) -> None:
         """Write what is held back."""
+        self._write_status()
         if self._events is not None:
             self._events.close()
             self._events = None
+
+    def _write_status(self) -> None:
+        if self._status is not None:
+            write_json(self._folder.status_file, {**asdict(self._status), "time": time.time()})
+            self._written = time.monotonic()
 
     def _figures(self, batch: Batch, reply: OptimizerReply) -> ProgressSnapshot:
         spent = batch.spent_after
@@ -161,3 +201,26 @@ class CandidateStats:
 
 def _key(candidate: Float) -> bytes:
     return hashlib.blake2b(candidate.tobytes(), digest_size=16).digest()
+
+
+def time_shares(
+    *, whole: float, evaluating: float, rollouts: float, optimizer: float
+) -> dict[str, float]:
+    """Return where the time of a search went, as shares.
+
+    Args:
+        whole: seconds.
+        evaluating: those in which a batch was evaluated.
+        rollouts: those in which the most loaded worker computed.
+        optimizer: those of the optimiser.
+    Returns:
+        `rollouts`, `optimizer` and `ray_and_other` add up to 1; `workers_wait` is the share of the
+        time in which no episode ran anywhere.
+    """
+    whole = max(whole, 1e-9)
+    known = {"rollouts": rollouts / whole, "optimizer": optimizer / whole}
+    return {
+        **known,
+        "ray_and_other": max(0.0, 1.0 - sum(known.values())),
+        "workers_wait": max(0.0, 1.0 - evaluating / whole),
+    }

@@ -85,13 +85,15 @@ def search(
     plan = make_plan(_config(name, settings), None if isinstance(task, str) else task)
     out = Path(plan.config.out) if plan.config.out else _free_folder(plan)
     plan = replace(plan, config=replace(plan.config, out=str(out)))
-    backend = backend_for(plan)  # an unreachable cluster is found before a folder is made
+    progress = progress or Silent()
+    # An unreachable cluster is found before a folder is made.
+    backend = backend_for(plan, progress.note)
     try:
         folder = RunFolder.create(out, run_record(plan))
     except RequestError:
         backend.close()
         raise
-    return _run(plan, folder, backend, progress or Silent())
+    return _run(plan, folder, backend, progress)
 
 
 def resume(
@@ -141,12 +143,13 @@ def resume(
             address=address or config.address,
         )
         plan = make_plan(config, task)
-        backend = backend_for(plan)
+        progress = progress or Silent()
+        backend = backend_for(plan, progress.note)
     except BaseException:
         folder.release()
         raise
     folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
-    return _run(plan, folder, backend, progress or Silent())
+    return _run(plan, folder, backend, progress)
 
 
 def _recorded_centre(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,7 +186,7 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
         "test_episodes": plan.test_episodes,
         "wall_time_s": search.batches[-1].wall_time_s,
         "time_shares": search.time_shares(),
-        "workers": config.workers,
+        "workers": search.workers,
     }
     policy, statistics = plan.policy, search.statistics
     weights = policy.space.weights(search.incumbent, statistics)

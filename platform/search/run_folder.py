@@ -78,6 +78,11 @@ class RunFolder:
         return self.path / "summary.json"
 
     @property
+    def status_file(self) -> Path:
+        """Where a running search stood about a second ago, for `rolecast top`."""
+        return self.path / "status.json"
+
+    @property
     def measurements_file(self) -> Path:
         """Held-out returns that reports show beside the history."""
         return self.path / "measurements.json"

@@ -3,9 +3,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rolecast.core.types import LANE_COUNT
 from rolecast.envs.registry import make_task
-from rolecast.platform.rollout.chunks import ChunkResult, LocalEvaluator, cut, join
+from rolecast.platform.rollout.chunks import ChunkResult, cut, join
+from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.rollout.sizes import (
+    CALL_SECONDS,
+    COMPILED_LANES,
+    LEAST_EPISODES,
+    MOST_EPISODES,
+)
 from rolecast.policies.registry import make_policy
 
 
@@ -36,7 +44,8 @@ def test_chunks_cover_a_batch_exactly_once(
     np.testing.assert_array_equal(joined.observed_returns, -seeds.astype(float))
     np.testing.assert_array_equal(joined.lengths, seeds)
     assert all(len(chunk.labels) == len(chunk.candidates) for chunk in chunks)
-    assert max(chunk.seeds.size for chunk in chunks) <= 96
+    limit = 1.5 * COMPILED_LANES + episodes if compiled else MOST_EPISODES
+    assert max(chunk.seeds.size for chunk in chunks) <= limit
     assert sum(chunk.record for chunk in chunks) >= record
 
 
@@ -47,7 +56,48 @@ def test_what_is_recorded_does_not_depend_on_the_number_of_workers() -> None:
     assert [(c.first, c.episode, c.record) for c in alone] == [
         (c.first, c.episode, c.record) for c in shared
     ]
-    assert len(cut(*args, compiled=False)) == 4
+
+
+@given(
+    q=st.integers(1, 60),
+    episodes=st.integers(1, 300),
+    workers=st.integers(1, 64),
+    episode_s=st.one_of(st.none(), st.floats(1e-6, 1e-3)),
+)
+def test_workers_of_a_compiled_task_have_chunks_of_about_one_size(
+    q: int, episodes: int, workers: int, episode_s: float | None
+) -> None:
+    chunks = cut(
+        np.zeros((q, 1)),
+        np.zeros((q, episodes), dtype=np.uint64),
+        ["x"] * q,
+        compiled=True,
+        workers=workers,
+        episode_s=episode_s,
+    )
+    sizes = [chunk.seeds.size for chunk in chunks]
+    wanted = max(COMPILED_LANES, int(CALL_SECONDS / episode_s) if episode_s else 0)
+    assert max(sizes) <= 1.5 * wanted + max(LANE_COUNT, episodes)
+    assert len(chunks) % workers == 0 or max(sizes) <= max(episodes, LANE_COUNT)
+    if len(chunks) <= q:
+        assert max(sizes) - min(sizes) <= episodes
+
+
+def test_chunks_of_slow_episodes_last_as_long_as_is_aimed_at() -> None:
+    seeds = np.zeros((60, 256), dtype=np.uint64)
+    args = np.zeros((60, 1)), seeds, ["x"] * 60
+    fast, slow = (cut(*args, compiled=True, workers=2, episode_s=s) for s in (1e-6, 1e-3))
+    assert {chunk.seeds.size for chunk in fast} == {30 * 256}
+    assert {chunk.seeds.size for chunk in slow} == {3 * 256, 4 * 256}
+    assert len(slow) == 16
+
+
+def test_other_chunks_shrink_towards_the_end_so_that_workers_end_together() -> None:
+    seeds = np.zeros((60, 2), dtype=np.uint64)
+    chunks = cut(np.zeros((60, 1)), seeds, ["x"] * 60, compiled=False, workers=2)
+    sizes = [chunk.seeds.size for chunk in chunks]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0], sizes[-1]) == (30, LEAST_EPISODES)
 
 
 @pytest.mark.parametrize(

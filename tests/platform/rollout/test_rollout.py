@@ -13,7 +13,8 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.envs.rewards.task import with_rewards
 from rolecast.envs.spec import BatchedTask
-from rolecast.platform.rollout.rollout import BATCHED_CHUNK, COMPILED_CHUNK, Rollout, rollout
+from rolecast.platform.rollout.rollout import Rollout, rollout
+from rolecast.platform.rollout.sizes import BATCHED_LANES, COMPILED_LANES
 from rolecast.policies.registry import make_policy
 from tests.platform.rollout.conftest import Chase, Diary, Reference, Steady
 
@@ -83,7 +84,7 @@ def test_a_batch_is_its_candidates_and_episodes_one_by_one() -> None:
 def test_any_grouping_earns_the_same_over_more_than_one_chunk(rows: int, columns: int) -> None:
     weights, seeds = candidates(5), np.arange(300, dtype=np.uint64)
     together = rollout(TASK, POLICY, weights, seeds)
-    assert together.returns.size > COMPILED_CHUNK
+    assert together.returns.size > COMPILED_LANES
     some = rollout(TASK, POLICY, weights[-rows:], seeds[-columns:])
     np.testing.assert_array_equal(some.returns, together.returns[-rows:, -columns:])
 
@@ -103,7 +104,7 @@ def test_a_users_environments_earn_the_same_in_any_grouping(toy: str) -> None:
     policy = make_policy("mlp", task)
     weights, seeds = candidates(3, policy), np.arange(14)
     together = rollout(task, policy, weights, seeds)
-    assert together.returns.size > BATCHED_CHUNK
+    assert together.returns.size > BATCHED_LANES
     np.testing.assert_array_equal(together.lengths, np.tile(1 + seeds % 7, (3, 1)))
     for candidate in range(3):
         for part in (slice(0, 1), slice(3, 9), slice(9, 14)):
@@ -121,7 +122,7 @@ def test_returns_lengths_and_metrics_are_those_of_each_episode() -> None:
     np.testing.assert_array_equal(found.metrics["late"], np.maximum(lengths - 2, 0))
     assert found.env_steps == lengths.sum()
     assert found.observations is None
-    assert max(task.widths) <= BATCHED_CHUNK
+    assert max(task.widths) <= BATCHED_LANES
 
 
 def test_a_score_is_what_was_earned_whatever_is_paid() -> None:

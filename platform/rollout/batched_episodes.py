@@ -1,0 +1,159 @@
+"""Plays episodes by the batched contract, with the same compiled policy.
+
+A task that can restart episodes refills its lanes: where one episode ends, the next one begins, so
+that no lane waits for the longest episode.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.core.types import LANE_COUNT, Float, Seeds
+from rolecast.envs.rewards.task import RAW_REWARD
+from rolecast.envs.spec import BatchedTask
+from rolecast.platform.rollout.played import (
+    ObservationSums,
+    Played,
+    from_lanes,
+    joined,
+    over_agents,
+    record_share,
+    to_lanes,
+)
+from rolecast.platform.rollout.sizes import BATCHED_LANES
+from rolecast.policies.protocol import Policy
+
+
+def play_batched(
+    task: BatchedTask,
+    policy: Policy,
+    weights: Float,
+    candidate: NDArray[np.int64],
+    seeds: Seeds,
+    record: int,
+    summed: float | None,
+) -> Played:
+    """Play L episodes, `BATCHED_LANES` at once; arguments as of `play_compiled`.
+
+    Where observations are recorded, which ones depends on the episodes that run together: then
+    nothing is refilled.
+    """
+    if hasattr(task, "restart") and not record:
+        return _Lanes(task, policy, weights, candidate, seeds, summed).play()
+    keep = record_share(record, seeds.size, BATCHED_LANES)
+    parts = [slice(start, start + BATCHED_LANES) for start in range(0, seeds.size, BATCHED_LANES)]
+    return joined(
+        [
+            _Lanes(task, policy, weights, candidate[part], seeds[part], summed, keep).play()
+            for part in parts
+        ]
+    )
+
+
+class _Lanes:
+    """L episodes in B lanes; a lane takes the next episode when its own has ended."""
+
+    def __init__(
+        self,
+        task: BatchedTask,
+        policy: Policy,
+        weights: Float,
+        candidate: NDArray[np.int64],
+        seeds: Seeds,
+        summed: float | None,
+        keep: int = 0,
+    ) -> None:
+        self._task, self._weights = task, weights
+        self._candidate, self._seeds, self._keep = candidate, seeds, keep
+        length, spec = seeds.size, task.spec
+        self._width = min(length, BATCHED_LANES)
+        self._blocks = -(-self._width // LANE_COUNT)
+        self._episode = np.arange(self._width)
+        self._next = self._width
+        self._actor = policy.lanes()
+        self._lane_weights = to_lanes(weights, self._blocks, candidate[: self._width])
+        shape = (self._width, spec.agents, spec.observation_size)
+        self._sums = None if summed is None else ObservationSums(shape, summed)
+        self._lengths = np.zeros(length, dtype=np.int64)
+        self._totals: dict[str, Float] = {"": np.zeros(length)}
+        self._summed = np.zeros((length, 2, spec.observation_size))
+
+    def play(self) -> Played:
+        """Play all episodes to their ends."""
+        task, width = self._task, self._width
+        observations = task.reset(self._seeds[:width])
+        live = np.ones(width, dtype=bool)
+        steps, totals = np.zeros(width, dtype=np.int64), {"": np.zeros(width)}
+        spec = task.spec
+        actions = np.empty(
+            (self._blocks, spec.agents, spec.action_size, LANE_COUNT), dtype=np.float32
+        )
+        kept = _Kept(self._keep * width)
+        while live.any():
+            kept.add(observations, live)
+            if self._sums is not None:
+                self._sums.add(observations, live)
+            self._actor.act(self._lane_weights, to_lanes(observations, self._blocks), actions)
+            steps += live
+            observations, reward, done, metrics = task.step(from_lanes(actions, width))
+            totals[""] += reward
+            for name, value in metrics.items():
+                totals[name] = totals.get(name, 0.0) + value
+            ended = np.flatnonzero(live & (done | (steps >= spec.horizon)))
+            if len(ended):
+                self._finish(ended, steps, totals)
+                live[ended] = False
+                begun = self._refill(ended, live)
+                if len(begun):
+                    rows: Any = self._task
+                    observations = rows.restart(begun, self._seeds[self._episode[begun]])
+        observed = self._totals.pop("")
+        summary = None if self._sums is None else self._summed
+        returns = self._totals.pop(RAW_REWARD, observed)
+        return Played(returns, observed, self._lengths, self._totals, kept.rows, summary)
+
+    def _finish(
+        self, ended: NDArray[np.int64], steps: NDArray[np.int64], totals: dict[str, Float]
+    ) -> None:
+        """Keep what the episodes of some lanes gave, and clear those lanes."""
+        episodes = self._episode[ended]
+        self._lengths[episodes], steps[ended] = steps[ended], 0
+        for name, total in totals.items():
+            if name not in self._totals:
+                self._totals[name] = np.zeros(self._seeds.size)
+            self._totals[name][episodes], total[ended] = total[ended], 0.0
+        if self._sums is not None:
+            self._summed[episodes] = over_agents(self._sums.totals[:, ended])
+            self._sums.totals[:, ended] = 0.0
+
+    def _refill(self, ended: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Give lanes their next episodes, while there are any; return the lanes that begin."""
+        begun = ended[: self._seeds.size - self._next]
+        self._episode[begun] = np.arange(self._next, self._next + len(begun))
+        self._next += len(begun)
+        live[begun] = True
+        for lane in begun.tolist():
+            row = self._weights[self._candidate[self._episode[lane]]]
+            self._lane_weights[lane // LANE_COUNT, :, lane % LANE_COUNT] = row
+        return begun
+
+
+class _Kept:
+    """Observations recorded, some `wanted` or up to twice as many.
+
+    Episodes may end long before the horizon, so every step is kept, and then every second one each
+    time that twice as many observations have come together as are wanted.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        self.rows: list[Float] = []
+        self._wanted, self._stride, self._step = wanted, 1, 0
+
+    def add(self, observations: Float, live: NDArray[np.bool_]) -> None:
+        """Keep the observations of live episodes in this step, if it is one to keep."""
+        if self._wanted and self._step % self._stride == 0:
+            self.rows.append(observations[live])
+            if sum(map(len, self.rows)) >= 2 * self._wanted:
+                self.rows, self._stride = self.rows[::2], 2 * self._stride
+        self._step += 1

@@ -1,0 +1,103 @@
+"""What a chunk of episodes gave, and what both ways to play them share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.core.lane_arrays import gather_lanes, lane_array
+from rolecast.core.types import LANE_COUNT, Float, Float32
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """L episodes that were played."""
+
+    returns: Float
+    """[L], as earned."""
+
+    observed: Float
+    """[L], as paid; the same array where the task has no reward settings."""
+
+    lengths: NDArray[np.int64]
+    """[L], steps."""
+
+    metrics: Mapping[str, Float]
+    """Name to [L], summed over the episode."""
+
+    observations: list[Float]
+    """Of [S, n, do] each, the observations recorded."""
+
+    sums: Float | None
+    """[L, 2, do], sums of observations and of their squares, where they were asked for."""
+
+
+def joined(parts: list[Played]) -> Played:
+    """Return the episodes of all parts, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    returns = np.concatenate([part.returns for part in parts])
+    same = all(part.observed is part.returns for part in parts)
+    summed = [part.sums for part in parts if part.sums is not None]
+    return Played(
+        returns=returns,
+        observed=returns if same else np.concatenate([part.observed for part in parts]),
+        lengths=np.concatenate([part.lengths for part in parts]),
+        metrics={
+            name: np.concatenate([part.metrics[name] for part in parts])
+            for name in parts[0].metrics
+        },
+        observations=[rows for part in parts for rows in part.observations],
+        sums=np.concatenate(summed) if summed else None,
+    )
+
+
+def record_share(record: int, lanes: int, at_once: int) -> int:
+    """Return how many steps to keep of each part, so that `record` observations come out."""
+    return -(-record // max(min(lanes, at_once), 1)) if record else 0
+
+
+class ObservationSums:
+    """Sums of observations and of their squares, of each number alone, in float64.
+
+    Entry by entry, so that an episode's sums do not depend on the episodes beside it.
+    """
+
+    def __init__(self, shape: tuple[int, ...], bound: float) -> None:
+        self._bound, self.totals = bound, np.zeros((2, *shape))
+
+    def add(self, observations: Float | Float32, live: NDArray[np.bool_] | None = None) -> None:
+        """Add observations; of the episodes that are live, where these are rows."""
+        clipped = np.clip(observations, -self._bound, self._bound).astype(np.float64)
+        if live is not None:
+            clipped[~live] = 0.0
+        self.totals[0] += clipped
+        self.totals[1] += np.square(clipped)
+
+
+def over_agents(sums: Float) -> Float:
+    """Return sums [L, 2, do] over the agents, in their order, of [2, L, n, do]."""
+    total = np.zeros_like(sums[:, :, 0])
+    for agent in range(sums.shape[2]):
+        total += sums[:, :, agent]
+    return np.asarray(total.swapaxes(0, 1))
+
+
+def to_lanes(rows: Float, blocks: int, held: NDArray[np.int64] | None = None) -> Float32:
+    """Lay rows [P, ...] out as [K, ..., W].
+
+    Lane l holds row held[l], or row l by default; lanes past the last one repeat it.
+    """
+    held = np.arange(len(rows)) if held is None else held
+    held = held[np.minimum(np.arange(blocks * LANE_COUNT), len(held) - 1)]
+    lanes = lane_array(blocks, *rows.shape[1:])
+    flat = rows.astype(np.float32).reshape(len(rows), -1)
+    gather_lanes(flat, held.reshape(blocks, LANE_COUNT), lanes.reshape(blocks, -1, LANE_COUNT))
+    return lanes
+
+
+def from_lanes(lanes: Float32, length: int) -> Float:
+    """Undo `to_lanes`: [K, ..., W] to rows [L, ...]."""
+    rows = np.moveaxis(lanes, -1, 1)
+    return rows.reshape(-1, *rows.shape[2:])[:length].astype(np.float64)

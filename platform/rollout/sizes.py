@@ -1,0 +1,27 @@
+"""Sizes of rollouts, in one table: how many episodes run at once, and how batches are cut.
+
+None of them changes a return: it depends on weights and seed alone.
+"""
+
+from typing import Final
+
+COMPILED_LANES: Final = 1024
+"""Episodes that a compiled task holds at once: enough to hide calls, small enough for caches."""
+
+BATCHED_LANES: Final = 16
+"""Episodes that any other task holds at once; a user's environments are one object each."""
+
+CALL_SECONDS: Final = 0.05
+"""Aimed duration of a chunk: long beside a message to an actor, short beside a batch."""
+
+LEAST_EPISODES: Final = 4
+"""Least episodes in a chunk of a task that is not compiled, towards the end of a batch."""
+
+MOST_EPISODES: Final = 64
+"""Most episodes in such a chunk: the one at fault is found by playing each alone."""
+
+RECORDED_COMPILED: Final = 64
+"""Episodes in a chunk of a compiled task whose observations are recorded."""
+
+RECORDED_BATCHED: Final = 4
+"""The same of any other task, all of one candidate. What is recorded depends on these two."""

@@ -1,0 +1,144 @@
+"""Actors that are late, lost or absent, and what a batch gets from the others."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import ray
+
+from rolecast.envs.registry import make_task
+from rolecast.platform.actors import ray_evaluator
+from rolecast.platform.actors.ray_evaluator import RayEvaluator
+from rolecast.platform.actors.rollout_actor import RolloutActor
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult, cut, join
+from rolecast.platform.rollout.local_evaluator import LocalEvaluator
+from rolecast.policies.registry import make_policy
+
+pytestmark = pytest.mark.usefixtures("ray_cluster")
+
+TASK = make_task("pred_prey_3")
+POLICY = make_policy("mlp", TASK)
+SHAPE = (20, 512)
+
+
+def batch(workers: int = 2) -> list[Chunk]:
+    rng = np.random.default_rng(0)
+    candidates = rng.random((SHAPE[0], POLICY.space.dimension))
+    seeds = rng.integers(0, 2**63, SHAPE).astype(np.uint64)
+    return cut(candidates, seeds, ["x"] * SHAPE[0], compiled=True, workers=workers)
+
+
+def expected() -> np.ndarray[Any, Any]:
+    chunks = batch()
+    return join(chunks, LocalEvaluator(TASK, POLICY).evaluate(chunks), SHAPE).returns
+
+
+class Sleepy:
+    """A rollout actor that answers its first call only when a file appears."""
+
+    def __init__(self, gate: Path) -> None:
+        self._gate, self._task, self._policy = gate, make_task("pred_prey_3"), POLICY
+        self._calls = 0
+
+    def place(self) -> tuple[str, int]:
+        return "far away", os.getpid()
+
+    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+        self._calls += 1
+        while self._calls == 1 and not self._gate.exists():
+            time.sleep(0.05)
+        return LocalEvaluator(self._task, self._policy).evaluate(chunks)
+
+
+def real_actor() -> Any:
+    start: Any = RolloutActor
+    return start.options(num_cpus=0).remote("pred_prey_3", {}, POLICY)
+
+
+def sleepy_actor(gate: Path) -> Any:
+    remote: Any = ray.remote(Sleepy)
+    return remote.options(num_cpus=0).remote(gate)
+
+
+def returns_of(evaluator: RayEvaluator) -> np.ndarray[Any, Any]:
+    chunks = batch()
+    return join(chunks, evaluator.evaluate(chunks), SHAPE).returns
+
+
+def test_a_late_actor_holds_no_batch_and_its_answer_comes_to_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_evaluator, "LATE_S", 0.3)
+    notes: list[str] = []
+    evaluator = RayEvaluator([real_actor(), sleepy_actor(tmp_path / "gate")], note=notes.append)
+    evaluator.pids()
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert evaluator.repeated >= 1
+    assert notes == ["a worker is slow or lost; others repeat what it owes"]
+    assert evaluator.nodes["far away"] == 1
+    (tmp_path / "gate").touch()
+    np.testing.assert_array_equal(returns_of(evaluator), expected())  # its old answers are dropped
+    evaluator.close()
+
+
+def test_an_actor_that_cannot_start_gets_no_work() -> None:
+    start: Any = RolloutActor
+    impossible = start.options(num_cpus=10_000).remote("pred_prey_3", {}, POLICY)
+    evaluator = RayEvaluator([impossible, real_actor()])
+    while not evaluator.nodes:
+        returns_of_first = evaluator.workers
+        time.sleep(0.1)
+    assert evaluator.workers == 1
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert returns_of_first == 1
+    evaluator.close()
+
+
+def test_without_any_actor_a_compiled_task_runs_here() -> None:
+    start: Any = RolloutActor
+    impossible = start.options(num_cpus=10_000).remote("pred_prey_3", {}, POLICY)
+    evaluator = RayEvaluator([impossible], here=LocalEvaluator(TASK, POLICY, 2))
+    assert evaluator.workers == 2
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    evaluator.close()
+
+
+def test_a_light_batch_stays_here_and_a_heavy_one_goes_to_actors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = LocalEvaluator(TASK, POLICY)
+    evaluator = RayEvaluator([real_actor()], here=here)
+    evaluator.pids()
+    returns_of(evaluator)  # the first tells what an episode costs
+    for limit, stays in ((1e9, True), (0.0, False)):
+        monkeypatch.setattr(ray_evaluator, "LIGHT_BATCH_S", limit)
+        before = here.busy_s
+        np.testing.assert_array_equal(returns_of(evaluator), expected())
+        assert (here.busy_s > before) == stays
+    evaluator.close()
+
+
+def test_without_any_actor_another_task_waits_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Until one starts: its only processor is taken by another actor, which then ends."""
+    monkeypatch.setattr(ray_evaluator, "ABSENT_NOTE_S", 0.2)
+    start: Any = RolloutActor
+    cpus = ray.cluster_resources()["CPU"]  # type: ignore[no-untyped-call]
+    holder = start.options(num_cpus=cpus).remote("pred_prey_3", {}, POLICY)
+    ray.get(holder.place.remote())
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        ray.kill(holder)
+
+    waiting = start.options(num_cpus=cpus).remote("pred_prey_3", {}, POLICY)
+    evaluator = RayEvaluator([waiting], note=note)
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert notes == ["none of 1 workers has started; the search waits for the cluster"]
+    evaluator.close()

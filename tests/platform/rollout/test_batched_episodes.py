@@ -1,0 +1,56 @@
+"""Lanes that are refilled: every episode is what it is alone."""
+
+import numpy as np
+import pytest
+
+from rolecast.core.types import Seeds
+from rolecast.envs.registry import make_task
+from rolecast.platform.rollout import batched_episodes
+from rolecast.platform.rollout.rollout import Rollout, rollout
+from rolecast.platform.rollout.sizes import BATCHED_LANES
+from rolecast.policies.registry import make_policy
+
+
+def played(task_id: str, seeds: Seeds, count: int, summed: float | None = None) -> Rollout:
+    task = make_task(task_id)
+    policy = make_policy("mlp", task)
+    weights = policy.space.weights(np.random.default_rng(1).random((count, policy.space.size)))
+    result = rollout(task, policy, weights, seeds, summed=summed)
+    task.close()
+    return result
+
+
+@pytest.mark.parametrize("task_id", ["hopper", "hopper?delay=5&survival=0", "gym:CartPole-v1"])
+def test_a_refilled_lane_earns_what_an_episode_earns_alone(
+    task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = np.arange(9, dtype=np.uint64)
+    together = played(task_id, seeds, 5, summed=5.0)
+    assert len(set(together.lengths.ravel().tolist())) > 5
+    monkeypatch.setattr(batched_episodes, "BATCHED_LANES", 1)
+    alone = played(task_id, seeds, 5, summed=5.0)
+    np.testing.assert_array_equal(together.returns, alone.returns)
+    np.testing.assert_array_equal(together.observed_returns, alone.observed_returns)
+    np.testing.assert_array_equal(together.lengths, alone.lengths)
+    np.testing.assert_array_equal(together.sums, alone.sums)
+    assert together.metrics.keys() == alone.metrics.keys()
+    for name, values in together.metrics.items():
+        np.testing.assert_array_equal(values, alone.metrics[name])
+
+
+def test_lanes_are_refilled_while_others_play_on() -> None:
+    """Steps of the task are about those of all episodes by the lanes, not of the longest ones."""
+    task = make_task("gym:CartPole-v1")
+    policy = make_policy("mlp", task)
+    weights = policy.space.weights(np.random.default_rng(1).random((30, policy.space.size)))
+    steps = 0
+    step = task.step
+
+    def counted(actions: object) -> object:
+        nonlocal steps
+        steps += 1
+        return step(actions)  # type: ignore[arg-type]  # handed through
+
+    task.step = counted  # type: ignore[assignment,method-assign]  # counts
+    result = rollout(task, policy, weights, np.arange(10, dtype=np.uint64))
+    assert steps < result.env_steps / BATCHED_LANES + result.lengths.max()

@@ -1,0 +1,63 @@
+"""Where a search computes when nobody says."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import pytest
+
+from rolecast.platform.search import backend
+from rolecast.platform.search.backend import AutomaticBackend, LocalBackend, backend_for
+from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.plan import make_plan
+from rolecast.platform.search.run import search
+
+SETTINGS: dict[str, Any] = {
+    "policy": "mlp",
+    "optimizer": "random",
+    "evaluations": 24,
+    "episodes": 2,
+    "batch_size": 6,
+    "test_episodes": 2,
+    "task_options": {"horizon": 20},
+}
+
+
+def pendulum() -> Any:
+    return gymnasium.make("Pendulum-v1", max_episode_steps=20)
+
+
+def test_a_compiled_task_stays_on_threads_and_says_why() -> None:
+    notes: list[str] = []
+    plan = make_plan(SearchConfig(task="pred_prey_3", threads=3))
+    made = backend_for(plan, notes.append)
+    assert isinstance(made, AutomaticBackend)
+    assert (made.evaluator.workers, made.workers) == (3, 0)
+    assert notes == ["episodes run on 3 threads of this process; Ray would not be faster here"]
+    made.close()
+
+
+def test_no_workers_means_this_process_alone() -> None:
+    made = backend_for(make_plan(SearchConfig(task="gym:CartPole-v1", workers=0)))
+    assert type(made) is LocalBackend
+    assert made.evaluator.workers == 1
+    made.close()
+
+
+def test_slow_environments_move_to_workers_and_the_history_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_history: Any, ray_cluster: str
+) -> None:
+    monkeypatch.setattr(backend, "RAY_START_S", 0.0)
+    monkeypatch.setattr(backend, "HEAVY_BATCH_S", 0.0)
+    monkeypatch.setattr(backend, "available_cores", lambda: 2)
+    monkeypatch.setattr(backend, "_in_a_cluster", lambda: False)
+    grown = search(pendulum, out=tmp_path / "grown", **SETTINGS)
+    assert grown.summary["workers"] >= 1
+    alone = search(pendulum, out=tmp_path / "alone", workers=0, **SETTINGS)
+    assert alone.summary["workers"] == 0
+    same_history(tmp_path / "grown", tmp_path / "alone")
+
+
+def test_quick_environments_stay_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "_in_a_cluster", lambda: False)
+    assert search(pendulum, out=tmp_path / "run", **SETTINGS).summary["workers"] == 0
