@@ -10,6 +10,7 @@ from rolecast.benchmarks.options import (
     Out,
     Processes,
     Quick,
+    ScalingParts,
     Seeds,
     file_option,
     folder_of,
@@ -273,6 +274,19 @@ def surrogate_speed(
     if (ratio := results.get("iteration_ratio_to_botorch")) and not json:
         say(f"a whole iteration as fast as BoTorch's: {ratio} times")
     write_results(folder, "surrogate", results, None, json=json)
+
+
+@app.command("scaling")
+def scaling(
+    *, part: ScalingParts = None, quick: Quick = False, out: Out = None, json: Json = False
+) -> None:
+    """Measure searches by workers, the driver to 1,000 workers, and the forecast; 10 minutes."""
+    from rolecast.benchmarks.speed.scaling import SCALING_PARTS, markdown, measure_all
+
+    folder = folder_of(out, quick=quick)
+    results = kept_results(folder, "scaling", part)
+    results |= measure_all(part or SCALING_PARTS, quick=quick, note=warn)
+    write_results(folder, "scaling", results, markdown(results), json=json)
 
 
 @app.command("learners")

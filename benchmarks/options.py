@@ -32,6 +32,9 @@ def part_option(parts: str) -> Any:
     return typer.Option(metavar="PART", help=f"{parts}; many. What else is there stays.")
 
 
+ScalingParts = Annotated[list[str] | None, part_option("searches, driver, forecast")]
+
+
 def file_option(help_text: str) -> Any:
     """Return the option that names a file."""
     return typer.Option(metavar="FILE", help=help_text)

@@ -21,10 +21,12 @@ from rolecast.platform.cli import (
     compare,
     demo,
     evaluate,
+    plan,
     render,
     report,
     resume,
     search,
+    top,
 )
 
 BENCH_MODULE: Final = "rolecast.benchmarks.app"
@@ -42,6 +44,8 @@ app = typer.Typer(
 for name, command in (
     ("search", search.search),
     ("resume", resume.resume),
+    ("plan", plan.plan),
+    ("top", top.top),
     ("compare", compare.compare),
     ("evaluate", evaluate.evaluate),
     ("ablate", ablate.ablate),

@@ -1,0 +1,93 @@
+"""`rolecast plan`: what a search would take with so many workers, and what limits it."""
+
+from typing import Annotated
+
+import typer
+
+from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
+from rolecast.platform.cli.settings import parse_settings
+
+Workers = Annotated[
+    list[int] | None,
+    typer.Option(min=0, help="Workers; many. Default: 0, 1, 2, 4 and so on to 64."),
+]
+
+
+def plan(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Task id.")],
+    *,
+    workers: Workers = None,
+    policy: Annotated[str | None, typer.Option(help="Name of the policy.")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="Name of the optimiser.")] = None,
+    env_steps: Annotated[int | None, typer.Option(help="Budget in steps.")] = None,
+    evaluations: Annotated[int | None, typer.Option(help="Budget in evaluations.")] = None,
+    episodes: Annotated[int | None, typer.Option(help="Episodes of an evaluation.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Candidates asked at once.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="As of `rolecast search`; many."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Forecast the time of a search by the number of workers; takes some ten seconds.
+
+    Episodes and the optimiser are timed here, and a cluster of such cores is simulated.
+
+    Example: rolecast plan drone_delivery_3 --evaluations 1500 --episodes 256 --workers 64
+    """
+    from rolecast.platform.search.config import SearchConfig
+    from rolecast.platform.search.forecast import forecast, measure
+    from rolecast.platform.search.plan import described, make_plan
+
+    parts = parse_settings(settings or [])
+    given = {
+        "policy": policy,
+        "optimizer": optimizer,
+        "env_steps": env_steps,
+        "evaluations": evaluations,
+        "episodes": episodes,
+        "batch_size": batch_size,
+    }
+    config = SearchConfig(
+        task=task,
+        task_options=parts["task"],
+        policy_options=parts["policy"],
+        optimizer_settings=parts["optimizer"],
+        **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]  # each is of its type
+    )
+    made = make_plan(config)
+    warn(described(made))
+    warn("timing episodes and the optimiser ...")
+    costs = measure(made)
+    made.task.close()
+    found = forecast(made, costs, workers or [0, 1, 2, 4, 8, 16, 32, 64])
+    if json:
+        print_json(
+            {
+                "task": made.task.spec.id,
+                "episode_s": costs.episode_s,
+                "optimizer_s": costs.optimizer_s,
+                "structure_s": costs.structure_s,
+                "forecasts": [each.to_json() for each in found],
+            }
+        )
+        return
+    say(
+        f"an episode takes {costs.episode_s * 1e3:.3g} ms of a core, "
+        f"the optimiser {costs.optimizer_s * 1e3:.3g} ms a batch, "
+        f"finding the structure {costs.structure_s:.1f} s"
+    )
+    print_table(
+        ("workers", "seconds", "speed-up", "efficiency", "limited by"),
+        [
+            (
+                str(each.workers or "none"),
+                f"{each.total_s:.1f}",
+                f"{each.speed_up:.2f}",
+                f"{each.efficiency:.0%}",
+                each.limit,
+            )
+            for each in found
+        ],
+    )
+    say("Start and the held-out test come on top; workers: Ray actors, a core each.")

@@ -1,0 +1,23 @@
+from pathlib import Path
+
+import pytest
+
+from rolecast.benchmarks.speed.scaling import markdown, measure_driver
+from rolecast.platform.cli.app import main
+
+
+@pytest.mark.usefixtures("ray_cluster")
+def test_the_driver_deals_chunks_to_more_stand_ins_than_there_are_cores() -> None:
+    notes: list[str] = []
+    one, many = measure_driver((1, 50), 200, notes.append)
+    assert (one["workers"], many["workers"], many["chunks"]) == (1, 50, 200)
+    assert 0.0 < many["driver_cpu_ms_a_chunk"] < 50.0
+    assert len(notes) == 2
+    page = markdown({"machine": {"processor": "any", "cores": 2}, "driver": [one, many]})
+    assert "| 50 | 200 |" in page
+
+
+def test_an_unknown_part_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "scaling", "--part", "speed", "--out", str(tmp_path)]) == 2
+    assert "speed" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

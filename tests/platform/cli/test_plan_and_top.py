@@ -1,0 +1,66 @@
+"""`rolecast plan`, `rolecast top` and `--log-json`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from rolecast.platform.cli.app import main
+
+Command = Callable[..., CompletedProcess[str]]
+
+PLAN = ("plan", "pred_prey_3", "--policy", "mlp", "--optimizer", "random", "--evaluations", "60")
+
+
+def test_a_plan_is_a_forecast_for_each_number_of_workers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*PLAN, "--episodes", "64", "--workers", "0", "--workers", "8", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    alone, eight = told["forecasts"]
+    assert told["episode_s"] > 0.0
+    assert (alone["workers"], eight["workers"]) == (0, 8)
+    assert eight["total_s"] > 0.0
+
+
+def test_a_plan_for_people_names_what_limits_a_search(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*PLAN, "--episodes", "2", "--workers", "64"]) == 0
+    shown = capsys.readouterr()
+    assert "an episode takes" in shown.out
+    assert "limited by" in shown.out
+    assert "timing episodes" in shown.err
+
+
+def test_top_shows_where_a_search_stands(
+    small_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["top", str(small_run), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    summary = json.loads((small_run / "summary.json").read_text())
+    assert told["evaluations"] == summary["policy_evaluations"]
+    assert told["finished"] is True
+    assert 0.0 <= told["workers_wait"] <= 1.0
+    assert main(["top", str(small_run)]) == 0
+    shown = capsys.readouterr().out
+    assert "the search has finished" in shown
+    assert "no episode ran" in shown
+
+
+def test_top_of_no_search_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["top", str(tmp_path)]) == 2
+    assert "expected the folder of a search" in capsys.readouterr().err
+
+
+def test_progress_as_json_is_one_object_a_line(tmp_path: Path, rolecast_command: Command) -> None:
+    words = ("--policy", "mlp", "--optimizer", "random", "--evaluations", "12", "--episodes", "2")
+    out = ("--batch-size", "4", "--workers", "0", "--out", str(tmp_path / "run"), "--log-json")
+    ended = rolecast_command("search", "pred_prey_3", *words, *out)
+    assert ended.returncode == 0, ended.stderr
+    lines = [json.loads(line) for line in ended.stderr.splitlines() if line.startswith("{")]
+    events = [line["event"] for line in lines]
+    assert (events[0], events[-1]) == ("start", "end")
+    assert [line["evaluations"] for line in lines if line["event"] == "batch"][-1] == 12

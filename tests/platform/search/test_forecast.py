@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.forecast import Costs, forecast, makespan, measure
+from rolecast.platform.search.plan import Plan, make_plan
+
+FREE = Costs(episode_s=0.01, optimizer_s=0.0, message_s=0.0, return_s=0.0)
+"""Costs of a cluster whose messages take no time."""
+
+
+def plan_of(**settings: object) -> Plan:
+    given = {"task": "pred_prey_3", "optimizer": "random", "policy": "mlp"}
+    return make_plan(SearchConfig.from_json({**given, **settings}))
+
+
+def test_equal_chunks_take_as_many_rounds_as_workers_need() -> None:
+    assert makespan([4] * 12, FREE, 1) == pytest.approx(0.48)
+    assert makespan([4] * 12, FREE, 5) == pytest.approx(3 * 0.04)
+    assert makespan([4] * 12, FREE, 100) == pytest.approx(0.04)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=60), st.integers(1, 70))
+def test_a_batch_takes_at_least_its_share_and_its_longest_chunk(
+    sizes: list[int], workers: int
+) -> None:
+    """And at most both together: Graham's bound of list scheduling."""
+    found, work = makespan(sizes, FREE, workers), 0.01 * sum(sizes) / workers
+    longest = 0.01 * max(sizes)
+    assert found >= max(work, longest) - 1e-9
+    assert found <= work + longest + 1e-9
+
+
+def test_messages_of_one_driver_bound_the_speed_of_many_workers() -> None:
+    costs = Costs(episode_s=1e-4, optimizer_s=0.0, message_s=0.001, return_s=0.0)
+    assert makespan([1] * 1000, costs, 1000) == pytest.approx(1.0001)
+
+
+def test_the_limit_that_is_named_is_the_one_that_was_built_in() -> None:
+    plan = plan_of(evaluations=600, episodes=256, batch_size=60)
+    slow_driver = Costs(episode_s=1e-4, optimizer_s=0.0, message_s=0.2, return_s=0.0)
+    slow_optimizer = Costs(episode_s=1e-4, optimizer_s=9.0)
+    assert "messages" in forecast(plan, slow_driver, [8])[0].limit
+    assert "optimiser" in forecast(plan, slow_optimizer, [8])[0].limit
+    few = plan_of(evaluations=600, episodes=1, batch_size=20, task="gym:CartPole-v1")
+    assert "too few episodes" in forecast(few, Costs(episode_s=1.0, optimizer_s=0.0), [64])[0].limit
+
+
+def test_one_thread_is_the_unit_and_costs_once_paid_are_not_shared() -> None:
+    plan = plan_of(evaluations=600, episodes=256, batch_size=60)
+    costs = Costs(episode_s=1e-4, optimizer_s=0.1, structure_s=2.0, message_s=0.0, return_s=0.0)
+    alone, two, many = forecast(plan, costs, [0, 2, 10_000])
+    batches = -(-plan.budget.affordable // 60)
+    assert alone.batches == pytest.approx(batches, abs=1)
+    assert alone.speed_up == alone.efficiency == 1.0
+    assert alone.total_s == pytest.approx(2.0 + alone.batches * (0.1 + 60 * 256e-4))
+    assert alone.total_s > two.total_s > many.total_s > 2.0 + alone.batches * 0.1
+
+
+def test_costs_are_those_of_the_plan() -> None:
+    costs = measure(plan_of(evaluations=40, episodes=8, batch_size=20))
+    assert 1e-7 < costs.episode_s < 0.01
+    assert costs.structure_s == 0.0
+    found = forecast(plan_of(evaluations=40), costs, [1, 2])
+    assert np.isfinite([each.total_s for each in found]).all()
