@@ -55,8 +55,9 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
     {
         "drone_delivery": TaskFamily(
             build=DroneDeliveryTask,
-            options=(),
+            options=("handover",),
             sizes=(3, 6, 9),
+            variants=("handover=1",),
             numbers="N >= 1",
         ),
         "pred_prey": TaskFamily(

@@ -210,25 +210,24 @@ def _has_team_rules(task: PredatorPreyTask) -> bool:
 
 
 class ExpertPolicy:
-    """Flight of each drone to its point, as fast as fuel allows, giving way unless blind."""
+    """Flight of each drone to its goal, as fast as fuel allows, giving way unless blind.
 
-    def __init__(self, *, blind: bool) -> None:
-        self._blind = blind
-        self.summary = (
-            "the expert without giving way to others (drone delivery only)"
-            if blind
-            else "each drone flies as fuel allows and gives way (drone delivery only)"
-        )
+    The sighted one waits in the middle for a giver that it does not see: what drones earn without
+    a word. The others know where their givers are.
+    """
+
+    def __init__(self, name: str, summary: str, *, blind: bool = False, told: bool = True) -> None:
+        self._name, self._blind, self._told = name, blind, told
+        self.summary = f"{summary} (drone delivery{'' if told else ' with hand-overs'} only)"
 
     def plays(self, task: BatchedTask) -> bool:
-        """Return whether there are drones."""
-        return isinstance(task, DroneDeliveryTask)
+        """Return whether there are drones, and hand-overs where it matters who is seen."""
+        return isinstance(task, DroneDeliveryTask) and (self._told or task.params.handover)
 
     def act(self, task: BatchedTask, keys: tuple[UInt32, UInt32], step: int) -> Float:
         """Return actions [B, n, 2]; see `drone_delivery.expert`."""
-        name = "blind_expert" if self._blind else "expert"
-        task = _require(DroneDeliveryTask, task, name, "a drone-delivery task")
-        return expert_actions(task.params, task.state, blind=self._blind)
+        task = _require(DroneDeliveryTask, task, self._name, "a drone-delivery task")
+        return expert_actions(task.params, task.state, blind=self._blind, told=self._told)
 
 
 def _require(kind: type[T], task: BatchedTask, name: str, expected: str) -> T:
@@ -246,12 +245,17 @@ def _require(kind: type[T], task: BatchedTask, name: str, expected: str) -> T:
 
 SCRIPTED: Final[Mapping[str, ScriptedPolicy]] = MappingProxyType(
     {
-        "blind_expert": ExpertPolicy(blind=True),
+        "blind_expert": ExpertPolicy(
+            "blind_expert", "the expert without giving way to others", blind=True
+        ),
         "chase": ChasePolicy(),
-        "expert": ExpertPolicy(blind=False),
+        "expert": ExpertPolicy("expert", "each drone flies as fuel allows and gives way"),
         "pincer": PincerPolicy(),
         "pursuit": PursuitPolicy(),
         "random": RandomPolicy(),
+        "sighted_expert": ExpertPolicy(
+            "sighted_expert", "the expert, to the middle while it sees no giver", told=False
+        ),
         "sighted_pursuit": SightedPursuitPolicy(told=False),
         "told_pursuit": SightedPursuitPolicy(told=True),
     }

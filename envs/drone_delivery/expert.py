@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.types import Float
+from rolecast.envs.drone_delivery.handover import givers
 from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState, length
 
 _LEAST_LENGTH: Final = 1e-12
@@ -47,6 +48,7 @@ def expert_actions(
     state: DroneState,
     *,
     blind: bool = False,
+    told: bool = True,
     rule: ExpertRule | None = None,
 ) -> Float:
     """Return actions [B, n, 2] of the scripted team.
@@ -55,10 +57,12 @@ def expert_actions(
         params: parameters of the world.
         state: state before the step.
         blind: ignore all other drones.
+        told: with hand-overs, know where the giver is; else go to the middle while it is beyond
+            the view.
         rule: constants of the rule; None is the default.
     """
     rule = rule or ExpertRule()
-    wanted = _course(params, state, rule)
+    wanted = _course(params, state, rule, told=told)
     if not blind:
         wanted = wanted + _give_way(params, state, wanted, rule)
     slow_down = np.minimum(1.0, rule.top_speed / np.maximum(length(wanted), _LEAST_LENGTH))
@@ -67,14 +71,25 @@ def expert_actions(
     return np.clip(thrust / (params.dt * params.gain), -1.0, 1.0)
 
 
-def _course(params: DroneDeliveryParameters, state: DroneState, rule: ExpertRule) -> Float:
-    """Return velocities [B, n, 2] straight to the points, at the speed that the fuel allows.
+def _course(
+    params: DroneDeliveryParameters, state: DroneState, rule: ExpertRule, *, told: bool
+) -> Float:
+    """Return velocities [B, n, 2] straight to the goals, at the speed that the fuel allows.
 
     A unit of length at speed v burns hover_burn / v + speed_burn v^2. The speed is such that the
     remaining distance burns the usable fuel, and at least the most economical one.
     """
     way = state.points - state.positions
-    far = np.maximum(length(way), _LEAST_LENGTH)
+    left_over: Float | float = 0.0
+    if params.handover:
+        to_giver = givers(state.positions) - state.positions
+        hidden = (length(to_giver) > params.view_radius) & (not told)
+        to_giver = np.where(hidden[..., None], -state.positions, to_giver)
+        # The fuel must last to the point as well.
+        left_over = np.where(state.loaded, 0.0, length(way))
+        way = np.where(state.loaded[..., None], way, to_giver)
+    direct = np.maximum(length(way), _LEAST_LENGTH)
+    far = direct + left_over
     reserve = np.maximum(state.fuel - (1.0 - rule.fuel_share), 0.01)
     thrifty = np.cbrt(params.hover_burn / (2.0 * params.speed_burn))
     speed = np.full_like(far, rule.top_speed)
@@ -82,7 +97,7 @@ def _course(params: DroneDeliveryParameters, state: DroneState, rule: ExpertRule
         left = reserve / far - params.hover_burn / speed
         speed = np.sqrt(np.maximum(left, 0.0) / params.speed_burn)
         speed = np.clip(speed, thrifty, rule.top_speed)
-    return way * (speed / far)[..., None]
+    return way * (speed / direct)[..., None]
 
 
 def _give_way(

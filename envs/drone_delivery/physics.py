@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rolecast.core.counter_random import UInt32, draw, symmetric_uniform
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
+from rolecast.envs.drone_delivery.handover import handed_over
 
 EpisodeKeys = tuple[UInt32, UInt32]
 """Two keys [B] for each episode, from `counter_random.episode_keys`."""
@@ -30,6 +31,9 @@ EPISODE_TOTALS: Final = (
     "fuel_refilled",
 )
 """Names of the counts of an episode; fuel in full tanks, a collision is one pair."""
+
+HANDOVER_TOTAL: Final = "handovers"
+"""Name of the count that a task with hand-overs has beside them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +88,20 @@ class DroneDeliveryParameters:
     speed_unit: float = 0.2
     """Unit of observed speeds, near the most economical speed."""
 
+    handover: bool = False
+    """Whether each drone needs a hand-over before each delivery (`handover.py`)."""
+
+    handover_radius: float = 0.3
+    """Maximum distance of two drones at which a parcel changes hands."""
+
     horizon: int = 150
     """Steps of an episode, as in the paper."""
 
     def __post_init__(self) -> None:
         if type(self.drones) is not int or self.drones < 1:
             raise ConfigError("drone-delivery N", self.drones, "an integer >= 1")
+        if self.handover and self.drones == 1:
+            raise ConfigError("drone-delivery N", self.drones, "an integer >= 2 with handover")
         if not self.delivery_radius < self.nearest_point <= 0.7:
             raise ConfigError(
                 "DroneDeliveryParameters.nearest_point",
@@ -128,6 +140,9 @@ class DroneState:
     deliveries: NDArray[np.int64]
     """Deliveries [B, n] so far."""
 
+    loaded: NDArray[np.bool_]
+    """Whether a drone has the parcel of its point [B, n]; always, without hand-overs."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DroneEvents:
@@ -148,6 +163,9 @@ class DroneEvents:
     refilled: Float
     """Fuel from deliveries [B, n]."""
 
+    handed: NDArray[np.bool_] | None
+    """Whether a drone was handed a parcel [B, n]; None in a task without hand-overs."""
+
     reward: Float
     """Team reward [B]."""
 
@@ -160,10 +178,10 @@ class DroneEvents:
             self.burnt.sum(axis=-1),
             self.refilled.sum(axis=-1),
         )
-        return {
-            name: np.asarray(value, dtype=np.float64)
-            for name, value in zip(EPISODE_TOTALS, totals, strict=True)
-        }
+        named = dict(zip(EPISODE_TOTALS, totals, strict=True))
+        if self.handed is not None:
+            named[HANDOVER_TOTAL] = self.handed.sum(axis=-1)
+        return {name: np.asarray(value, dtype=np.float64) for name, value in named.items()}
 
 
 def start(params: DroneDeliveryParameters, keys: EpisodeKeys) -> DroneState:
@@ -185,6 +203,7 @@ def start(params: DroneDeliveryParameters, keys: EpisodeKeys) -> DroneState:
         points=points,
         distances=length(points - positions),
         deliveries=deliveries,
+        loaded=np.full((batch, n), not params.handover),
     )
 
 
@@ -224,7 +243,7 @@ def touching(params: DroneDeliveryParameters, positions: Float) -> NDArray[np.bo
 def transition(
     params: DroneDeliveryParameters, state: DroneState, actions: Float, keys: EpisodeKeys
 ) -> tuple[DroneState, DroneEvents]:
-    """Advance B worlds by one step: motion, fuel, deliveries, empty tanks, collisions.
+    """Advance B worlds by one step: motion, fuel, deliveries, hand-overs, tanks, collisions.
 
     A drone that is stopped or has an empty tank does not move. A drone whose tank runs empty in a
     step does not deliver in it. A collision is a pair that touches after the step but not before,
@@ -246,7 +265,8 @@ def transition(
     demand = params.dt * (params.hover_burn + params.speed_burn * length(velocities) ** 3)
     burnt = np.minimum(demand, state.fuel)
     fuel = state.fuel - burnt
-    delivered = (fuel > 0.0) & (length(state.points - positions) < params.delivery_radius)
+    near = length(state.points - positions) < params.delivery_radius
+    delivered = (fuel > 0.0) & near & state.loaded
     empty = fuel <= 0.0
     collided = touching(params, positions) & ~touching(params, state.positions)
     halted = collided.any(axis=-1)
@@ -255,6 +275,11 @@ def transition(
     points = new_points(params, keys, positions, deliveries)
     points = np.where(delivered[..., None], points, state.points)
     refilled = np.where(delivered, 1.0 - fuel, 0.0)
+    loaded, handed = state.loaded, None
+    if params.handover:
+        loaded = loaded & ~delivered
+        handed = ~loaded & handed_over(params.handover_radius, positions, fuel)
+        loaded = loaded | handed
     after = DroneState(
         positions=positions,
         velocities=np.where((halted | empty)[..., None], 0.0, velocities),
@@ -263,6 +288,7 @@ def transition(
         points=points,
         distances=np.where(delivered, length(points - positions), state.distances),
         deliveries=deliveries,
+        loaded=loaded,
     )
     events = DroneEvents(
         delivered=delivered,
@@ -270,6 +296,7 @@ def transition(
         empty=empty,
         burnt=burnt,
         refilled=refilled,
+        handed=handed,
         reward=_team_reward(params, state.distances, delivered, collided, empty),
     )
     return after, events

@@ -25,7 +25,7 @@ from rolecast.core.simd import (
     whole,
 )
 from rolecast.core.types import LANE_COUNT, Float32, Seeds
-from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE
+from rolecast.envs.drone_delivery.observation import observation_size
 from rolecast.envs.drone_delivery.observation_fused import observe_lanes
 from rolecast.envs.drone_delivery.physics import (
     FIRST_POINT_COUNTER,
@@ -36,6 +36,7 @@ from rolecast.envs.drone_delivery.world_fused import (
     COUNT,
     DISTANCE,
     FUEL,
+    LOADED,
     POINT_X,
     POINT_Y,
     STOPPED,
@@ -94,13 +95,15 @@ class DroneDeliveryEpisodes:
                 params.contact**2,
                 params.stop_steps,
                 params.collision_penalty,
+                params.handover,
+                params.handover_radius**2,
             ],
             dtype=np.float32,
         )
         self._view, self._speed_unit = f32(params.view_radius), f32(params.speed_unit)
         self.rewards = np.zeros((blocks, LANE_COUNT), dtype=np.float32)
         self.returns = np.zeros((blocks, LANE_COUNT), dtype=np.float32)
-        shape = (blocks, params.drones, OBSERVATION_SIZE, LANE_COUNT)
+        shape = (blocks, params.drones, observation_size(params), LANE_COUNT)
         self.observations = np.zeros(shape, dtype=np.float32)
         self._observe()
 
@@ -136,6 +139,8 @@ def advance(
                 rows, row, wishes, 2 * (block * n + drone), constants, scratch, drone * SCRATCH_ROWS
             )
             settle(rows, row, drone, n, keys, constants, rewards, block)
+        if constants[12] > 0.0:
+            hand_over(rows, block * n * WORLD_ROWS, n, constants[13])
         collide(rows, block * n * WORLD_ROWS, n, constants, scratch, rewards, block)
 
 
@@ -183,18 +188,37 @@ def settle(
     store(rows, row + FUEL, left)
     dx = load(rows, row + POINT_X) - load(rows, row + X)
     dy = load(rows, row + POINT_Y) - load(rows, row + Y)
-    delivered = (dx * dx + dy * dy < reach) & (left > 0.0)
+    delivered = (dx * dx + dy * dy < reach) & (left > 0.0) & (load(rows, row + LOADED) > 0.0)
     if any_lane(delivered):
         distance = load(rows, row + DISTANCE)
         paid = pick(delivered, distance * distance * prize, 0.0)
         store(rewards, block, load(rewards, block) + paid)
         store(rows, row + FUEL, pick(delivered, 1.0, left))
+        if constants[12] > 0.0:
+            store(rows, row + LOADED, pick(delivered, 0.0, load(rows, row + LOADED)))
         give_point(rows, row, drone, n, keys, constants[6], delivered)
     empty = left <= 0.0
     if any_lane(empty):
         store(rewards, block, load(rewards, block) - pick(empty, dry, 0.0))
         store(rows, row + VX, pick(empty, 0.0, vx))
         store(rows, row + VY, pick(empty, 0.0, vy))
+
+
+@inlined
+def hand_over(rows: Float32, row: int, n: int, reach: np.float32) -> None:
+    """Load the drones of one block that are near their givers; `reach` is squared.
+
+    The fuel of both is that after their deliveries: a drone that delivers has some left.
+    """
+    for drone in range(n):
+        own, giver = row + drone * WORLD_ROWS, row + (drone + n - 1) % n * WORLD_ROWS
+        dx, dy = (
+            load(rows, giver + X) - load(rows, own + X),
+            load(rows, giver + Y) - load(rows, own + Y),
+        )
+        near = (dx * dx + dy * dy < reach) & (load(rows, own + FUEL) > 0.0)
+        near = near & (load(rows, giver + FUEL) > 0.0)
+        store(rows, own + LOADED, pick(near, 1.0, load(rows, own + LOADED)))
 
 
 @inlined

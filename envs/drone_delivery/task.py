@@ -7,18 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.counter_random import episode_keys
-from rolecast.core.errors import stepped_outside
+from rolecast.core.errors import ConfigError, stepped_outside
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.drone_delivery.observation import OBSERVATION_SIZE, OBSERVED_PAIRS, observe
+from rolecast.envs.drone_delivery.observation import (
+    HANDOVER_PAIRS,
+    OBSERVED_PAIRS,
+    observation_size,
+    observe,
+)
 from rolecast.envs.drone_delivery.physics import (
     EPISODE_TOTALS,
+    HANDOVER_TOTAL,
     DroneDeliveryParameters,
     DroneState,
     start,
     transition,
 )
 from rolecast.envs.drone_delivery.render import draw
+from rolecast.envs.ids import format_id
 from rolecast.envs.spec import TaskSpec
 from rolecast.envs.symmetry import square_symmetries
 
@@ -41,25 +48,30 @@ class DroneDeliveryTask:
     steps: int
     """Steps taken in the running episodes, all of equal length."""
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, *, handover: int = 0) -> None:
         """Set up the task; it runs after `reset`.
 
         Args:
-            n: drones, at least 1.
+            n: drones, at least 1; at least 2 with hand-overs.
+            handover: 1: each delivery needs a hand-over first (`handover.py`); 0: none does.
 
         Raises:
-            RequestError: n is out of its range.
+            RequestError: n or handover is out of its range.
         """
-        self.params = DroneDeliveryParameters(drones=n)
+        if type(handover) is not int or handover not in (0, 1):
+            raise ConfigError("handover", handover, "0 or 1")
+        self.params = DroneDeliveryParameters(drones=n, handover=bool(handover))
+        size = observation_size(self.params)
+        told = ", each parcel handed over first" if handover else ""
         self._spec = TaskSpec(
-            id=f"drone_delivery_{n}",
+            id=format_id(f"drone_delivery_{n}", {"handover": 1} if handover else {}),
             agents=n,
-            observation_size=OBSERVATION_SIZE,
+            observation_size=size,
             action_size=2,
             horizon=self.params.horizon,
-            summary=f"{n} drones deliver near and far, saving fuel, without colliding",
+            summary=f"{n} drones deliver near and far, saving fuel, without colliding{told}",
             source="DSS-GP-UCB paper, section 5.6 (constants: ours)",
-            symmetries=square_symmetries(OBSERVED_PAIRS, OBSERVATION_SIZE),
+            symmetries=square_symmetries(HANDOVER_PAIRS if handover else OBSERVED_PAIRS, size),
         )
         self.close()
 
@@ -79,7 +91,8 @@ class DroneDeliveryTask:
     def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
         """Advance all episodes by one step; see `BatchedTask.step`.
 
-        The metrics are the counts of `physics.EPISODE_TOTALS`, in this step.
+        The metrics are the counts of `physics.EPISODE_TOTALS`, in this step; with hand-overs
+        `handovers` too.
 
         Raises:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
@@ -89,7 +102,8 @@ class DroneDeliveryTask:
             raise stepped_outside(self.spec.id)
         actions = checked_actions(self.spec, actions, batch, self.steps)
         reward = np.zeros(batch)
-        metrics = dict.fromkeys(EPISODE_TOTALS, np.zeros(batch))
+        names = (*EPISODE_TOTALS, *(HANDOVER_TOTAL,) * params.handover)
+        metrics = dict.fromkeys(names, np.zeros(batch))
         if self.steps < params.horizon:
             self.state, events = transition(params, self.state, actions, self._keys)
             self.steps += 1

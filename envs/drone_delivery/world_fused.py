@@ -7,10 +7,10 @@ import numpy as np
 from rolecast.core.types import LANE_COUNT, Float32
 from rolecast.envs.drone_delivery.physics import DroneState
 
-X, Y, VX, VY, FUEL, STOPPED, POINT_X, POINT_Y, DISTANCE, COUNT = range(10)
+X, Y, VX, VY, FUEL, STOPPED, POINT_X, POINT_Y, DISTANCE, COUNT, LOADED = range(11)
 """Rows of one drone, as the fields of `DroneState`; COUNT is its deliveries k."""
 
-WORLD_ROWS: Final = 10
+WORLD_ROWS: Final = 11
 """Number of rows of one drone."""
 
 
@@ -25,5 +25,6 @@ def to_world(state: DroneState) -> Float32:
     rows[..., [POINT_X, POINT_Y]] = state.points
     rows[..., DISTANCE] = state.distances
     rows[..., COUNT] = state.deliveries
+    rows[..., LOADED] = state.loaded
     blocks = rows.reshape(batch // LANE_COUNT, LANE_COUNT, n, WORLD_ROWS)
     return np.ascontiguousarray(np.moveaxis(blocks, 1, -1), dtype=np.float32)

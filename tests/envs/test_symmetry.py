@@ -23,6 +23,7 @@ SYMMETRIC_TASKS = (
     "pred_prey_6?observation=full",
     "pred_prey_3?capture=2&scout=1&view=0.5",
     "drone_delivery_3",
+    "drone_delivery_3?handover=1",
     "swimmer",
     "walker2d",
     "ant",

@@ -32,6 +32,7 @@ def state(positions: list[tuple[float, float]], **changes: object) -> DroneState
         points=points,
         distances=np.full((1, n), 1.5),
         deliveries=np.zeros((1, n), dtype=np.int64),
+        loaded=np.ones((1, n), dtype=bool),
     )
     return replace(made, **{name: np.array([value]) for name, value in changes.items()})
 

@@ -38,6 +38,7 @@ def from_world(world: Float32) -> DroneState:
         points=rows[..., 6:8],
         distances=rows[..., 8],
         deliveries=rows[..., 9].astype(np.int64),
+        loaded=rows[..., 10] > 0.0,
     )
 
 
@@ -55,14 +56,18 @@ def test_the_layout_loses_nothing() -> None:
         np.testing.assert_allclose(getattr(back, name), getattr(task.state, name), rtol=1e-7)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
-def test_every_step_from_the_state_of_the_reference_is_that_of_the_reference(n: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "handover"), [(1, 0), (2, 0), (3, 0), (6, 0), (9, 0), (2, 1), (3, 1), (6, 1)]
+)
+def test_every_step_from_the_state_of_the_reference_is_that_of_the_reference(
+    n: int, handover: int
+) -> None:
     """No chaos: each step begins where the reference stands.
 
     A distance may lie on the edge of a contact, of a delivery or of the view to a float32: allowed
     once in 1000 episodes and steps, where it is 1 in 48 000.
     """
-    task = DroneDeliveryTask(n)
+    task = DroneDeliveryTask(n, handover=handover)
     observations = task.reset(SEEDS)
     episodes = DroneDeliveryEpisodes(task.params, SEEDS)
     np.testing.assert_allclose(from_lanes(episodes.observations), observations, atol=1e-6)
@@ -86,9 +91,10 @@ def test_every_step_from_the_state_of_the_reference_is_that_of_the_reference(n: 
         totals = {name: totals.get(name, 0.0) + value.sum() for name, value in metrics.items()}
     assert np.mean(same) >= 0.999
     np.testing.assert_allclose(from_lanes(episodes.returns), returns, rtol=1e-5, atol=1e-3)
-    assert totals["deliveries"] > 100.0
+    assert totals["deliveries"] > (20.0 if handover else 100.0)
     assert totals["empty_tank_steps"] > 100.0
     assert (totals["collisions"] > 10.0) == (n > 1)
+    assert totals.get("handovers", 0.0) > 100.0 * handover - 1.0
 
 
 def test_whole_episodes_of_the_expert_earn_what_they_earn_in_the_reference() -> None:
@@ -159,13 +165,15 @@ def test_actions_outside_the_range_are_clipped() -> None:
         {"collision_penalty": 7.0},
         {"empty_penalty": 0.5, "hover_burn": 1.0},
         {"view_radius": 0.3},
+        {"handover_radius": 0.6},
         {"speed_unit": 1.0},
     ],
     ids=lambda change: "-".join(change),
 )
 def test_every_constant_of_the_world_is_the_one_that_is_set(change: dict[str, float]) -> None:
     """Thirty steps of a world of other constants, each from the state of the reference."""
-    task, usual = DroneDeliveryTask(6), DroneDeliveryTask(6)
+    handover = int("handover_radius" in change)
+    task, usual = (DroneDeliveryTask(6, handover=handover) for _ in range(2))
     task.params = replace(task.params, **change)  # type: ignore[arg-type]  # numbers of their kinds
     task.reset(SEEDS)
     episodes, same, differs = DroneDeliveryEpisodes(task.params, SEEDS), [], False
