@@ -62,6 +62,8 @@ SLOW: Final = (
     "tests/policies/test_contract.py",
     "tests/theory/test_random_graphs.py",
     "tests/theory/test_regret.py",
+    "tests/envs/test_check.py",
+    "tests/envs/test_symmetry.py",
 )
 """Files and folders marked slow beside those on Ray: they train, search or simulate long.
 
