@@ -141,3 +141,13 @@ def test_a_restored_process_keeps_the_same_evaluations() -> None:
     for each in (original, restored):
         each.take_in(data)
     np.testing.assert_array_equal(original.state_dict()["kept"], restored.state_dict()["kept"])
+
+
+def test_the_posterior_has_the_evaluations_since_the_last_refit() -> None:
+    points = np.random.default_rng(0).random((12, DIMENSION))
+    data = observations(points[:10], np.arange(10.0), None)
+    refitted, restored = process(), process()
+    refitted.take_in(data)
+    restored.load_state_dict(refitted.state_dict())
+    data.add(points[10:], np.array([3.0, 4.0]), None)
+    np.testing.assert_array_equal(restored.posterior(data).points, points)

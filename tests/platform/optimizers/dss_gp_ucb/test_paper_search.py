@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.dss_gp_ucb import paper_search
 from rolecast.platform.optimizers.dss_gp_ucb.paper_search import CANDIDATE_SOURCES, GlobalSearch
 from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
 
@@ -87,6 +89,26 @@ def test_the_bound_is_climbed() -> None:
     assert bound[1] > bound[0] + 0.5 * means.std()
 
 
+def test_the_climb_follows_the_gradient_of_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Central differences of 1e-5; beta is large, so that the deviation's part counts."""
+    optimizer = search(3, ((0, 1), (1, 2)))
+    points = np.random.default_rng(0).random((30, 3))
+    optimizer.tell(points, wave(points), np.zeros(30))
+    climbed: list[Any] = []
+
+    def kept(loss: Any, start: Float, **settings: Any) -> Any:
+        climbed.append(loss)
+        return minimize(loss, start, **settings)
+
+    monkeypatch.setattr(paper_search, "minimize", kept)
+    optimizer._refine(optimizer._process.posterior(optimizer._data), np.full(3, 0.4), 5.0)
+    (loss,) = climbed
+    for point in np.random.default_rng(1).uniform(0.1, 0.9, (5, 3)):
+        steps = 1e-5 * np.eye(3)
+        slopes = [(loss(point + step)[0] - loss(point - step)[0]) / 2e-5 for step in steps]
+        np.testing.assert_allclose(loss(point)[1], slopes, rtol=1e-3, atol=1e-4)
+
+
 def test_it_says_where_a_batch_came_from() -> None:
     optimizer = search(3)
     points = np.random.default_rng(0).random((30, 3))
@@ -96,6 +118,20 @@ def test_it_says_where_a_batch_came_from() -> None:
     shares = [optimizer.explain()[f"from_{name}"] for name in CANDIDATE_SOURCES]
     assert sum(shares) == pytest.approx(1.0)
     assert optimizer.explain()["from_climb"] > 0.0
+    optimizer.ask(60)  # nearly all of the pool, beside ten points that are pending
+    shares = [optimizer.explain()[f"from_{name}"] for name in CANDIDATE_SOURCES]
+    assert sum(shares) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("cliques", "share"), [(None, 0.0), (((0, 1), (2,)), 1.0)])
+def test_one_evaluation_leaves_the_lengthscale_to_its_prior(
+    cliques: Sequence[Sequence[int]] | None, share: float
+) -> None:
+    optimizer = search(3, cliques)
+    optimizer.tell(np.full((1, 3), 0.5), np.zeros(1), np.zeros(1))
+    told = optimizer.explain()
+    assert told["lengthscale"] == 0.5  # the median
+    assert told["structure_share"] == share
 
 
 def test_points_told_again_and_again_without_noise_harm_nothing() -> None:
