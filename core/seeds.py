@@ -37,6 +37,9 @@ class Purpose(IntEnum):
     """Episodes of result tables alone. No search, evaluation, ablation or choice of a default
     meets them, so that no design fits them; see `rolecast.platform.rollout.held_out`."""
 
+    CERTIFICATE = 6
+    """Episodes of `rolecast certify` alone, so that no choice before it has met them."""
+
 
 def episode_seeds(root: int, purpose: Purpose, index: int, episodes: int) -> Seeds:
     """Return the seeds [episodes] of the index-th evaluation of a purpose.

@@ -25,7 +25,8 @@ MAX_LINES: Final = 332
 
 PLATFORM_ARROWS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        "cli": frozenset({"reports", "tuning", "search", "rollout", "optimizers"}),
+        "cli": frozenset({"reports", "tuning", "search", "rollout", "optimizers", "deployment"}),
+        "deployment": frozenset({"rollout"}),
         "reports": frozenset({"tuning", "search", "rollout"}),
         "tuning": frozenset({"search", "rollout", "optimizers", "actors"}),
         "actors": frozenset({"search", "rollout", "optimizers"}),

@@ -25,7 +25,12 @@ PAGES = [
     *sorted((ROOT / "docs" / "tasks").glob("*.md")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SMALL = {"--env-steps": "20000", "--evaluations": "12", "--episodes": "40"}
+SMALL = {
+    "--env-steps": "20000",
+    "--evaluations": "12",
+    "--episodes": "40",
+    "--max-loss": "100",
+}
 """Values that replace the printed ones."""
 
 ENTRY_POINT_GROUPS = {f"rolecast.{kind}" for kind in ("methods", "optimizers", "policies", "tasks")}

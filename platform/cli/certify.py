@@ -1,0 +1,48 @@
+"""`rolecast certify`: a lower bound on what a found policy earns."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.deployment.config import CertifyConfig
+
+_FIELD_TEXTS = field_texts(CertifyConfig)
+
+
+def certify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, or its policy/.")],
+    *,
+    episodes: Annotated[int, typer.Option(help=_FIELD_TEXTS["episodes"])] = CertifyConfig.episodes,
+    confidence: Annotated[
+        float, typer.Option(help=_FIELD_TEXTS["confidence"])
+    ] = CertifyConfig.confidence,
+    returns_within: Annotated[
+        tuple[float, float] | None, typer.Option(help=_FIELD_TEXTS["returns_within"])
+    ] = None,
+    seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = CertifyConfig.seed,
+    json: Json = False,
+) -> None:
+    """Bound the mean return of a found policy from below, and store the bound with it.
+
+    Example: rolecast certify runs/hunt --episodes 10000 --confidence 0.99
+    """
+    from dataclasses import asdict
+
+    from rolecast.platform.deployment.certify import certify as certify_policy
+
+    config = CertifyConfig(
+        episodes=episodes, confidence=confidence, returns_within=returns_within, seed=seed
+    )
+    found = certify_policy(folder, config)
+    if json:
+        print_json(asdict(found))
+        return
+    for name, bound in (("mean return", found.episode_return), *found.rates.items()):
+        say(
+            f"{name} in {found.task}: at least {bound.at_least:.4g} with confidence "
+            f"{found.confidence:g} ({bound.mean:.4g} over {found.episodes} episodes; "
+            f"{bound.method})"
+        )

@@ -1,0 +1,64 @@
+"""`rolecast export`: a found policy as source code for a device."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rolecast.core.errors import RequestError
+from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.deployment.config import ExportConfig
+
+_FIELD_TEXTS = field_texts(ExportConfig)
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, or its policy/.")],
+    *,
+    target: Annotated[str, typer.Option(help=_FIELD_TEXTS["target"])] = ExportConfig.target,
+    out: Annotated[Path | None, typer.Option(help="Folder to make; it must not exist.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check the files of an exported DIR, and export none.")
+    ] = False,
+    one_agent: Annotated[
+        bool, typer.Option("--one-agent/--agents-on-one-device", help=_FIELD_TEXTS["one_agent"])
+    ] = ExportConfig.one_agent,
+    weights: Annotated[str, typer.Option(help=_FIELD_TEXTS["weights"])] = ExportConfig.weights,
+    max_loss: Annotated[float, typer.Option(help=_FIELD_TEXTS["max_loss"])] = ExportConfig.max_loss,
+    compiler: Annotated[str, typer.Option(help=_FIELD_TEXTS["compiler"])] = ExportConfig.compiler,
+    json: Json = False,
+) -> None:
+    """Export a found policy to C for a microcontroller, equal bit by bit to its reference.
+
+    Example: rolecast export runs/hunt --target c99 --out firmware
+    """
+    from rolecast.platform.deployment.export import check_export, export_policy
+
+    if check:
+        found = check_export(folder)
+        if json:
+            print_json(found)
+        else:
+            say(f"{folder} has the {len(found['files'])} files that its manifest was written for")
+        return
+    if out is None:
+        raise RequestError("no folder to make is named; expected --out PATH")
+    config = ExportConfig(
+        target=target,  # type: ignore[arg-type]  # checked when built
+        weights=weights,  # type: ignore[arg-type]  # checked when built
+        one_agent=one_agent,
+        max_loss=max_loss,
+        compiler=compiler,
+    )
+    manifest = export_policy(folder, out, config)
+    if json:
+        print_json({"out": str(out), **manifest})
+        return
+    policy, checked = manifest["policy"], manifest["check"]
+    say(
+        f"{policy['name']} with {policy['parameters']} parameters is in {out}: "
+        f"{checked['vectors_equal_bit_by_bit']} vectors are equal bit by bit under {compiler}"
+    )
+    if manifest["loss_of_return"] is not None:
+        say(f"{weights} weights lose {manifest['loss_of_return']['share']:.2%} of the mean return")

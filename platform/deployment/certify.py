@@ -1,0 +1,175 @@
+"""`rolecast certify`: lower bounds on what a policy earns, that hold with a stated confidence.
+
+Episodes are drawn independently, and no search or choice has met them. Each bound holds with the
+confidence by itself; bounds of several metrics together hold with less.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from scipy.stats import beta, norm
+
+from rolecast.core.errors import ConfigError
+from rolecast.core.files import read_json, write_json
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.types import Float
+from rolecast.envs.registry import make_task
+from rolecast.platform.deployment.config import CertifyConfig
+from rolecast.platform.deployment.loop import ExportedPolicy
+from rolecast.platform.rollout.evaluate import artefact_folder
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.policies.artefact import POLICY_FILE, load_policy
+from rolecast.policies.export.reference import reference
+
+CERTIFICATE_KEY: Final = "certificate"
+"""Of the extra data in `policy.json`."""
+
+BERNSTEIN_METHOD: Final = "empirical Bernstein bound; every return lies in the stated range"
+NORMAL_METHOD: Final = "normal approximation; exact only as the number of episodes grows"
+BINOMIAL_METHOD: Final = "Clopper-Pearson bound; exact"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBound:
+    """A number that the true mean exceeds, but for the stated risk."""
+
+    mean: float
+    """Mean over the episodes."""
+
+    at_least: float
+    """Lower bound of the true mean."""
+
+    method: str
+    """Method, and what it takes for granted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What a policy earns at least, in the task that it was searched for."""
+
+    task: str
+    """Whole id of the task."""
+
+    weights_sha256: str
+    """Digest of the weights; a certificate says nothing of other ones."""
+
+    episodes: int
+    """E."""
+
+    confidence: float
+    """Probability, over the draw of the episodes, that a bound holds."""
+
+    episode_return: LowerBound
+    """Bound on the mean team return of an episode, as earned."""
+
+    rates: Mapping[str, LowerBound]
+    """Bounds on the rates of the task's metrics that are 0 or 1 in every episode."""
+
+
+def certify(folder: str | Path, config: CertifyConfig | None = None) -> Certificate:
+    """Bound what a found policy earns, and store the certificate in its `policy.json`.
+
+    The policy acts by the float32 reference of `rolecast export`, as on a device.
+
+    Args:
+        folder: of a run, or its policy.
+        config: episodes, confidence and range.
+    Raises:
+        RequestError: no policy, or one without a reference.
+        ConfigError: a return is outside of the range.
+        RunError: the task failed.
+    """
+    config = config or CertifyConfig()
+    place = artefact_folder(Path(folder))
+    trained = load_policy(place)
+    acting = ExportedPolicy(trained.policy, reference(trained.policy, trained.weights))
+    task = make_task(trained.task_id)
+    try:
+        seeds = episode_seeds(0, Purpose.CERTIFICATE, config.seed, config.episodes)
+        played = rollout(task, acting, trained.weights[None], seeds)
+    finally:
+        task.close()
+    binary = {
+        name: values[0]
+        for name, values in played.metrics.items()
+        if np.isin(values[0], (0.0, 1.0)).all()
+    }
+    certificate = Certificate(
+        task=trained.task_id,
+        weights_sha256=weights_digest(trained.weights),
+        episodes=config.episodes,
+        confidence=config.confidence,
+        episode_return=return_bound(played.returns[0], config.confidence, config.returns_within),
+        rates={name: rate_bound(values, config.confidence) for name, values in binary.items()},
+    )
+    stored = read_json(place / POLICY_FILE)
+    stored["extra"] = {**stored.get("extra", {}), CERTIFICATE_KEY: asdict(certificate)}
+    write_json(place / POLICY_FILE, stored)
+    return certificate
+
+
+def return_bound(
+    returns: Float, confidence: float, within: tuple[float, float] | None = None
+) -> LowerBound:
+    """Return a lower bound on the mean of a distribution of returns.
+
+    Args:
+        returns: [E], independent draws, E >= 2.
+        confidence: in (0, 1).
+        within: least and largest return that there can be; None: unknown.
+    Raises:
+        ConfigError: a return is outside of the range.
+    Source: within a range, Maurer and Pontil (2009), theorem 4.
+    """
+    count, mean = len(returns), float(returns.mean())
+    variance = float(returns.var(ddof=1))
+    if within is None:
+        below = float(norm.ppf(confidence)) * np.sqrt(variance / count)
+        return LowerBound(mean=mean, at_least=mean - float(below), method=NORMAL_METHOD)
+    least, largest = within
+    outside = returns[(returns < least) | (returns > largest)]
+    if outside.size:
+        expected = f"a range with every return, {float(outside[0]):g} too"
+        raise ConfigError("certify.returns_within", within, expected)
+    log = np.log(2.0 / (1.0 - confidence))
+    below = np.sqrt(2.0 * variance * log / count) + 7.0 * (largest - least) * log / (
+        3.0 * (count - 1)
+    )
+    bound = max(mean - float(below), least)
+    return LowerBound(mean=mean, at_least=bound, method=BERNSTEIN_METHOD)
+
+
+def rate_bound(outcomes: Float, confidence: float) -> LowerBound:
+    """Return a lower bound on the probability of a 1 among outcomes [E], each 0 or 1.
+
+    Source: Clopper and Pearson (1934), one-sided.
+    """
+    count, hits = len(outcomes), int(outcomes.sum())
+    bound = float(beta.ppf(1.0 - confidence, hits, count - hits + 1)) if hits else 0.0
+    return LowerBound(mean=hits / count, at_least=bound, method=BINOMIAL_METHOD)
+
+
+def weights_digest(weights: Float) -> str:
+    """Return the digest by which exports and certificates name weights [D]."""
+    return hashlib.sha256(np.ascontiguousarray(weights, dtype=np.float64).tobytes()).hexdigest()
+
+
+def certificate_sentence(extra: Mapping[str, Any], digest: str) -> str | None:
+    """Return what the certificate among the extra data of an artefact promises, in a line.
+
+    Args:
+        extra: of the artefact.
+        digest: of its weights; a certificate of others is None, as is a missing one.
+    """
+    stored = extra.get(CERTIFICATE_KEY)
+    if not isinstance(stored, Mapping) or stored.get("weights_sha256") != digest:
+        return None
+    bound = stored["episode_return"]
+    return (
+        f"Mean return at least {bound['at_least']:.2f} with confidence {stored['confidence']:g} "
+        f"({stored['episodes']} episodes, {bound['method'].split(';')[0]})."
+    )

@@ -1,0 +1,114 @@
+"""Compiles exported C on this machine and calls it, by ctypes."""
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.core.errors import RequestError, RunError
+
+DEBIAN_PACKAGES: Final = {
+    "arm-none-eabi-gcc": "gcc-arm-none-eabi",
+    "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf",
+    "qemu-system-arm": "qemu-system-arm",
+    "qemu-system-riscv32": "qemu-system-misc",
+    "clang": "clang",
+    "wasm-ld": "lld",
+    "node": "nodejs",
+}
+"""Program to the package of Debian that has it; all other compilers: gcc."""
+
+_STACK_FILE: Final = "*.su"
+
+
+def require_program(name: str) -> str:
+    """Return the path of a program.
+
+    Raises:
+        RequestError: it is not installed; names the package.
+    """
+    path = shutil.which(name)
+    if path is None:
+        package = DEBIAN_PACKAGES.get(name, "gcc")
+        raise RequestError(
+            f"program {name!r} is not installed; expected it on PATH (Debian: apt-get install "
+            f"{package})"
+        )
+    return path
+
+
+def run_program(command: Sequence[str], folder: Path) -> str:
+    """Run a program in a folder and return what it printed.
+
+    Raises:
+        RunError: it failed; has its last line.
+    """
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        words = (ended.stderr or ended.stdout).strip().splitlines()
+        last = words[-1] if words else "it printed nothing"
+        raise RunError(f"{command[0]} ended with {ended.returncode} in {folder}: {last}")
+    return ended.stdout
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostBuild:
+    """A policy's C as a library of this machine."""
+
+    act: Callable[[NDArray[Any]], NDArray[Any]]
+    """From observations [V, ...] to actions [V, outputs], by the compiled function."""
+
+    stack_bytes: int | None
+    """Sum of the stack frames of all functions: more than a call can use; None if not told."""
+
+
+def build_library(
+    folder: Path,
+    compiler: str,
+    flags: Sequence[str],
+    *,
+    function: str,
+    outputs: int,
+    fixed: bool = False,
+) -> HostBuild:
+    """Compile `rolecast_policy.c` in a folder, and load it.
+
+    Args:
+        folder: holds the files; the library is written beside them.
+        compiler: name or path of a C compiler.
+        flags: of the compiler.
+        function: that is called for each vector.
+        outputs: numbers that it writes.
+        fixed: whether its numbers are integers of 16 bits, not float32.
+    Raises:
+        RequestError: there is no such compiler.
+        RunError: it failed.
+    """
+    path = require_program(compiler)
+    library = folder / f"{function}.so"
+    command = [path, *flags, "-shared", "-fPIC", "-fstack-usage", "-o", str(library)]
+    run_program([*command, "rolecast_policy.c"], folder)
+    frames = [
+        int(line.split("\t")[1])
+        for file in folder.glob(_STACK_FILE)
+        for line in file.read_text().splitlines()
+    ]
+    called = getattr(ctypes.CDLL(str(library)), function)
+    number = np.int16 if fixed else np.float32
+    pointer = ctypes.POINTER(ctypes.c_int16 if fixed else ctypes.c_float)
+    called.argtypes, called.restype = [pointer, pointer], None
+
+    def act(observations: NDArray[Any]) -> NDArray[Any]:
+        given = np.ascontiguousarray(observations, dtype=number).reshape(len(observations), -1)
+        found = np.empty((len(given), outputs), dtype=number)
+        for row, result in zip(given, found, strict=True):
+            called(row.ctypes.data_as(pointer), result.ctypes.data_as(pointer))
+        return found
+
+    return HostBuild(act=act, stack_bytes=sum(frames) if frames else None)

@@ -1,0 +1,93 @@
+"""The weights of a policy in the order in which a device reads them, and the sizes of its parts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.policies.hom.model import HomModel
+from rolecast.policies.hom.policy import HomPolicy
+from rolecast.policies.mlp import MlpPolicy
+from rolecast.policies.network import unpack
+
+Order = NDArray[np.int64]
+"""Places in the parameter vector [D], in the order of reading."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightTable:
+    """Order of the parameters on a device."""
+
+    order: Order
+    """[D], a permutation: entry k is the parameter that is read as the k-th."""
+
+    starts: dict[str, int]
+    """Name of a part of the code to its first place in the order."""
+
+
+def mlp_table(policy: MlpPolicy) -> WeightTable:
+    """Return the table of `mlp` and `linear`: unit by unit, bias first."""
+    places = np.arange(policy.space.size, dtype=np.float64)
+    layers = unpack(places, [policy.net])[policy.net.name]
+    return WeightTable(order=_joined([_units(layer) for layer in layers]), starts={})
+
+
+def hom_table(policy: HomPolicy) -> WeightTable:
+    """Return the table of `hom`: for each net, columns of the first layer, then further units."""
+    model = policy.model
+    places = np.arange(policy.space.size, dtype=np.float64)
+    parts: list[Any] = []
+    starts: dict[str, int] = {}
+
+    def begin(name: str) -> None:
+        starts[name] = sum(part.size for part in parts)
+
+    for net, layers in unpack(places, model.nets).items():
+        if net in {"edge", "message"} and not interacts(model):
+            continue
+        weight, bias = layers[0]
+        begin(f"{net.upper()}_NET")
+        for bias_first, columns in _column_parts(model, net):
+            parts.extend([bias] * bias_first)
+            parts.append(weight[:, columns].T.ravel())
+        begin(f"{net.upper()}_END")
+        parts.extend(_units(layer) for layer in layers[1:])
+    del starts["UPDATE_END"]  # read on from its columns
+    return WeightTable(order=_joined(parts), starts=starts)
+
+
+def interacts(model: HomModel) -> bool:
+    """Return whether any message can be sent."""
+    return model.role_interaction and (model.agents > 1 or model.self_edges)
+
+
+def _column_parts(model: HomModel, net: str) -> Sequence[tuple[bool, list[int]]]:
+    """Return the parts of a net's first layer: whether one begins with the bias, its columns."""
+    size, bits, width = model.observation_size, model.bits, model.message_width
+    if net == "role":
+        return [(False, _span(0, size)), (True, _span(size, 2 * bits))]
+    if net == "update":
+        return [(True, _span(0, size + bits + width))]
+    if net == "message" and model.message_reads == "observation":
+        return [(True, _span(size, bits)), (False, _span(0, size) + _span(size + bits, bits))]
+    read = width if net == "message" else size
+    return [
+        (True, _span(0, read) + _span(2 * read, bits)),
+        (False, _span(read, read) + _span(2 * read + bits, bits)),
+    ]
+
+
+def _span(start: int, count: int) -> list[int]:
+    return list(range(start, start + count))
+
+
+def _units(layer: tuple[Any, Any]) -> Any:
+    """Return a layer unit by unit: its bias, then its weights."""
+    weight, bias = layer
+    return np.concatenate([bias[:, None], weight], axis=1).ravel()
+
+
+def _joined(parts: Sequence[Any]) -> Order:
+    return np.concatenate(parts).astype(np.int64)

@@ -1,0 +1,79 @@
+"""Robots that compute alone and exchange messages do what one device does, bit by bit."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.envs.spec import TaskSpec
+from rolecast.platform.deployment.compiler import run_program
+from rolecast.policies.export.c99 import (
+    COMPILER_FLAGS,
+    check_program,
+    code_files,
+    message_phases,
+)
+from rolecast.policies.export.reference import reference
+from rolecast.policies.export.vectors import drawn_observations
+from rolecast.policies.hom.policy import HomPolicy
+from rolecast.policies.registry import make_policy
+
+WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
+SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+TEAMS: list[tuple[int, dict[str, Any]]] = [
+    (3, {"role_assignment": False}),
+    (3, {"role_assignment": True}),
+    (1, {"role_assignment": True}),
+    (3, {"role_interaction": False, "size": "sm"}),
+    (4, {"role_interaction": False, "role_assignment": True}),
+    (3, {"rounds": 1, "self_edges": True}),
+    (5, {"rounds": 4, "self_edges": True, "interaction": "coupled", "message_width": 3}),
+    (12, {"message_reads": "observation", "edges": "soft", "rounds": 3, "message_width": 5}),
+]
+
+
+def made(agents: int, options: dict[str, Any]) -> tuple[HomPolicy, Any]:
+    spec = TaskSpec(id="team", agents=agents, observation_size=6, action_size=2, horizon=25)
+    policy = make_policy("hom", spec, **options)
+    assert isinstance(policy, HomPolicy)
+    return policy, policy.space.weights(np.random.default_rng(9).random(policy.space.dimension))
+
+
+@pytest.mark.parametrize(("agents", "options"), TEAMS, ids=str)
+def test_a_team_of_devices_acts_as_one_device_does(
+    agents: int, options: dict[str, Any], tmp_path: Path
+) -> None:
+    policy, weights = made(agents, options)
+    observations = drawn_observations(240, agents, 6, 10.0, np.random.default_rng(4))
+    expected = reference(policy, weights)(observations)
+    phases = len(message_phases(policy.model))
+    program = check_program(observations, expected, remarks="a test", phases=phases)
+    files = code_files(policy, weights, remarks="a test", one_agent=True)
+    for name, text in {**files, "main_test.c": program}.items():
+        (tmp_path / name).write_text(text)
+    sources = ("rolecast_policy.c", "main_test.c")
+    for flags in (("-Os", *WARNINGS), SANITIZERS):
+        run_program(["cc", *COMPILER_FLAGS, *flags, "-o", "test", *sources], tmp_path)
+        run_program([str(tmp_path / "test")], tmp_path)
+
+
+def test_the_header_states_the_bytes_of_every_message() -> None:
+    """Roles: 3 affinities; edges: 4 sums; one further round: a state of 2 numbers."""
+    policy, weights = made(3, {"role_assignment": True})
+    header = code_files(policy, weights, remarks="a test", one_agent=True)["rolecast_policy.h"]
+    assert re.findall(r"Phase (\d): .*; (\d+) bytes", header) == [
+        ("0", "12"),
+        ("1", "16"),
+        ("2", "8"),
+    ]
+    assert "#define ROLECAST_PHASES 3" in header
+    assert "#define ROLECAST_MOST_BYTES 16" in header
+
+
+def test_a_team_without_roles_and_messages_exchanges_nothing() -> None:
+    policy, weights = made(3, {"role_interaction": False, "role_assignment": False})
+    assert message_phases(policy.model) == []
+    header = code_files(policy, weights, remarks="a test", one_agent=True)["rolecast_policy.h"]
+    assert "outgoing" not in header
