@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.benchmarks.device.command import device_costs
 from rolecast.benchmarks.options import (
     Fresh,
     Out,
@@ -24,6 +25,7 @@ from rolecast.benchmarks.options import (
 from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
 
 app = typer.Typer(help="Make the result tables of docs/results again.", no_args_is_help=True)
+app.command("export")(device_costs)
 
 
 @app.command("main")

@@ -184,7 +184,9 @@ def check_program(
     fixed = given.dtype.kind == "i"
     source = "main_test_fixed.c.jinja" if fixed else "main_test.c.jinja"
     texts = [
-        [str(number) for number in rows.ravel().tolist()] if fixed else bit_patterns(rows)
+        [str(number) for number in rows.ravel().tolist()]
+        if fixed
+        else bit_patterns(rows.astype(np.float32))
         for rows in (given, expected)
     ]
     return _C_TEMPLATES.get_template(source).render(

@@ -190,7 +190,8 @@ def tanh(sums: Integers) -> Integers:
     size = np.minimum(np.abs(sums), 64 << TABLE_STEP_BITS)
     place, part = size >> TABLE_STEP_BITS, size & ((1 << TABLE_STEP_BITS) - 1)
     below, above = TANH_TABLE[place], TANH_TABLE[np.minimum(place + 1, 64)]
-    return np.sign(sums) * (below + shifted((above - below) * part, TABLE_STEP_BITS))
+    sizes = below + shifted((above - below) * part, TABLE_STEP_BITS)
+    return np.asarray(np.sign(sums) * sizes, dtype=np.int64)
 
 
 def add_columns(start: Integers, weight: Integers, inputs: Integers) -> Integers:

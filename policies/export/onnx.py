@@ -14,7 +14,7 @@ from rolecast.policies.network import unpack
 
 ONNX_OPSET: Final = 13
 _IR_VERSION: Final = 8
-_FLOAT32: Final = 1
+_FLOAT_TYPE: Final = 1
 """TensorProto.DataType.FLOAT."""
 
 
@@ -25,7 +25,8 @@ def onnx_model(policy: MlpPolicy, weights: Float) -> bytes:
         policy: `mlp` or `linear`.
         weights: [D], finite as float32.
     """
-    layers = unpack(weights.astype(np.float32), [policy.net])[policy.net.name]
+    rounded = weights.astype(np.float32)
+    layers = unpack(rounded, [policy.net])[policy.net.name]  # type: ignore[type-var]  # float32 too
     bound = np.float32(policy.observation_clip)
     tensors = {
         "least": np.array(-bound, dtype=np.float32),
@@ -63,13 +64,15 @@ def _node(operation: str, inputs: Sequence[str], output: str) -> bytes:
 def _tensor(name: str, array: Float32) -> bytes:
     """Return a TensorProto: dims, data_type, name, raw_data."""
     dims = b"".join(_number(1, size) for size in array.shape)
-    return dims + _number(2, _FLOAT32) + _text(8, name) + _message(9, array.astype("<f4").tobytes())
+    return (
+        dims + _number(2, _FLOAT_TYPE) + _text(8, name) + _message(9, array.astype("<f4").tobytes())
+    )
 
 
 def _value(name: str, size: int) -> bytes:
     """Return a ValueInfoProto of float32 [N, size]: tensor_type with elem_type and shape."""
     shape = _message(1, _text(2, "N")) + _message(1, _number(1, size))
-    tensor = _number(1, _FLOAT32) + _message(2, shape)
+    tensor = _number(1, _FLOAT_TYPE) + _message(2, shape)
     return _text(1, name) + _message(2, _message(1, tensor))
 
 

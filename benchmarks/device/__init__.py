@@ -1,0 +1,1 @@
+"""Costs of exported policies on emulated cores, beside those of others."""

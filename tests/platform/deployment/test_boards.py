@@ -1,0 +1,82 @@
+"""A policy gives the bits of the reference on emulated cores, soft and hard floats, and as wasm."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.envs.spec import TaskSpec
+from rolecast.platform.deployment.boards import (
+    BOARDS_BY_NAME,
+    run_as_wasm,
+    run_on_board,
+    stream_digest,
+    streamed_observations,
+)
+from rolecast.platform.deployment.compiler import DEBIAN_PACKAGES
+from rolecast.platform.deployment.wasm import WASM_TOOLS
+from rolecast.policies.export.c99 import code_files
+from rolecast.policies.export.reference import reference
+from rolecast.policies.hom.policy import HomPolicy
+from rolecast.policies.mlp import MlpPolicy
+from rolecast.policies.registry import make_policy
+
+VECTORS = 2000
+POLICIES: list[tuple[str, int, dict[str, Any]]] = [
+    ("hom", 3, {}),
+    ("hom", 3, {"role_assignment": True, "edges": "soft", "interaction": "coupled"}),
+    ("mlp", 1, {"hidden": [16, 16]}),
+]
+
+
+def programs_or_skip(names: tuple[str, ...]) -> None:
+    """Skip where a program is missing, and name its package."""
+    for name in names:
+        if shutil.which(name) is None:
+            pytest.skip(f"needs the Debian package {DEBIAN_PACKAGES.get(name, 'gcc')}")
+
+
+def written(folder: Path, name: str, agents: int, options: dict[str, Any]) -> int:
+    """Write the C of a policy; return the digest of the reference."""
+    spec = TaskSpec(id="team", agents=agents, observation_size=16, action_size=2, horizon=25)
+    policy = make_policy(name, spec, **options)
+    assert isinstance(policy, HomPolicy | MlpPolicy)
+    weights = policy.space.weights(np.random.default_rng(8).random(policy.space.dimension))
+    for file, text in code_files(policy, weights, remarks="a test").items():
+        (folder / file).write_text(text)
+    return stream_digest(
+        reference(policy, weights)(streamed_observations(VECTORS, agents, 16, 10.0))
+    )
+
+
+@pytest.mark.parametrize("board", sorted(BOARDS_BY_NAME))
+@pytest.mark.parametrize(("name", "agents", "options"), POLICIES, ids=str)
+def test_a_core_in_emulation_gives_the_bits_of_the_reference(
+    name: str, agents: int, options: dict[str, Any], board: str, tmp_path: Path
+) -> None:
+    programs_or_skip(BOARDS_BY_NAME[board].programs)
+    digest = written(tmp_path, name, agents, options)
+    found = run_on_board(tmp_path, BOARDS_BY_NAME[board], vectors=VECTORS, bound=10.0)
+    assert found.digest == digest
+    assert 0 < found.ram <= 512
+    assert 0 < found.stack <= 512
+    assert found.instructions > 1000
+
+
+@pytest.mark.parametrize(("name", "agents", "options"), POLICIES, ids=str)
+def test_webassembly_gives_the_bits_of_the_reference(
+    name: str, agents: int, options: dict[str, Any], tmp_path: Path
+) -> None:
+    programs_or_skip(WASM_TOOLS)
+    digest = written(tmp_path, name, agents, options)
+    assert run_as_wasm(tmp_path, vectors=VECTORS, bound=10.0) == digest
+
+
+def test_streamed_observations_have_ties_bounds_and_subnormal_numbers() -> None:
+    drawn = streamed_observations(80, 3, 5, 10.0)
+    assert np.isfinite(drawn).all()
+    assert (drawn[4::8] == drawn[4::8, :1]).all()
+    assert set(np.abs(drawn[5::8]).ravel()) == {0.0, 10.0}
+    assert np.abs(drawn[6::8]).max() < np.finfo(np.float32).tiny
