@@ -65,7 +65,8 @@ def export_policy(
         RunError: the compiled code differs from the reference.
     """
     config = config or ExportConfig()
-    source, target = artefact_folder(Path(folder)), Path(out)
+    # Absolute, for the compiler runs in a folder of its own.
+    source, target = artefact_folder(Path(folder)), Path(out).absolute()
     if target.exists():
         raise RequestError(f"{target} exists; expected a folder to make: name another by --out")
     trained = load_policy(source)

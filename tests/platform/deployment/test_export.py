@@ -50,6 +50,14 @@ def test_a_user_compiles_the_folder_and_all_vectors_are_equal(firmware: Path) ->
     (firmware / "a.out").unlink()
 
 
+def test_a_folder_may_be_named_from_where_the_user_is(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    export_policy(small_run, "firmware")
+    assert check_export("firmware")["target"] == "c99"
+
+
 def test_the_manifest_says_what_was_checked(firmware: Path, small_run: Path) -> None:
     manifest = check_export(firmware)
     assert manifest["check"]["vectors_equal_bit_by_bit"] == 10_000
