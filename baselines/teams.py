@@ -5,8 +5,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
 from rolecast.baselines.rllib.algorithm import OffPolicyConfig
+from rolecast.baselines.rllib.environments import task_of
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
-from rolecast.core.validation import NOT_NEGATIVE, POSITIVE_NUMBER, Rules
+from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, Rules
 
 AUTHORS_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
@@ -53,9 +54,14 @@ Policies of MuJoCo tasks were 400-400, which is `size="xl"`. Source: the code pu
 al. (2021), configurations `*_pp` and `*_mamujoco`; 32 episodes of 25 steps are a batch of 800.
 """
 
+SHORT_HORIZON: Final = 25
+"""Steps of an episode of predator-prey, for which the default discount 0.85 was chosen."""
+
+DISCOUNTED_PART: Final = (1.0 - 0.85) * SHORT_HORIZON
+"""(1 - gamma) times the horizon there, without a unit."""
+
 LONG_HORIZON: Final = 100
-"""Steps beyond which episodes are long: too long for predator-prey's discount, 0.85, which halves
-what comes 4 steps later."""
+"""Steps beyond which episodes are long, and settings are those of the authors for MuJoCo."""
 
 
 class TeamConfig(OffPolicyConfig):
@@ -68,8 +74,15 @@ class TeamConfig(OffPolicyConfig):
 
     TEAMS = True
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**OffPolicyConfig.RULES, "adam_epsilon": POSITIVE_NUMBER}
+        {**OffPolicyConfig.RULES, "adam_epsilon": POSITIVE_NUMBER, "use_state": BOOLEAN_VALUE}
     )
+
+    suited: bool
+    """Whether the settings suit the task's horizon already; set by `suit`."""
+
+    use_state: bool
+    """Whether centralised critics and mixers read the task's state, where it has one; otherwise
+    they read all observations, laid end to end."""
 
     adam_epsilon: float
     """Epsilon of Adam; a large one, such as 0.01, shortens the steps of small gradients."""
@@ -82,7 +95,9 @@ class TeamConfig(OffPolicyConfig):
         self.updates_per_step = 0.125
         self.gamma = 0.85
         self.actor_lr = self.critic_lr = 1e-3
+        self.suited = False
         self.adam_epsilon = 1e-8
+        self.use_state = True
         self.grad_clip: Any = 0.5
         self.tau = 0.01
         self.noise_process = "ornstein_uhlenbeck"
@@ -91,17 +106,45 @@ class TeamConfig(OffPolicyConfig):
         self.num_steps_sampled_before_learning_starts = 1000
         self.paper_hidden = self.critic_hidden = (64, 64)
 
+    @property
+    def reads_state(self) -> bool:
+        """Whether critics and mixers read the task's state."""
+        return self.use_state
+
     def suit(self, horizon: int) -> Self:
-        """Take the settings that the authors had for tasks of about this length.
+        """Take settings for episodes of this length, but for what the user has set.
+
+        Up to 25 steps, predator-prey's, the defaults hold. Up to `LONG_HORIZON` the discount alone
+        rises: gamma = 1 - `DISCOUNTED_PART` / horizon, so that 1 / (1 - gamma) is the same part of
+        an episode as in predator-prey. Beyond, settings are the authors' for MuJoCo.
 
         Args:
-            horizon: of the task, in steps; up to `LONG_HORIZON` the defaults stay, beyond it those
-                for MuJoCo's bodies hold.
+            horizon: of the task, in steps.
         """
-        if horizon <= LONG_HORIZON:
-            return self
-        self.paper_hidden = (400, 400)
-        return self.training(**AUTHORS_SETTINGS["mujoco"])
+        if horizon > LONG_HORIZON:
+            self._default_to(AUTHORS_SETTINGS["mujoco"])
+            self._default_to({"paper_hidden": (400, 400)})
+        elif horizon > SHORT_HORIZON:
+            self._default_to({"gamma": 1.0 - DISCOUNTED_PART / horizon})
+        self.suited = True
+        return self
+
+    def validate(self) -> None:
+        """Suit the task, then refuse settings that cannot be; see `NamedSettings.validate`."""
+        if self.env is not None and not self.suited:
+            task = task_of(self.env, self.env_config)
+            horizon = task.spec.horizon
+            task.close()
+            self.suit(horizon)
+        super().validate()
+
+    def _default_to(self, settings: Mapping[str, Any]) -> None:
+        """Set what `training` was not told and nobody else has changed from the default."""
+        defaults: Any = type(self)()
+        for name, value in settings.items():
+            kept = name in self.given_settings or getattr(self, name) != getattr(defaults, name)
+            if not kept:
+                setattr(self, name, value)
 
 
 class TeamLearner(OffPolicyLearner[Net]):

@@ -31,7 +31,8 @@ class COMIXLearner(TeamLearner[COMIXModule]):
             noise = net.search.draw(net.action_size, self.generator).to(next_obs.device)
             # COMIX, section 3: each agent's argmax by the cross-entropy method.
             best_actions = net.act(next_obs, utility, noise)
-            next_value = net.value(next_obs, best_actions, utility, mixer)
-        value: Tensor = net.value(batch["observations"], batch["actions"])
+            next_state = net.state_of(batch, "next_")
+            next_value = net.value(next_obs, best_actions, next_state, utility, mixer)
+        value: Tensor = net.value(batch["observations"], batch["actions"], net.state_of(batch))
         # QMIX, equation 6: the squared error of Q_tot against r + gamma max Q'_tot.
         return functional.mse_loss(value, self.bellman_target(batch, next_value))

@@ -38,7 +38,7 @@ class COMIXModule(JointModule):
         return make_mixer(
             self.settings["mixer"],
             agents=self.agents,
-            state_size=self.agents * self.observation_size,
+            state_size=self.state_size,
             embedding=self.settings["mixing_embedding"],
             hypernet=self.settings["mixing_hypernet"],
         )
@@ -83,6 +83,7 @@ class COMIXModule(JointModule):
         self,
         observations: Tensor,
         actions: Tensor,
+        state: Tensor,
         utility: nn.Module | None = None,
         mixer: nn.Module | None = None,
     ) -> Tensor:
@@ -91,11 +92,12 @@ class COMIXModule(JointModule):
         Args:
             observations: [N, n, do].
             actions: [N, n, da].
+            state: [N, S], which the mixer reads.
             utility: None for the module's own.
             mixer: None for the module's own.
         """
         utility = self.actor if utility is None else utility
         mixer = self.critic if mixer is None else mixer
         utilities = utility(torch.cat((observations, actions), dim=-1)).squeeze(-1)
-        value: Tensor = mixer(utilities, observations.flatten(1))
+        value: Tensor = mixer(utilities, state)
         return value

@@ -59,7 +59,7 @@ class FACMACConfig(TeamConfig):
     def suit(self, horizon: int) -> Self:
         """Take the authors' settings for tasks of this length; see `TeamConfig.suit`."""
         if horizon > LONG_HORIZON:
-            self.mixing_hypernet = 64
+            self._default_to({"mixing_hypernet": 64})
         return super().suit(horizon)
 
 

@@ -20,8 +20,10 @@ class FACMACLearner(TeamLearner[FACMACModule]):
         net, next_obs = self.net, batch["next_observations"]
         with torch.no_grad():
             next_actions = net.act(next_obs, net.targets["actor"])
-            next_value = net.targets["critic"](next_obs, next_actions)
-        value: Tensor = net.critic(batch["observations"], batch["actions"])
+            next_state = net.state_of(batch, "next_")
+            next_value = net.targets["critic"](next_obs, next_actions, next_state)
+        state = net.state_of(batch)
+        value: Tensor = net.critic(batch["observations"], batch["actions"], state)
         # Section 4.1: the squared error against r + gamma Q'_tot(s', mu'(s')).
         return functional.mse_loss(value, self.bellman_target(batch, next_value))
 
@@ -29,7 +31,7 @@ class FACMACLearner(TeamLearner[FACMACModule]):
         """Return minus the mean joint value of the policies' actions, plus the action penalty."""
         net, obs = self.net, batch["observations"]
         actions = net.act(obs)
-        joint_value: Tensor = net.critic(obs, actions)
+        joint_value: Tensor = net.critic(obs, actions, net.state_of(batch))
         penalty: Tensor = self.config.action_penalty * actions.square().mean()
         # Section 4.2: the gradient through the actions of all agents together.
         return penalty - joint_value.mean()

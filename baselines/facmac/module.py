@@ -13,7 +13,7 @@ from rolecast.baselines.rllib.networks import mlp
 class FactoredCritic(nn.Module):
     """One utility network that all agents share, and a mixer of the utilities.
 
-    The state is what all agents observe, laid end to end.
+    The mixer reads the state: the task's own, or what all agents observe, laid end to end.
 
     Source: FACMAC, Peng et al. (2021, section 4.1).
     """
@@ -25,6 +25,7 @@ class FactoredCritic(nn.Module):
         action_size: int,
         hidden: Sequence[int],
         *,
+        state_size: int,
         mixer: str,
         embedding: int,
         hypernet: int,
@@ -36,6 +37,7 @@ class FactoredCritic(nn.Module):
             observation_size: do.
             action_size: da.
             hidden: widths of the utility's hidden layers.
+            state_size: S.
             mixer: one of `rolecast.baselines.rllib.mixing.MIXER_NETWORKS`.
             embedding: hidden units of the mixing network.
             hypernet: hidden units between the state and the mixing weights; 0 for a linear map.
@@ -48,7 +50,7 @@ class FactoredCritic(nn.Module):
         self.mixer = make_mixer(
             mixer,
             agents=agents,
-            state_size=agents * observation_size,
+            state_size=state_size,
             embedding=embedding,
             hypernet=hypernet,
         )
@@ -58,9 +60,16 @@ class FactoredCritic(nn.Module):
         values: Tensor = self.utility(torch.cat((observations, actions), dim=-1))
         return values.squeeze(-1)
 
-    def forward(self, observations: Tensor, actions: Tensor) -> Tensor:
-        """Return values [B] of joint actions [B, n, da], given observations [B, n, do]."""
-        value: Tensor = self.mixer(self.utilities(observations, actions), observations.flatten(1))
+    def forward(self, observations: Tensor, actions: Tensor, state: Tensor | None = None) -> Tensor:
+        """Return values [B] of joint actions [B, n, da].
+
+        Args:
+            observations: [B, n, do].
+            actions: [B, n, da].
+            state: [B, S]; None for all observations, laid end to end.
+        """
+        state = observations.flatten(1) if state is None else state
+        value: Tensor = self.mixer(self.utilities(observations, actions), state)
         return value
 
 
@@ -74,6 +83,7 @@ class FACMACModule(JointModule):
             self.observation_size,
             self.action_size,
             self.critic_hidden,
+            state_size=self.state_size,
             mixer=self.settings["mixer"],
             embedding=self.settings["mixing_embedding"],
             hypernet=self.settings["mixing_hypernet"],

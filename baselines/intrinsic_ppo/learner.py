@@ -18,7 +18,7 @@ from rolecast.baselines.ppo.learner import (
     generalised_advantages,
     standardised,
 )
-from rolecast.baselines.ppo.module import PPOModule
+from rolecast.baselines.ppo.module import STATES_COLUMN, PPOModule
 
 
 def after_adam_step(
@@ -99,16 +99,16 @@ class IntrinsicPPOLearner(PPOLearner):
         config = self.config
         discounts = {"gamma": config.gamma, "lambda_": config.lambda_}
         ends = (steps.terminated, steps.ended)
-        values = module.extrinsic_values(steps.observations)
-        next_values = module.extrinsic_values(steps.next_observations)
+        values = module.extrinsic_values(steps.observations, steps.states)
+        next_values = module.extrinsic_values(steps.next_observations, steps.next_states)
         advantages = generalised_advantages(steps.rewards, values, next_values, *ends, **discounts)
         targets = advantages + values
         live = steps.live > 0
         module.extrinsic_scale.see(targets[live], module.extrinsic_critic[-1])
 
         paid = config.extrinsic_coeff * steps.rewards / module.extrinsic_scale.std.float()
-        mixed = module.state_values(steps.observations)
-        mixed_next_values = module.state_values(steps.next_observations)
+        mixed = module.state_values(steps.observations, steps.states)
+        mixed_next_values = module.state_values(steps.next_observations, steps.next_states)
         not_terminated = 1.0 - steps.terminated.unsqueeze(-1)
         own = config.intrinsic_coeff * module.intrinsic_rewards(steps.observations, steps.actions)
         mixed_targets = mixed + generalised_advantages(
@@ -209,7 +209,7 @@ class IntrinsicPPOLearner(PPOLearner):
             minibatch[EXTRINSIC_ADVANTAGES],
             config.clip_param,
         )
-        outputs = module.extrinsic_outputs(minibatch[Columns.OBS])
+        outputs = module.extrinsic_outputs(minibatch[Columns.OBS], minibatch[STATES_COLUMN])
         value_loss = (outputs - minibatch[EXTRINSIC_TARGETS]).square().mean()
         # Zheng et al. 2018, algorithm 1: the gradient of the extrinsic objective at the new policy.
         loss = config.vf_loss_coeff * value_loss - objective

@@ -33,13 +33,13 @@ class IntrinsicPPOModule(PPOModule):
         inputs = torch.cat([self.seen(observations), actions], dim=-1)
         return torch.tanh(self.reward(inputs).squeeze(-1))
 
-    def extrinsic_outputs(self, observations: Tensor) -> Tensor:
+    def extrinsic_outputs(self, observations: Tensor, states: Tensor | None = None) -> Tensor:
         """Return values [..., n] of the task's own reward, in the critic's unit."""
-        return self.outputs_of(self.extrinsic_critic, observations)
+        return self.outputs_of(self.extrinsic_critic, observations, states)
 
-    def extrinsic_values(self, observations: Tensor) -> Tensor:
+    def extrinsic_values(self, observations: Tensor, states: Tensor | None = None) -> Tensor:
         """Return values [..., n] of the task's own reward, in the unit of the return."""
-        return self.extrinsic_scale.from_unit(self.extrinsic_outputs(observations))
+        return self.extrinsic_scale.from_unit(self.extrinsic_outputs(observations, states))
 
     def moved_distribution_inputs(self, moved: list[Tensor], observations: Tensor) -> Tensor:
         """Return what `distribution_inputs` would with other parameters of the policy.

@@ -46,3 +46,24 @@ class MADDPG(OffPolicy):
     def get_default_config(cls) -> MADDPGConfig:
         """Return the settings of MADDPG."""
         return MADDPGConfig()
+
+
+class IDDPGConfig(MADDPGConfig):
+    """Independent DDPG: MADDPG whose critics see their own agent alone (Lowe et al. 2017).
+
+    Example:
+        >>> IDDPGConfig().environment("pred_prey_3").critic_sees
+        'own'
+    """
+
+    NAME = "iddpg"
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class)
+        self.critic_sees = "own"
+
+    @property
+    def reads_state(self) -> bool:
+        """Whether critics read the task's state: where they see all agents."""
+        return self.critic_sees == "all" and self.use_state

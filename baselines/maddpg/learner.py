@@ -21,11 +21,14 @@ class MADDPGLearner(TeamLearner[MADDPGModule]):
         net, next_obs = self.net, batch["next_observations"]
         with torch.no_grad():
             next_actions = net.act(next_obs, net.targets["actor"])
-            next_values = net.targets["critic"](next_obs, next_actions)
+            next_state = net.state_of(batch, "next_")
+            next_values = net.targets["critic"](next_obs, next_actions, next_state)
         not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
         # Equation 6: y_i = r_i + gamma Q'_i(x', mu'(o')).
         target: Tensor = batch["rewards"] + self.config.gamma * not_terminated * next_values
-        td_error: Tensor = net.critic(batch["observations"], batch["actions"]) - target
+        state = net.state_of(batch)
+        values: Tensor = net.critic(batch["observations"], batch["actions"], state)
+        td_error = values - target
         return td_error.square().mean(dim=0).sum()
 
     def actor_loss(self, batch: Tensors) -> Tensor:
@@ -34,6 +37,8 @@ class MADDPGLearner(TeamLearner[MADDPGModule]):
         policy_actions = net.act(obs)
         critics = cast(AgentCritics, net.critic)
         # Equation 5: a_i = mu_i(o_i), the other agents' actions from the replay.
-        values = critics.values_of_policy_actions(obs, batch["actions"], policy_actions)
+        values = critics.values_of_policy_actions(
+            obs, batch["actions"], policy_actions, net.state_of(batch)
+        )
         penalty: Tensor = self.config.action_penalty * policy_actions.square().mean()
         return penalty - values.mean()

@@ -30,6 +30,8 @@ class AgentCritics(nn.Module):
         observation_size: int,
         action_size: int,
         hidden: Sequence[int],
+        *,
+        state_size: int,
         sees: str = "all",
     ) -> None:
         """Draw the weights.
@@ -39,6 +41,7 @@ class AgentCritics(nn.Module):
             observation_size: do.
             action_size: da.
             hidden: widths of the hidden layers of each critic.
+            state_size: S, of what a centralised critic reads beside all actions.
             sees: one of `CRITIC_VIEWS`.
 
         Raises:
@@ -48,24 +51,31 @@ class AgentCritics(nn.Module):
         if sees not in CRITIC_VIEWS:
             raise unknown_name("view of a critic", sees, CRITIC_VIEWS)
         self.agents, self._all = agents, sees == "all"
-        inputs = (observation_size + action_size) * (agents if self._all else 1)
+        own_inputs = observation_size + action_size
+        inputs = state_size + agents * action_size if self._all else own_inputs
         self.networks = StackedMLP(agents, (inputs, *hidden, 1))
         self.register_buffer("own", torch.eye(agents, dtype=torch.bool), persistent=False)
 
-    def forward(self, observations: Tensor, actions: Tensor) -> Tensor:
+    def forward(self, observations: Tensor, actions: Tensor, state: Tensor | None = None) -> Tensor:
         """Return values [B, n], one of each critic, of joint actions that were taken.
 
         Args:
             observations: [B, n, do].
             actions: [B, n, da].
+            state: [B, S]; None for all observations, laid end to end.
         """
         if not self._all:
             return self._values(torch.cat((observations, actions), dim=-1).transpose(0, 1))
-        joint = torch.cat((observations.flatten(1), actions.flatten(1)), dim=-1)
+        state = observations.flatten(1) if state is None else state
+        joint = torch.cat((state, actions.flatten(1)), dim=-1)
         return self._values(joint.expand(self.agents, -1, -1))
 
     def values_of_policy_actions(
-        self, observations: Tensor, actions: Tensor, policy_actions: Tensor
+        self,
+        observations: Tensor,
+        actions: Tensor,
+        policy_actions: Tensor,
+        state: Tensor | None = None,
     ) -> Tensor:
         """Return values [B, n]; critic i sees its agent's policy action and the others' actions.
 
@@ -73,12 +83,14 @@ class AgentCritics(nn.Module):
             observations: [B, n, do].
             actions: [B, n, da], from the replay.
             policy_actions: [B, n, da], of the current policies.
+            state: [B, S]; None for all observations, laid end to end.
         """
         if not self._all:
-            return self.forward(observations, policy_actions)
+            return self.forward(observations, policy_actions, state)
         mixed = torch.where(self.own[:, None, :, None], policy_actions, actions).flatten(2)
-        state = observations.flatten(1).expand(self.agents, -1, -1)
-        return self._values(torch.cat((state, mixed), dim=-1))
+        state = observations.flatten(1) if state is None else state
+        states = state.expand(self.agents, -1, -1)
+        return self._values(torch.cat((states, mixed), dim=-1))
 
     def _values(self, inputs: Tensor) -> Tensor:
         """Return [B, n] of inputs [n, B, in]."""
@@ -96,5 +108,6 @@ class MADDPGModule(JointModule):
             self.observation_size,
             self.action_size,
             self.critic_hidden,
-            self.settings["critic_sees"],
+            state_size=self.state_size,
+            sees=self.settings["critic_sees"],
         )

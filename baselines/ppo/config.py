@@ -63,6 +63,7 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
             "hidden": or_none(LAYER_WIDTHS),
             "critic_hidden": or_none(LAYER_WIDTHS),
             "centralised_critic": BOOLEAN_VALUE,
+            "use_state": BOOLEAN_VALUE,
             "initial_log_std": FINITE_NUMBER,
             "normalise_observations": BOOLEAN_VALUE,
             "value_decay": UNIT_INTERVAL,
@@ -103,6 +104,10 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
     centralised_critic: bool
     """Whether the critic sees the observations of all agents (MAPPO), or each agent's own."""
 
+    use_state: bool
+    """Whether a centralised critic reads the task's state, where it has one, in place of all
+    observations; of no effect without a centralised critic."""
+
     initial_log_std: float
     """Logarithm of the actions' deviation at first; actions lie in [-1, 1]."""
 
@@ -137,10 +142,16 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
         self.hidden = self.critic_hidden = None
         self.paper_hidden = (64, 64)
         self.centralised_critic = False
+        self.use_state = True
         self.initial_log_std = 0.0
         self.normalise_observations = True
         self.value_decay = 0.9
         self.adam_epsilon = 1e-5
+
+    @property
+    def reads_state(self) -> bool:
+        """Whether the critic reads the task's state."""
+        return self.centralised_critic and self.use_state
 
     def check_settings(self) -> None:
         """Refuse values that cannot be.
@@ -169,6 +180,17 @@ class MAPPOConfig(PPOConfig):
         """Set the defaults."""
         super().__init__(algo_class)
         self.centralised_critic = True
+
+
+class IPPOConfig(PPOConfig):
+    """Independent PPO for teams: `PPOConfig` by the name that teams know it by (Yu et al. 2022).
+
+    Example:
+        >>> IPPOConfig().environment("pred_prey_3").centralised_critic
+        False
+    """
+
+    NAME = "ippo"
 
 
 class PPO(JointAlgorithm, ppo.PPO):

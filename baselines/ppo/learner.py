@@ -13,7 +13,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
 from torch import Tensor, nn
 
-from rolecast.baselines.ppo.module import PPOModule
+from rolecast.baselines.ppo.module import STATES_COLUMN, PPOModule
 from rolecast.baselines.rllib.settings import root_seed
 
 if TYPE_CHECKING:
@@ -94,6 +94,12 @@ class Steps:
     next_observations: Tensor
     """[T, B, n, do], that came of it, before any new episode began."""
 
+    states: Tensor
+    """[T, B, S], of the world before the step; S is 0 where nobody reads it."""
+
+    next_states: Tensor
+    """[T, B, S], after it."""
+
     terminated: Tensor
     """[T, B], 1 where nothing was to come."""
 
@@ -167,14 +173,15 @@ class PPOLearner(PPOTorchLearner):
         module: PPOModule = self._module[DEFAULT_MODULE_ID].unwrapped()
         steps = Steps.of(samples)
         seen = steps.observations[steps.live > 0].flatten(0, 1)
+        seen_states = steps.states[steps.live > 0]
         first = bool(module.normaliser.count == 0)
         rows = self.behaviour(module, steps)
         if first:
-            module.normaliser.see(seen)
+            module.see(seen, seen_states)
         rows |= self.estimates(module, steps)
         self.run_epochs(module, steps, {name: row.flatten(0, 1) for name, row in rows.items()})
         if not first:
-            module.normaliser.see(seen)
+            module.see(seen, seen_states)
         self._weights_seq_no += 1
         self.after_gradient_based_update(timesteps=dict(timesteps))
         return self.metrics.reduce()
@@ -186,6 +193,7 @@ class PPOLearner(PPOTorchLearner):
         distribution: Any = module.get_exploration_action_dist_cls().from_logits(inputs)
         return {
             Columns.OBS: steps.observations,
+            STATES_COLUMN: steps.states,
             Columns.ACTIONS: steps.actions,
             Columns.ACTION_DIST_INPUTS: inputs,
             Columns.ACTION_LOGP: distribution.logp(steps.actions),
@@ -194,11 +202,11 @@ class PPOLearner(PPOTorchLearner):
     @torch.no_grad()
     def estimates(self, module: PPOModule, steps: Steps) -> dict[str, Tensor]:
         """Return advantages [T, B, n], and value targets in the critic's unit, moved to them."""
-        values = module.state_values(steps.observations)
+        values = module.state_values(steps.observations, steps.states)
         advantages = generalised_advantages(
             steps.rewards,
             values,
-            module.state_values(steps.next_observations),
+            module.state_values(steps.next_observations, steps.next_states),
             steps.terminated,
             steps.ended,
             gamma=self.config.gamma,

@@ -19,6 +19,10 @@ QUIET_GAIN: Final = 0.01
 """Gain of the policy's last layer: first actions hardly depend on the observation."""
 
 
+STATES_COLUMN: Final = "states"
+"""Column of a batch for the task's states [..., S]."""
+
+
 def tanh_layers(widths: Sequence[int], last_gain: float) -> nn.Sequential:
     """Return an MLP with tanh between its layers, orthogonal weights and no biases at first.
 
@@ -58,6 +62,10 @@ class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
         self.centralised = bool(settings["centralised_critic"])
         self.normalise = bool(settings["normalise_observations"])
         self.normaliser = RunningNormaliser(seen)
+        told = int(getattr(self.observation_space, "state_size", 0)) if self.centralised else 0
+        self.reads_state = told > 0
+        if self.reads_state:
+            self.state_normaliser = RunningNormaliser(told)
         hidden = settings["hidden"] or policy_widths(
             settings["size"], self.agents, tuple(settings["paper_hidden"])
         )
@@ -67,17 +75,28 @@ class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
         self.value_scale = ValueScale(float(settings["value_decay"]))
 
     def new_critic(self) -> nn.Sequential:
-        """Return a critic: of each agent's observation, or of all with a value for each."""
+        """Return a critic: of each agent's observation, or of the state with a value for each.
+
+        The state is the task's, or all observations, laid end to end.
+        """
         wide, values = self.observation_space.shape[1], 1
         if self.centralised:
-            wide, values = self.agents * wide, self.agents
+            told = int(getattr(self.observation_space, "state_size", 0))
+            wide, values = told or self.agents * wide, self.agents
         free = (400, 400) if self.model_config["size"] == "xl" else (64, 64)
         hidden = self.model_config["critic_hidden"] or free
         return tanh_layers([wide, *hidden, values], 1.0)
 
     def get_non_inference_attributes(self) -> list[str]:
         """Return what the runners have no use for."""
-        return ["critic", "value_scale"]
+        unused = ["critic", "value_scale"]
+        return [*unused, "state_normaliser"] if self.reads_state else unused
+
+    def see(self, observations: Tensor, states: Tensor) -> None:
+        """Take observations [N, do] and states [M, S] into the running means and deviations."""
+        self.normaliser.see(observations)
+        if self.reads_state:
+            self.state_normaliser.see(states)
 
     def seen(self, observations: Tensor) -> Tensor:
         """Return observations [..., do] as the networks read them."""
@@ -90,17 +109,28 @@ class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Tensor:
         """Return values [..., n] in the critic's own unit, in which the loss compares them."""
-        return self.outputs_of(self.critic, batch[Columns.OBS])
+        return self.outputs_of(self.critic, batch[Columns.OBS], batch.get(STATES_COLUMN))
 
-    def outputs_of(self, critic: nn.Module, observations: Tensor) -> Tensor:
-        """Return a critic's values [..., n] of observations [..., n, do]."""
+    def outputs_of(self, critic: nn.Module, observations: Tensor, states: Tensor | None) -> Tensor:
+        """Return a critic's values [..., n].
+
+        Args:
+            critic: of `new_critic`.
+            observations: [..., n, do].
+            states: [..., S], needed where the critic reads the task's state.
+        """
+        if self.reads_state:
+            assert states is not None
+            rows = self.state_normaliser(states) if self.normalise else states
+            return torch.as_tensor(critic(rows))
         seen = self.seen(observations)
         outputs: Tensor = critic(seen.flatten(start_dim=-2) if self.centralised else seen)
         return outputs if self.centralised else outputs.squeeze(-1)
 
-    def state_values(self, observations: Tensor) -> Tensor:
-        """Return values [..., n] in the unit of the return."""
-        return self.value_scale.from_unit(self.compute_values({Columns.OBS: observations}))
+    def state_values(self, observations: Tensor, states: Tensor | None = None) -> Tensor:
+        """Return values [..., n] in the unit of the return; see `outputs_of`."""
+        outputs = self.compute_values({Columns.OBS: observations, STATES_COLUMN: states})
+        return self.value_scale.from_unit(outputs)
 
     def acting_modules(self) -> list[nn.Module]:
         """Return the network of the means: the policy's parameters, deviations left out."""

@@ -46,6 +46,8 @@ class StepsSampler(Sampler):
             "actions": (spec.agents, spec.action_size),
             "rewards": (spec.agents,),
             "next_observations": (spec.agents, spec.observation_size),
+            "states": (self._state_size,),
+            "next_states": (self._state_size,),
             "terminated": (),
             "ended": (),
             "live": (),
@@ -59,12 +61,14 @@ class StepsSampler(Sampler):
             self._ensure_running()
             live = ~self._resting
             samples["observations"][t] = self._observations
+            samples["states"][t] = self._states()
             step, actions = self._advance(act)
             over = live & step.done
             for name, rows in (
                 ("actions", actions),
                 ("rewards", step.rewards),
                 ("next_observations", step.observations),
+                ("next_states", self._states()),
                 ("terminated", step.terminated),
                 ("ended", over | ~live),
                 ("live", live),
@@ -82,10 +86,10 @@ class PPOEnvRunner(JointEnvRunner):
 
     sampler: StepsSampler
 
-    def make_env(self) -> None:
-        """Make the task, and the sampler over it; see `JointEnvRunner.make_env`."""
-        super().make_env()
-        self.sampler = StepsSampler(self.env, self.config.num_envs_per_env_runner, self._stream)
+    def make_sampler(self, *, states: bool) -> StepsSampler:
+        """Return the sampler of training episodes, with or without the task's states."""
+        batch = self.config.num_envs_per_env_runner
+        return StepsSampler(self.env, batch, self._stream, states=states)
 
     def collect(self, steps: int, env_steps: int, stride: int) -> StepsFragment:  # type: ignore[override]  # steps in their order, not transitions
         """Return what some exploring steps of all episodes bring.

@@ -51,25 +51,35 @@ def task_of(environment: Environment | None, options: Mapping[str, Any]) -> Batc
     return make_task(environment, **options)
 
 
-def joint_spaces(spec: TaskSpec) -> tuple[spaces.Box, spaces.Box]:
+class JointObservations(spaces.Box):
+    """Observations [n, do] of all agents, and the size of the state that critics may read."""
+
+    def __init__(self, agents: int, observation_size: int, state_size: int = 0) -> None:
+        super().__init__(-np.inf, np.inf, (agents, observation_size), np.float32)
+        self.state_size = state_size
+        """S; 0 where there is none."""
+
+
+def joint_spaces(spec: TaskSpec, state_size: int = 0) -> tuple[JointObservations, spaces.Box]:
     """Return the joint observation space, Box [n, do], and action space, Box [n, da]."""
     return (
-        spaces.Box(-np.inf, np.inf, (spec.agents, spec.observation_size), np.float32),
+        JointObservations(spec.agents, spec.observation_size, state_size),
         spaces.Box(-1.0, 1.0, (spec.agents, spec.action_size), np.float32),
     )
 
 
-def check_fit(task: BatchedTask, method: str, *, teams: bool) -> None:
-    """Refuse a task in which a method of continuous actions and equal agents cannot learn.
+def check_fit(task: BatchedTask, method: str, *, teams: bool, discrete: bool = False) -> None:
+    """Refuse a task in which a method of equal agents cannot learn.
 
     Args:
         task: any.
         method: name of the method, for the error.
         teams: whether the method takes several agents.
+        discrete: whether its agents choose among a few actions; else they act by real numbers.
 
     Raises:
-        RequestError: actions are no Box of real numbers, agents' spaces differ, or the method takes
-            one agent only.
+        RequestError: actions are of another kind, agents' spaces differ, or the method takes one
+            agent only.
     """
     spec = task.spec
     if not teams and spec.agents > 1:
@@ -79,12 +89,23 @@ def check_fit(task: BatchedTask, method: str, *, teams: bool) -> None:
         )
     own = getattr(task, "spaces", None)
     if own is None:
+        if discrete:
+            raise RequestError(
+                f"{method} chooses among a few actions and task {spec.id!r} takes real numbers; "
+                "expected Discrete actions"
+            )
         return
     for _, actions in own:
-        if not isinstance(actions, spaces.Box) or np.dtype(actions.dtype).kind != "f":
+        if discrete:
+            if not isinstance(actions, spaces.Discrete):
+                raise RequestError(
+                    f"{method} chooses among a few actions and task {spec.id!r} takes {actions}; "
+                    "expected Discrete actions"
+                )
+        elif not isinstance(actions, spaces.Box) or np.dtype(actions.dtype).kind != "f":
             raise RequestError(
                 f"{method} acts with real numbers and task {spec.id!r} takes {actions}; "
-                "expected a Box of floats"
+                "expected a Box of floats, or one of the learners iql, vdn and qmix for Discrete"
             )
     for view, actions in own[1:]:
         if view != own[0][0] or actions != own[0][1]:

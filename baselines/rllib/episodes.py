@@ -52,6 +52,14 @@ class Episodes(Protocol):
     def step(self, actions: Float32) -> Step:
         """Advance all with actions [B, n, da] in [-1, 1]."""
 
+    def state(self) -> Float32:
+        """Return the task's states [B, S]; S is 0 where it has none."""
+
+
+def state_size_of(task: BatchedTask) -> int:
+    """Return the size S of a task's state, 0 where it has none or its compiled form is run."""
+    return 0 if hasattr(task, "lanes") else int(getattr(task, "state_size", 0))
+
 
 def episodes_of(task: BatchedTask) -> Episodes:
     """Return the running episodes of a task: compiled where it is."""
@@ -64,6 +72,7 @@ class BatchedEpisodes:
     def __init__(self, task: BatchedTask) -> None:
         self._task: Any = task
         self._spec = task.spec
+        self._has_state = state_size_of(task) > 0
         self.can_restart = hasattr(task, "restart")
         self._steps = np.zeros(0, dtype=np.int64)
 
@@ -94,6 +103,12 @@ class BatchedEpisodes:
             done=done,
             terminated=done & terminated,
         )
+
+    def state(self) -> Float32:
+        """Return the task's states [B, S]."""
+        if not self._has_state:
+            return np.zeros((self._steps.size, 0), dtype=np.float32)
+        return np.asarray(self._task.state(), dtype=np.float32)
 
 
 class CompiledEpisodes:
@@ -143,6 +158,10 @@ class CompiledEpisodes:
             done=np.full(batch, self._step >= self._spec.horizon),
             terminated=np.zeros(batch, dtype=np.bool_),
         )
+
+    def state(self) -> Float32:
+        """Return states [B, 0]: compiled tasks tell no more than their observations."""
+        return np.zeros((self._batch, 0), dtype=np.float32)
 
     def _rows(self, lanes: Float32) -> Float32:
         """Return lanes [K, n, do, W] as rows [B, n, do]."""

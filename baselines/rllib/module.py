@@ -1,6 +1,7 @@
 """The RLModule of all off-policy learners here: one policy that all agents share, and critics."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
@@ -26,6 +27,9 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
     agents: int
     """n."""
 
+    state_size: int
+    """S, of what `state_of` returns."""
+
     def setup(self) -> None:
         """Build the networks from the spaces and from `model_config`, a method's settings."""
         assert self.observation_space is not None
@@ -34,6 +38,9 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
         self.settings: dict[str, Any] = self.model_config
         self.agents, self.observation_size = self._sizes(self.observation_space)
         self.action_size = self._sizes(self.action_space)[1]
+        told = int(getattr(self.observation_space, "state_size", 0))
+        self.reads_state = told > 0
+        self.state_size = told or self.agents * self.observation_size
         self.actor: nn.Module = self.build_actor()
         self.critic: nn.Module = nn.Identity()
         self.targets = nn.ModuleDict()
@@ -76,6 +83,20 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
         """
         actions: Tensor = torch.tanh((self.actor if actor is None else actor)(observations))
         return actions
+
+    def state_of(self, batch: Mapping[str, Tensor], prefix: str = "") -> Tensor:
+        """Return what centralised critics and mixers read of the world [N, S].
+
+        It is the task's state where it has one and `use_state` is on, else all observations, laid
+        end to end.
+
+        Args:
+            batch: columns of `Transitions`.
+            prefix: "next_" for the world after the step.
+        """
+        if self.reads_state:
+            return batch[f"{prefix}states"]
+        return batch[f"{prefix}observations"].flatten(1)
 
     def explore(
         self, observations: Tensor, memory: Tensor, generator: torch.Generator | None

@@ -52,6 +52,6 @@ def policy_widths(size: str, agents: int, paper: Widths) -> Widths:
     return {"small": (10, 10) if agents == 1 else (14, 14), "paper": paper, "xl": (400, 400)}[size]
 
 
-def joint_input(observations: Tensor, actions: Tensor) -> Tensor:
-    """Return all that is seen [N, n, do] and done [N, n, da] as rows [N, n (do + da)]."""
-    return torch.cat([observations.flatten(1), actions.flatten(1)], dim=1)
+def joint_input(state: Tensor, actions: Tensor) -> Tensor:
+    """Return a state [N, S] or [N, n, do] and all actions [N, n, da] as rows [N, S + n da]."""
+    return torch.cat([state.flatten(1), actions.flatten(1)], dim=1)

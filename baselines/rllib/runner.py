@@ -22,6 +22,7 @@ from ray.rllib.utils.metrics import (
 )
 
 from rolecast.baselines.rllib.environments import check_fit, joint_spaces, task_of
+from rolecast.baselines.rllib.episodes import state_size_of
 from rolecast.baselines.rllib.sampler import Act, Sampler
 from rolecast.baselines.rllib.settings import root_seed
 from rolecast.baselines.rllib.transitions import EndedEpisode, Fragment, Transitions
@@ -66,9 +67,17 @@ class JointEnvRunner(EnvRunner, Checkpointable):
             RequestError: there is no such task, or the algorithm cannot learn in it.
         """
         self.env = task_of(self.config.env, self.config.env_config)
-        check_fit(self.env, self.config.NAME, teams=self.config.TEAMS)
-        self._spaces = joint_spaces(self.env.spec)
-        self.sampler = Sampler(self.env, self.config.num_envs_per_env_runner, self._stream)
+        check_fit(
+            self.env, self.config.NAME, teams=self.config.TEAMS, discrete=self.config.DISCRETE
+        )
+        states = bool(self.config.reads_state)
+        self._spaces = joint_spaces(self.env.spec, state_size_of(self.env) if states else 0)
+        self.sampler = self.make_sampler(states=states)
+
+    def make_sampler(self, *, states: bool) -> Sampler:
+        """Return the sampler of training episodes, with or without the task's states."""
+        batch = self.config.num_envs_per_env_runner
+        return Sampler(self.env, batch, self._stream, states=states)
 
     def make_module(self) -> None:
         """Make the networks that act."""

@@ -5,7 +5,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.baselines.rllib.episodes import Episodes, Flags, Step, episodes_of
+from rolecast.baselines.rllib.episodes import (
+    Episodes,
+    Flags,
+    Step,
+    episodes_of,
+    state_size_of,
+)
 from rolecast.baselines.rllib.transitions import EndedEpisode, Fragment, Transitions
 from rolecast.core.types import Float32, Seeds
 from rolecast.envs.spec import BatchedTask
@@ -24,7 +30,9 @@ class Sampler:
     Seeds of episodes follow from the stream and from how many have begun before, never from time.
     """
 
-    def __init__(self, task: BatchedTask, batch: int, stream: tuple[int, ...]) -> None:
+    def __init__(
+        self, task: BatchedTask, batch: int, stream: tuple[int, ...], *, states: bool = False
+    ) -> None:
         """Prepare; the first episodes begin with the first step.
 
         Args:
@@ -32,10 +40,12 @@ class Sampler:
             batch: B, episodes side by side.
             stream: integers >= 0 that tell this sampler's seeds from those of others: root seed,
                 runner, its life, and what else.
+            states: whether transitions have the task's states.
         """
         self.spec = task.spec
         self._episodes: Episodes = episodes_of(task)
         self._stream = stream
+        self._state_size = state_size_of(task) if states else 0
         self._shape = (batch, self.spec.agents, self.spec.action_size)
         self._resting: Flags = np.zeros(batch, dtype=np.bool_)
         self._running = False
@@ -59,25 +69,30 @@ class Sampler:
         actions = np.empty((steps, *self._shape), dtype=np.float32)
         rewards = np.empty((steps, batch, agents), dtype=np.float32)
         next_observations = np.empty_like(observations)
+        states = np.empty((steps, batch, self._state_size), dtype=np.float32)
+        next_states = np.empty_like(states)
         terminated = np.empty((steps, batch), dtype=np.float32)
         active = np.empty((steps, batch), dtype=np.bool_)
         ended: list[EndedEpisode] = []
         for t in range(steps):
             self._ensure_running()
             observations[t], active[t] = self._observations, ~self._resting
+            states[t] = self._states()
             step, actions[t] = self._advance(act)
             next_observations[t], rewards[t] = step.observations, step.rewards
-            terminated[t] = step.terminated
+            terminated[t], next_states[t] = step.terminated, self._states()
             ended += [episode for _, episode in self._end(active[t] & step.done)]
         columns = {
             "observations": observations,
             "actions": actions,
             "rewards": rewards,
             "next_observations": next_observations,
+            "states": states,
+            "next_states": next_states,
             "terminated": terminated,
         }
         rows = {
-            name: column.reshape(-1, *column.shape[2:]) if active.all() else column[active]
+            name: column.reshape(active.size, *column.shape[2:]) if active.all() else column[active]
             for name, column in columns.items()
         }
         return Fragment(transitions=Transitions(**rows), ended=ended)
@@ -179,6 +194,12 @@ class Sampler:
         step = self._take(actions)
         self._observations = step.observations
         return step, actions
+
+    def _states(self) -> Float32:
+        """Return the present states [B, S], S 0 where they are not asked for."""
+        if not self._state_size:
+            return np.empty((self._shape[0], 0), dtype=np.float32)
+        return self._episodes.state()
 
     def _take(self, actions: Float32) -> Step:
         """Take one step, and record its actions and rewards."""

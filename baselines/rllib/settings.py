@@ -34,6 +34,9 @@ class NamedSettings(AlgorithmConfig):
     TEAMS: ClassVar[bool] = False
     """Whether the method takes tasks of several agents."""
 
+    DISCRETE: ClassVar[bool] = False
+    """Whether the method's agents choose among a few actions, in place of acting by numbers."""
+
     MODULE: ClassVar[type]
     """The networks."""
 
@@ -49,6 +52,9 @@ class NamedSettings(AlgorithmConfig):
     TUNED: ClassVar[tuple[str, ...] | None] = None
     """Those of RLlib's `training` that a comparison may change; None for all."""
 
+    given_settings: tuple[str, ...] = ()
+    """Names of the settings that `training` was told: what suits a task leaves them alone."""
+
     size: str
     """Of the policy's network: "small", "paper", "xl"."""
 
@@ -57,6 +63,11 @@ class NamedSettings(AlgorithmConfig):
 
     paper_hidden: tuple[int, ...]
     """Widths of the policy of the algorithm's authors."""
+
+    @property
+    def reads_state(self) -> bool:
+        """Whether anything of the method reads the task's state."""
+        return False
 
     @classmethod
     def rllib_training(cls) -> tuple[str, ...]:
@@ -80,6 +91,7 @@ class NamedSettings(AlgorithmConfig):
             RequestError: there is no such setting; names the nearest.
         """
         self._refuse_unknown(settings, self.rllib_training())
+        self.given_settings = tuple(sorted({*self.given_settings, *settings}))
         super().training(**{name: settings[name] for name in settings if name not in self.RULES})
         for name in self.RULES:
             if name in settings:

@@ -31,6 +31,12 @@ class Transitions:
     next_observations: Float32
     """[N, n, do], the real ones, also where an episode ended and the next one began."""
 
+    states: Float32
+    """[N, S], of the world before the step; S is 0 where the task has none or nobody reads it."""
+
+    next_states: Float32
+    """[N, S], after it."""
+
     terminated: Float32
     """[N], 1 where nothing follows; 0 also where a limit cut the episode off, so that the value of
     what would have followed counts."""

@@ -40,7 +40,7 @@ def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
     config = algorithm_config(name)().tuned(settings)
     made = make_task(task.id)
     try:
-        check_fit(made, config.NAME, teams=config.TEAMS)
+        check_fit(made, config.NAME, teams=config.TEAMS, discrete=config.DISCRETE)
     finally:
         made.close()
 
@@ -49,14 +49,14 @@ def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
     """Return the config of an algorithm for a task, with its authors' settings where none is given.
 
     A team's algorithm that was published with settings for short and for long tasks takes those
-    that suit the task.
+    that suit the task, as `build_algo` does.
     """
-    config = algorithm_config(name)().environment(task)
+    config = algorithm_config(name)().environment(task).tuned(settings)
     if isinstance(config, TeamConfig):
         made = make_task(task)
         config.suit(made.spec.horizon)
         made.close()
-    return config.tuned(settings)
+    return config
 
 
 class LearnerTrial:

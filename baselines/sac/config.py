@@ -1,12 +1,22 @@
 """Settings of SAC, and the algorithm that they build."""
 
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
 from rolecast.baselines.sac.learner import SACLearner
 from rolecast.baselines.sac.module import SACModule
 from rolecast.core.validation import BOOLEAN_VALUE, FINITE_NUMBER, POSITIVE_NUMBER, Rules, or_none
+
+ENTROPY_RULES: Final[Rules] = MappingProxyType(
+    {
+        "alpha_lr": POSITIVE_NUMBER,
+        "initial_alpha": POSITIVE_NUMBER,
+        "learn_alpha": BOOLEAN_VALUE,
+        "target_entropy": or_none(FINITE_NUMBER),
+    }
+)
+"""Settings of the entropy temperature alpha."""
 
 
 class SACConfig(OffPolicyConfig):
@@ -20,15 +30,7 @@ class SACConfig(OffPolicyConfig):
     NAME = "sac"
     MODULE = SACModule
     LEARNER = SACLearner
-    RULES: ClassVar[Rules] = MappingProxyType(
-        {
-            **OffPolicyConfig.RULES,
-            "alpha_lr": POSITIVE_NUMBER,
-            "initial_alpha": POSITIVE_NUMBER,
-            "learn_alpha": BOOLEAN_VALUE,
-            "target_entropy": or_none(FINITE_NUMBER),
-        }
-    )
+    RULES: ClassVar[Rules] = MappingProxyType({**OffPolicyConfig.RULES, **ENTROPY_RULES})
 
     alpha_lr: float
     """Learning rate of the entropy temperature alpha."""

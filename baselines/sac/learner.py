@@ -22,7 +22,8 @@ class SACLearner(OffPolicyLearner[SACModule]):
         """Return the soft targets [N] of both critics."""
         net, next_obs = self.net, batch["next_observations"]
         next_actions, next_log_prob = self.sample_actions(next_obs)
-        next_value = torch.minimum(*net.targets["critic"](next_obs, next_actions))
+        next_state = net.state_of(batch, "next_")
+        next_value = torch.minimum(*net.targets["critic"](next_state, next_actions))
         # Equation 3: V(s') = Q(s', a') - alpha log pi(a' | s').
         soft_value = next_value - net.log_alpha.exp() * next_log_prob
         return self.bellman_target(batch, soft_value)
@@ -30,7 +31,7 @@ class SACLearner(OffPolicyLearner[SACModule]):
     def critic_loss(self, batch: Tensors) -> Tensor:
         """Return half the sum of both critics' mean squared TD errors."""
         target = self.td_target(batch)
-        first, second = self.net.critic(batch["observations"], batch["actions"])
+        first, second = self.net.critic(self.net.state_of(batch), batch["actions"])
         # Equation 5, for each of the two critics.
         return 0.5 * (functional.mse_loss(first, target) + functional.mse_loss(second, target))
 
@@ -39,7 +40,7 @@ class SACLearner(OffPolicyLearner[SACModule]):
         net, obs = self.net, batch["observations"]
         actions, log_prob = self.sample_actions(obs)
         self._log_prob = log_prob.detach()
-        value = torch.minimum(*net.critic(obs, actions))
+        value = torch.minimum(*net.critic(net.state_of(batch), actions))
         # Equations 7 and 9: E[alpha log pi(f(epsilon; s) | s) - Q(s, f(epsilon; s))].
         return (net.log_alpha.detach().exp() * log_prob - value).mean()
 

@@ -76,10 +76,8 @@ class SACModule(JointModule):
         return SquashedGaussian(self.observation_size, self.hidden, self.action_size)
 
     def build_critics(self) -> TwinCritics:
-        """Return both critics, over joint observations and actions."""
-        return TwinCritics(
-            self.agents * (self.observation_size + self.action_size), self.critic_hidden
-        )
+        """Return both critics, over the state and joint actions."""
+        return TwinCritics(self.state_size + self.agents * self.action_size, self.critic_hidden)
 
     def build_targets(self) -> dict[str, nn.Module]:
         """Return target copies of the critics; SAC has no target policy."""

@@ -13,14 +13,17 @@ class TwinCritics(nn.Module):
         super().__init__()
         self.first, self.second = mlp(inputs, hidden, 1), mlp(inputs, hidden, 1)
 
-    def forward(self, observations: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """Return both values [N] for observations [N, n, do] and actions [N, n, da]."""
-        both = joint_input(observations, actions)
+    def forward(self, state: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return both values [N] of actions [N, n, da], given a state [N, S].
+
+        The state may be observations [N, n, do], which are laid end to end.
+        """
+        both = joint_input(state, actions)
         return self.first(both).squeeze(-1), self.second(both).squeeze(-1)
 
-    def value(self, observations: Tensor, actions: Tensor) -> Tensor:
+    def value(self, state: Tensor, actions: Tensor) -> Tensor:
         """Return the first value [N] alone."""
-        value: Tensor = self.first(joint_input(observations, actions)).squeeze(-1)
+        value: Tensor = self.first(joint_input(state, actions)).squeeze(-1)
         return value
 
 

@@ -7,12 +7,16 @@ from typing import Any, Final, Protocol
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from rolecast.core.errors import RequestError
 
 SINGLE_AGENT_NAME = "agent"
 """Agent name in a Gymnasium environment."""
+
+LARGEST_STATE: Final = 4096
+"""Numbers of a state; larger ones, such as pictures, are not read."""
 
 SURVIVAL_INFO: Final = "reward_survive"
 """Survival bonus of a step in the infos of Gymnasium's robots, version 5."""
@@ -34,6 +38,9 @@ class Moment:
     terminated: bool = False
     """Whether the episode ended by itself, not by a limit on its length."""
 
+    state: NDArray[Any] | None = None
+    """State of the world, flat, where the environment states its space."""
+
     survival_bonus: float | None = None
     """Bonus for a healthy body in the rewards of this step, where the environment tells it."""
 
@@ -44,6 +51,9 @@ class TeamEnvironment(Protocol):
     agents: list[str]
     observation_spaces: dict[str, spaces.Space[Any]]
     action_spaces: dict[str, spaces.Space[Any]]
+
+    state_size: int
+    """Size of the state; 0 where the environment has none."""
 
     tells_survival: bool
     """Whether a step may tell its survival bonus."""
@@ -68,6 +78,7 @@ class GymnasiumTeam:
     """A `gymnasium.Env` as a team of one."""
 
     tells_survival = True
+    state_size = 0
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         self._env = env
@@ -121,11 +132,19 @@ class ParallelTeam:
         self.agents = list(env.possible_agents)
         self.observation_spaces = {agent: env.observation_space(agent) for agent in self.agents}
         self.action_spaces = {agent: env.action_space(agent) for agent in self.agents}
+        space = getattr(env, "state_space", None)
+        size = int(np.prod(space.shape)) if isinstance(space, spaces.Box) else 0
+        self.state_size = size if size <= LARGEST_STATE else 0
 
     def reset(self, seed: int) -> Moment:
         """Begin an episode."""
         observations, _ = self._env.reset(seed=seed)
-        return Moment(observations=observations, rewards={}, live=frozenset(self._env.agents))
+        return Moment(
+            observations=observations,
+            rewards={},
+            live=frozenset(self._env.agents),
+            state=self._state(),
+        )
 
     def step(self, actions: Mapping[str, Any]) -> Moment:
         """Advance by one step."""
@@ -136,8 +155,12 @@ class ParallelTeam:
             observations=observations,
             rewards={agent: _number(reward) for agent, reward in rewards.items()},
             live=live,
+            state=self._state(),
             terminated=not live and all(terminated.get(agent, False) for agent in actions),
         )
+
+    def _state(self) -> NDArray[Any] | None:
+        return np.asarray(self._env.state()).ravel() if self.state_size else None
 
     def max_steps(self) -> int | None:
         """Return `max_cycles` of the environment, or of the turn-based one inside it."""

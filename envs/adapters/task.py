@@ -99,6 +99,15 @@ class AdaptedTask:
         return self._rewards.copy()
 
     @property
+    def state_size(self) -> int:
+        """Size S of the state; 0 where the environment states no space of it."""
+        return self._teams[0].state_size
+
+    def state(self) -> Float:
+        """Return states [B, S]."""
+        return self._states.copy()
+
+    @property
     def survival_bonus(self) -> Float | None:
         """Survival bonus [B] of the last step; NaN if it was not told, None if it never is."""
         return self._bonus.copy() if self._teams[0].tells_survival else None
@@ -196,6 +205,7 @@ class AdaptedTask:
         self._terminated = np.zeros(batch, dtype=np.bool_)
         self._rewards = np.zeros((batch, spec.agents))
         self._bonus = np.zeros(batch)
+        self._states = np.zeros((batch, self._teams[0].state_size))
 
     def _restart(self, episodes: Iterable[int]) -> Float:
         """Begin some episodes with their seeds; return observations [B, n, do] of all."""
@@ -232,7 +242,8 @@ class AdaptedTask:
                 rows[index, : view.size] = self._encoded(episode, agent, moment, view.encode)
                 if self._with_id:
                     rows[index, self._seen + index] = 1.0
-        if not np.isfinite(rows).all():
+        self._states[episode] = 0.0 if moment.state is None else moment.state
+        if not (np.isfinite(rows).all() and np.isfinite(self._states[episode]).all()):
             raise RunError(
                 f"task {self._id!r} showed NaN or infinity in {self._where(episode)}; "
                 "expected finite observations"

@@ -67,6 +67,7 @@ class MujocoTask:
             raise ConfigError("threads", threads, "an integer >= 1, or None")
         self.robot, self._threads = robot, threads
         self._layout = layout(robot, split, obs)
+        self._body = layout(robot, "whole", obs)
         self._low, self._high = robot.healthy_range()
         options: dict[str, object] = {}
         if obs != "local":
@@ -111,6 +112,21 @@ class MujocoTask:
     def survival_bonus(self) -> Float | None:
         """Healthy reward [B] in the rewards of the last step; None for a robot without one."""
         return self._bonus.copy() if self.robot.mortal and self.robot.healthy_reward else None
+
+    @property
+    def state_size(self) -> int:
+        """Size S of the state."""
+        return int(self._body.seen.size)
+
+    def state(self) -> Float:
+        """Return states [B, S]: the observation that a single agent has of the whole body.
+
+        Source: FACMAC (Peng et al. 2021), the state of its multi-agent MuJoCo.
+
+        Raises:
+            RequestError: no episode has begun.
+        """
+        return self._body.observe(self._running().state)[:, 0]
 
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, n, do]."""

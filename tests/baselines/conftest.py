@@ -12,21 +12,28 @@ from rolecast.baselines.rllib.replay import Batch
 from rolecast.envs.spec import TaskSpec
 
 
-def make_learner(config: OffPolicyConfig, agents: int, observed: int, acted: int) -> Any:
-    """Return a built learner for n agents that observe and act with so many numbers."""
+def make_learner(
+    config: OffPolicyConfig, agents: int, observed: int, acted: int, state: int = 0
+) -> Any:
+    """Return a built learner for n agents that observe and act with so many numbers.
+
+    The state has `state` numbers, 0 where the task has none.
+    """
     spec = TaskSpec(
         id="none", agents=agents, observation_size=observed, action_size=acted, horizon=9
     )
     config.check_settings()
     torch.manual_seed(0 if config.seed is None else config.seed)
-    spaces: Any = {DEFAULT_MODULE_ID: joint_spaces(spec)}
+    spaces: Any = {DEFAULT_MODULE_ID: joint_spaces(spec, state)}
     module = config.get_multi_rl_module_spec(spaces=spaces, inference_only=False)
     learner = config.LEARNER(config=config, module_spec=module)
     learner.build()
     return learner
 
 
-def make_batch(size: int, agents: int, observed: int, acted: int, seed: int = 0) -> Batch:
+def make_batch(
+    size: int, agents: int, observed: int, acted: int, seed: int = 0, state: int = 0
+) -> Batch:
     """Return N random transitions, about a third of them terminal."""
     rng = np.random.default_rng(seed)
     columns = {
@@ -35,6 +42,8 @@ def make_batch(size: int, agents: int, observed: int, acted: int, seed: int = 0)
         "rewards": rng.standard_normal((size, agents)),
         "next_observations": rng.standard_normal((size, agents, observed)),
         "terminated": rng.uniform(size=size) < 0.3,
+        "states": rng.standard_normal((size, state)),
+        "next_states": rng.standard_normal((size, state)),
     }
     return {name: np.asarray(rows, dtype=np.float32) for name, rows in columns.items()}
 

@@ -87,4 +87,34 @@ def test_a_trial_on_long_episodes_has_the_settings_that_the_authors_had_for_them
 
 def test_a_trial_of_one_agent_has_the_defaults() -> None:
     config = configured("td3", "hopper", {"tau": 0.5})
-    assert (config.gamma, config.tau, config.critic_hidden) == (0.99, 0.5, (256, 256))
+    assert (config.gamma, config.tau, config.critic_hidden) == (0.99, 0.5, (400, 300))
+
+
+def test_an_rllib_users_config_suits_the_task_when_it_is_built() -> None:
+    """Without a comparison in between; `validate` is what `build_algo` calls."""
+    config: Any = FACMACConfig().environment("ma_hopper_3x1").training(tau=0.5)
+    config.validate()
+    assert (config.gamma, config.updates_per_step, config.tau) == (0.99, 1.0, 0.5)
+    assert config.mixing_hypernet == 64
+    short: Any = FACMACConfig().environment("pred_prey_3")
+    short.validate()
+    assert short.gamma == 0.85
+
+
+@pytest.mark.parametrize(("horizon", "gamma"), [(5, 0.85), (25, 0.85), (50, 0.925), (100, 0.9625)])
+def test_the_discount_reaches_the_same_part_of_an_episode(horizon: int, gamma: float) -> None:
+    assert MADDPGConfig().suit(horizon).gamma == pytest.approx(gamma)
+
+
+def test_a_discount_that_the_user_set_stays_even_where_it_is_the_default() -> None:
+    assert MADDPGConfig().training(gamma=0.85).suit(1000).gamma == 0.85
+    plain = MADDPGConfig()
+    plain.gamma = 0.7  # set as an attribute, as `update_from_dict` does
+    assert plain.suit(1000).gamma == 0.7
+
+
+def test_settings_that_come_as_a_dictionary_stay_the_users() -> None:
+    config = FACMACConfig().environment("ma_hopper_3x1").training(gamma=0.85)
+    again: Any = FACMACConfig().update_from_dict(config.to_dict())
+    again.validate()
+    assert (again.gamma, again.updates_per_step) == (0.85, 1.0)

@@ -55,6 +55,8 @@ def samples() -> dict[str, np.ndarray[Any, Any]]:
         "actions": 0.6 * rng.normal(size=(STEPS, EPISODES, AGENTS, ACTS)),
         "rewards": rng.normal(size=(STEPS, EPISODES, AGENTS)),
         "next_observations": rng.normal(size=(STEPS, EPISODES, AGENTS, SEEN)),
+        "states": np.zeros((STEPS, EPISODES, 0)),
+        "next_states": np.zeros((STEPS, EPISODES, 0)),
         "terminated": ended,
         "ended": ended,
         "live": np.ones((STEPS, EPISODES)),

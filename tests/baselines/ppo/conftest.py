@@ -49,6 +49,8 @@ def samples() -> Samples:
         "actions": rng.normal(size=(12, 5, AGENTS, ACTS)),
         "rewards": rng.normal(size=(12, 5, AGENTS)),
         "next_observations": rng.normal(5.0, 2.0, size=(12, 5, AGENTS, SEEN)),
+        "states": np.zeros((12, 5, 0)),
+        "next_states": np.zeros((12, 5, 0)),
         "terminated": ended & (rng.random((12, 5)) < 0.5),
         "ended": ended,
         "live": np.ones((12, 5)),

@@ -134,6 +134,8 @@ def test_agents_learn_the_action_that_pays_where_they_are(make_learner: Make) ->
                 "actions": actions.numpy(),
                 "rewards": rewards.numpy(),
                 "next_observations": observations.numpy(),
+                "states": np.zeros((8, 32, 0)),
+                "next_states": np.zeros((8, 32, 0)),
                 "terminated": np.ones((8, 32)),
                 "ended": np.ones((8, 32)),
                 "live": np.ones((8, 32)),

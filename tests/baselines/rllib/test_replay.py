@@ -15,6 +15,8 @@ def numbered(first: int, count: int) -> Transitions:
         actions=wide[..., :1],
         rewards=wide[..., 0],
         next_observations=wide,
+        states=wide[:, 0],
+        next_states=wide[:, 0],
         terminated=column,
     )
 
