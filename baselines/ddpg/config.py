@@ -10,11 +10,11 @@ from rolecast.core.validation import POSITIVE_NUMBER, Rules, or_none
 
 
 class DDPGConfig(OffPolicyConfig):
-    """DDPG with its authors' settings, as far as its README does not say otherwise.
+    """DDPG with the settings of Tianshou's benchmark, whose results are published.
 
     Example:
-        >>> DDPGConfig().environment("gym:Pendulum-v1").training(actor_lr=1e-3).actor_lr
-        0.001
+        >>> DDPGConfig().environment("gym:Pendulum-v1").training(actor_lr=1e-4).actor_lr
+        0.0001
     """
 
     NAME = "ddpg"
@@ -30,13 +30,8 @@ class DDPGConfig(OffPolicyConfig):
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
         super().__init__(algo_class or DDPG)
-        self.paper_hidden = self.critic_hidden = (400, 300)
-        self.actor_lr, self.critic_lr = 1e-4, 1e-3
-        self.tau = 0.001
-        self.train_batch_size_per_learner = 64
-        self.noise_process = "ornstein_uhlenbeck"
-        self.exploration_noise = 0.2
-        self.last_layer = 3e-3
+        self.actor_lr = self.critic_lr = 1e-3
+        self.last_layer = None
 
 
 class DDPG(OffPolicy):

@@ -10,7 +10,9 @@ from rolecast.core.validation import NOT_NEGATIVE, Rules
 
 
 class TD3Config(OffPolicyConfig):
-    """TD3 with its authors' settings (their released code, which differs from the paper's table).
+    """TD3 with the settings of its authors' paper, whose learning curves are published.
+
+    Updates begin with the first batch, while actions are still uniform, as in the paper's code.
 
     Example:
         >>> config = TD3Config().environment("hopper").training(size="small", tau=0.01)
@@ -34,11 +36,14 @@ class TD3Config(OffPolicyConfig):
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
         super().__init__(algo_class or TD3)
+        self.paper_hidden = self.critic_hidden = (400, 300)
+        self.actor_lr = self.critic_lr = 1e-3
+        self.train_batch_size_per_learner = 100
         self.policy_delay = 2
         self.target_noise = 0.2
         self.target_noise_clip = 0.5
-        self.random_steps = 25_000
-        self.num_steps_sampled_before_learning_starts = 25_000
+        self.random_steps = 1_000
+        self.num_steps_sampled_before_learning_starts = 100
 
 
 class TD3(OffPolicy):

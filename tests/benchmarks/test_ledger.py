@@ -76,7 +76,7 @@ def test_every_learner_of_every_heading_has_a_training_a_seed() -> None:
 @pytest.mark.parametrize(
     ("filters", "count"),
     [
-        (["arena=Pendulum-v1"], 9),
+        (["arena=Pendulum-v1"], 15),
         (["contestant=independent ddpg", "seed=1"], 4),
         (["arena=hopper, small nets", "contestant=sac", "contestant=td3"], 6),
     ],
@@ -160,7 +160,7 @@ def test_a_line_tells_ours_with_seeds_and_error_beside_what_is_printed() -> None
     line = dict(zip(LEDGER_HEAD, ledger_row(HOPPER, "td3", rows["td3"]), strict=True))
     assert line["ours, held out"] == "**900.0** ± 100.0"
     assert line["each seed"] == "800.0, 1,000"
-    assert line["published"] == "887, deviation 649 (200k)"
+    assert line["published"] == "2441, deviation 786 (200k, its authors' curves, 10 seeds)"
     assert (line["paper"], line["commit"], line["parameters"]) == ("-", "abc", "70,403")
     alone = dict(zip(LEDGER_HEAD, ledger_row(HOPPER, "sac", rows["sac"]), strict=True))
     assert (alone["ours, held out"], alone["commit"]) == ("**3,000**", "-")
@@ -187,7 +187,10 @@ def test_the_region_of_the_page_is_filled_and_the_rest_is_left(tmp_path: Path) -
     assert text.startswith(f"before\n{REGION_BEGIN}\n")
     assert text.endswith(f"{REGION_END}\nafter\n")
     assert "(results/baselines_hopper_authors_nets.png)" in text
-    assert "Not run yet: ppo, td3 2018, ddpg, ddpg tianshou, intrinsic_ppo." in text
+    assert (
+        "Not run yet: ppo, td3 late updates, td3 later code, ddpg, ddpg 2016, intrinsic_ppo."
+        in text
+    )
     assert "old" not in text
 
 
@@ -224,6 +227,8 @@ def test_the_command_lists_cells_and_runs_none(
     told = json.loads(capsys.readouterr().out)
     assert told == {
         "Pendulum-v1 / ddpg / 0": False,
+        "Pendulum-v1 / ddpg 2016 / 0": False,
         key: True,
+        "Pendulum-v1 / td3 later code / 0": False,
         "Pendulum-v1 / sac / 0": False,
     }

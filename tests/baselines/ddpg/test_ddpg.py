@@ -20,7 +20,12 @@ def test_the_target_is_the_slow_critics_value_and_none_after_a_termination() -> 
 
 def test_the_noise_remembers_within_an_episode() -> None:
     """Ornstein-Uhlenbeck of decay 0.15: after a step of no noise, 0.85 of it is left."""
-    config = DDPGConfig().training(hidden=(4,), critic_hidden=(5,), exploration_noise=0.0)
+    config = DDPGConfig().training(
+        hidden=(4,),
+        critic_hidden=(5,),
+        noise_process="ornstein_uhlenbeck",
+        exploration_noise=0.0,
+    )
     net = make_learner(config, agents=1, observed=2, acted=1).net
     fill(net.actor, 0.0)
     memory = torch.full((3, 1, 1), 0.4)

@@ -71,7 +71,7 @@ def test_a_trial_goes_to_its_points_and_is_resumed_from_its_folder(
 
 
 def test_a_short_budget_shortens_the_warm_up_that_nobody_asked_for() -> None:
-    """TD3's authors begin to learn after 25,000 steps; a tenth of 400 are 40."""
+    """TD3 takes 1,000 uniform steps; a tenth of 400 are 40."""
     trial = start()
     config = trial._algorithm.config
     assert config.num_steps_sampled_before_learning_starts == config.random_steps == 40

@@ -101,3 +101,15 @@ def test_the_step_of_the_policy_leaves_the_critics_alone() -> None:
     for old, new, gradient in zip(before, net.actor.parameters(), wanted, strict=True):
         # The first step of Adam is the learning rate times the sign of the gradient.
         torch.testing.assert_close(new, old - 0.125 * gradient.sign(), rtol=1e-3, atol=1e-3)
+
+
+def test_the_defaults_are_those_of_the_paper_and_updates_begin_among_uniform_steps() -> None:
+    """Fujimoto et al. (2018), and the first published code: updates after the first episode."""
+    config = TD3Config()
+    assert (config.actor_lr, config.critic_lr, config.train_batch_size_per_learner) == (
+        1e-3,
+        1e-3,
+        100,
+    )
+    assert (config.critic_hidden, config.paper_hidden) == ((400, 300), (400, 300))
+    assert config.num_steps_sampled_before_learning_starts < config.random_steps == 1000
