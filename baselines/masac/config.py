@@ -1,0 +1,54 @@
+"""Settings of MASAC, and the algorithm that they build."""
+
+from types import MappingProxyType
+from typing import ClassVar
+
+from rolecast.baselines.masac.learner import MASACLearner
+from rolecast.baselines.rllib.algorithm import OffPolicy
+from rolecast.baselines.sac.config import ENTROPY_RULES
+from rolecast.baselines.sac.module import SACModule
+from rolecast.baselines.teams import TeamConfig
+from rolecast.core.validation import Rules
+
+
+class MASACConfig(TeamConfig):
+    """Soft actor-critic for a team that shares one stochastic policy.
+
+    Example:
+        >>> MASACConfig().environment("pred_prey_3").training(initial_alpha=0.2).initial_alpha
+        0.2
+    """
+
+    NAME = "masac"
+    MODULE = SACModule
+    LEARNER = MASACLearner
+    RULES: ClassVar[Rules] = MappingProxyType({**TeamConfig.RULES, **ENTROPY_RULES})
+
+    alpha_lr: float
+    """Learning rate of the entropy temperature alpha."""
+
+    initial_alpha: float
+    """Temperature alpha at the start."""
+
+    learn_alpha: bool
+    """Whether alpha is learned; otherwise it stays at `initial_alpha`."""
+
+    target_entropy: float | None
+    """Target of the joint entropy in nats; None for minus the size of a joint action."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class or MASAC)
+        self.alpha_lr = 1e-3
+        self.initial_alpha = 1.0
+        self.learn_alpha = True
+        self.target_entropy = None
+
+
+class MASAC(OffPolicy):
+    """RLlib's Algorithm of MASAC."""
+
+    @classmethod
+    def get_default_config(cls) -> MASACConfig:
+        """Return the settings of MASAC."""
+        return MASACConfig()

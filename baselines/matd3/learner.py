@@ -1,0 +1,41 @@
+"""The losses of MATD3."""
+
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from rolecast.baselines.maddpg.learner import MADDPGLearner
+from rolecast.baselines.matd3.module import TwinAgentCritics
+from rolecast.baselines.rllib.learner import Tensors
+
+
+class MATD3Learner(MADDPGLearner):
+    """MADDPG with clipped double Q-learning, target policy smoothing and delayed policy updates.
+
+    Source: Ackermann et al. (2019, algorithm 1); Fujimoto et al. (2018) for a single agent.
+    """
+
+    def critic_loss(self, batch: Tensors) -> Tensor:
+        """Return the sum over agents and both sets of each critic's mean squared TD error."""
+        net, target = self.net, self.td_targets(batch)
+        state = net.state_of(batch)
+        first, second = net.critic(batch["observations"], batch["actions"], state)
+        squares: Tensor = (first - target).square() + (second - target).square()
+        return squares.mean(dim=0).sum()
+
+    @torch.no_grad()
+    def td_targets(self, batch: Tensors) -> Tensor:
+        """Return the targets [N, n] of both critics of each agent."""
+        net, next_obs = self.net, batch["next_observations"]
+        next_actions = net.act(next_obs, net.targets["actor"])
+        clip = self.config.target_noise_clip
+        noise = (self.noise(next_actions) * self.config.target_noise).clamp_(-clip, clip)
+        # TD3, section 5.3: a' = clip(pi'(o') + epsilon, -1, 1), for every agent.
+        next_actions = (next_actions + noise).clamp_(-1.0, 1.0)
+        critics = cast(TwinAgentCritics, net.targets["critic"])
+        next_values = critics.smaller(next_obs, next_actions, net.state_of(batch, "next_"))
+        not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
+        # Algorithm 1: y_i = r_i + gamma min over j of Q'_ij(x', a').
+        target: Tensor = batch["rewards"] + self.config.gamma * not_terminated * next_values
+        return target
