@@ -16,13 +16,16 @@ ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
         "iddpg": "rolecast.baselines.maddpg.config:IDDPGConfig",
         "intrinsic_ppo": "rolecast.baselines.intrinsic_ppo.config:IntrinsicPPOConfig",
         "ippo": "rolecast.baselines.ppo.config:IPPOConfig",
+        "iql": "rolecast.baselines.qmix.config:IQLConfig",
         "maddpg": "rolecast.baselines.maddpg.config:MADDPGConfig",
         "mappo": "rolecast.baselines.ppo.config:MAPPOConfig",
         "masac": "rolecast.baselines.masac.config:MASACConfig",
         "matd3": "rolecast.baselines.matd3.config:MATD3Config",
         "ppo": "rolecast.baselines.ppo.config:PPOConfig",
+        "qmix": "rolecast.baselines.qmix.config:QMIXConfig",
         "sac": "rolecast.baselines.sac.config:SACConfig",
         "td3": "rolecast.baselines.td3.config:TD3Config",
+        "vdn": "rolecast.baselines.qmix.config:VDNConfig",
     }
 )
 """Name to where its config class is; only what is asked for is imported, as each loads RLlib."""

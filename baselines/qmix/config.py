@@ -1,0 +1,134 @@
+"""Settings of IQL, VDN and QMIX, and the algorithms that they build."""
+
+from types import MappingProxyType
+from typing import ClassVar, Self
+
+from rolecast.baselines.qmix.learner import ChoiceLearner
+from rolecast.baselines.qmix.module import ChoiceModule
+from rolecast.baselines.rllib.algorithm import OffPolicy
+from rolecast.baselines.teams import TeamConfig
+from rolecast.core.validation import (
+    COUNT_OR_ZERO,
+    POSITIVE_INTEGER,
+    UNIT_INTERVAL,
+    Rules,
+    one_of,
+)
+
+
+class QMIXConfig(TeamConfig):
+    """QMIX for tasks whose agents choose among the same few actions.
+
+    Example:
+        >>> config = QMIXConfig().environment("pettingzoo:mpe2.simple_spread_v3?N=3")
+        >>> config.mixer
+        'monotonic'
+    """
+
+    NAME = "qmix"
+    DISCRETE = True
+    MODULE = ChoiceModule
+    LEARNER = ChoiceLearner
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {
+            **TeamConfig.RULES,
+            "mixer": one_of("monotonic", "sum", "none"),
+            "mixing_embedding": POSITIVE_INTEGER,
+            "mixing_hypernet": COUNT_OR_ZERO,
+            "epsilon_steps": POSITIVE_INTEGER,
+            "final_epsilon": UNIT_INTERVAL,
+        }
+    )
+
+    mixer: str
+    """Way from utilities to one value: "monotonic" (QMIX), "sum" (VDN), or "none" (IQL)."""
+
+    mixing_embedding: int
+    """Hidden units of the mixing network."""
+
+    mixing_hypernet: int
+    """Hidden units between the state and the mixing weights; 0 for a linear map."""
+
+    epsilon_steps: int
+    """Env steps in which the share of uniform choices falls from 1 to `final_epsilon`."""
+
+    final_epsilon: float
+    """Share of uniform choices from then on."""
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class or QMIX)
+        self.mixer = "monotonic"
+        self.mixing_embedding = 32
+        self.mixing_hypernet = 64
+        self.epsilon_steps = 50_000
+        self.final_epsilon = 0.05
+        self.gamma = 0.99
+        self.actor_lr = self.critic_lr = 5e-4
+        self.grad_clip = 10.0
+
+    def suit(self, horizon: int) -> Self:
+        """Keep the settings, which were published for episodes of any length."""
+        self.suited = True
+        return self
+
+
+class QMIX(OffPolicy):
+    """RLlib's Algorithm of QMIX."""
+
+    @classmethod
+    def get_default_config(cls) -> QMIXConfig:
+        """Return the settings of QMIX."""
+        return QMIXConfig()
+
+
+class VDNConfig(QMIXConfig):
+    """VDN: QMIX whose joint value is the sum of the utilities.
+
+    Example:
+        >>> VDNConfig().mixer
+        'sum'
+    """
+
+    NAME = "vdn"
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class or VDN)
+        self.mixer = "sum"
+
+
+class VDN(OffPolicy):
+    """RLlib's Algorithm of VDN."""
+
+    @classmethod
+    def get_default_config(cls) -> VDNConfig:
+        """Return the settings of VDN."""
+        return VDNConfig()
+
+
+class IQLConfig(QMIXConfig):
+    """Independent Q-learning: each agent learns the value of its own choice from its own reward.
+
+    With one agent it is double Q-learning (DQN).
+
+    Example:
+        >>> IQLConfig().environment("gym:CartPole-v1").mixer
+        'none'
+    """
+
+    NAME = "iql"
+
+    def __init__(self, algo_class: type | None = None) -> None:
+        """Set the defaults."""
+        super().__init__(algo_class or IQL)
+        self.mixer = "none"
+
+
+class IQL(OffPolicy):
+    """RLlib's Algorithm of independent Q-learning."""
+
+    @classmethod
+    def get_default_config(cls) -> IQLConfig:
+        """Return the settings of IQL."""
+        return IQLConfig()
