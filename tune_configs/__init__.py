@@ -4,6 +4,8 @@ from typing import Final
 
 EXPERIMENTS: Final = (
     "quickstart",
+    "dial",
+    "dial_long",
     "hopper",
     "single_agent",
     "table1",
