@@ -24,7 +24,9 @@ def demo(
     *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the demo.")] = Path("demo"),
     env_steps: Annotated[int, typer.Option(help="Budget of the search.")] = ENV_STEPS,
-    workers: Annotated[int, typer.Option(help="Rollout actors; 0 does without Ray.")] = 2,
+    workers: Annotated[
+        int | None, typer.Option(help="Ray workers; without it, where they pay.")
+    ] = None,
 ) -> None:
     """Search a team of three predators, compare it with scripted ones, and draw the hunt.
 
@@ -91,7 +93,7 @@ def _compared(one: tuple[float, float], other: tuple[float, float]) -> str:
     return f"{'beats' if apart > 0.0 else 'is below'} (by {abs(apart):.1f} +- {error:.1f})"
 
 
-def _search(out: Path, env_steps: int, workers: int) -> None:
+def _search(out: Path, env_steps: int, workers: int | None) -> None:
     """Search, or take up the demo that is there."""
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import resume, search

@@ -58,16 +58,19 @@ def search(
 ) -> None:
     """Search the weights of a policy for a task; the result is a folder.
 
-    Example: rolecast search pred_prey_3 --env-steps 400000 --seed 0 --workers 2 --out runs/hunt
+    Example: rolecast search pred_prey_3 --env-steps 400000 --seed 0 --out runs/hunt
     """
     parts = parse_settings(settings or [])
     task_options = with_rewards(parts["task"], rewards)
     from rolecast.platform.search.progress import progress_for
+
+    progress = progress_for(sys.stderr, json=log_json)
+    progress.note(f"preparing {task}: kernels that are not in the cache yet take a minute")
     from rolecast.platform.search.run import search as run_search
 
     result = run_search(
         task,
-        progress=progress_for(sys.stderr, json=log_json),
+        progress=progress,
         task_options=task_options,
         policy=policy,
         policy_options=parts["policy"],
