@@ -315,7 +315,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         lines.append("")
     if "forecast" in found:
         lines += [
-            "Forecast: seconds of searching that `rolecast plan` expects.",
+            "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of random",
+            "policies: where those end early, as on ant, a search takes longer than it says.",
             "",
             "| search | one thread | a worker per core |",
             "|---|---|---|",

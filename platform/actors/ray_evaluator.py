@@ -118,6 +118,7 @@ class RayEvaluator:
     @property
     def nodes(self) -> Mapping[str, int]:
         """Machine to the actors that have started there."""
+        self._welcome()
         return dict(Counter(actor.node for actor in self._actors))
 
     @property

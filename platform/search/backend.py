@@ -21,8 +21,9 @@ RAY_BACKEND: Final = "rolecast.platform.actors.ray_backend"
 """Module of `RayBackend`; beside this room, so it is found by name, and loads Ray."""
 
 
-RAY_START_S: Final = 8.0
-"""About what a start of Ray and its workers takes; after as much computing they are worth it."""
+WORTH_WORKERS_S: Final = 30.0
+"""Time of computing after which slow episodes get workers: some three times what their start costs,
+of which no more can be lost if the search ends then."""
 
 HEAVY_BATCH_S: Final = 0.3
 """Least duration of a batch for which workers start without being asked for."""
@@ -95,7 +96,7 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
 
 
 class AutomaticBackend(LocalBackend):
-    """This process, and Ray workers for the episodes once these have taken as long as Ray's start.
+    """This process, and Ray workers for the episodes once these have taken some time.
 
     A compiled task stays on threads: on one machine, workers would share the same cores. The
     optimiser stays here. Whoever computes, the history is the same.
@@ -114,7 +115,7 @@ class AutomaticBackend(LocalBackend):
         """Start Ray workers, and return what shares batches among them."""
         self._backend = _ray_backend(self._plan, None, note=self._note)
         self.workers, evaluator = self._backend.workers, self._backend.evaluator
-        self._note(f"episodes are slow enough for workers: Ray starts {available_cores()}")
+        self._note(f"episodes are slow: Ray starts {available_cores()} workers for them")
         return evaluator
 
     def export(self, run: str, figures: ProgressSnapshot) -> None:
@@ -130,7 +131,7 @@ class AutomaticBackend(LocalBackend):
 
 
 class _Growing:
-    """Computes here until it has taken as long as a start of workers, then by those."""
+    """Computes here until workers are worth their start and one of them is there."""
 
     def __init__(self, here: Evaluator, start: Callable[[], Evaluator]) -> None:
         self._here, self._start = here, start
@@ -140,7 +141,7 @@ class _Growing:
     @property
     def workers(self) -> int:
         """Processes or threads that compute."""
-        return (self._beside or self._here).workers
+        return (self._beside if self.nodes and self._beside else self._here).workers
 
     @property
     def nodes(self) -> Mapping[str, int]:
@@ -154,13 +155,14 @@ class _Growing:
 
     def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Compute all chunks."""
-        if self._beside is not None:
+        if self._beside is not None and self._beside.nodes:
             return self._beside.evaluate(chunks)
         start = time.monotonic()
         results = self._here.evaluate(chunks)
         took = time.monotonic() - start
         self._spent_s += took
-        if self._spent_s > RAY_START_S and took > HEAVY_BATCH_S:
+        worth = self._spent_s > WORTH_WORKERS_S and took > HEAVY_BATCH_S
+        if worth and self._beside is None:
             self._beside = self._start()
         return results
 

@@ -10,6 +10,7 @@ from rolecast.platform.search import backend
 from rolecast.platform.search.backend import AutomaticBackend, LocalBackend, backend_for
 from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.plan import make_plan
+from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import search
 
 SETTINGS: dict[str, Any] = {
@@ -21,6 +22,16 @@ SETTINGS: dict[str, Any] = {
     "test_episodes": 2,
     "task_options": {"horizon": 20},
 }
+
+
+class Notes(Silent):
+    """Keeps the sentences."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.texts.append(text)
 
 
 def pendulum() -> Any:
@@ -47,12 +58,14 @@ def test_no_workers_means_this_process_alone() -> None:
 def test_slow_environments_move_to_workers_and_the_history_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_history: Any, ray_cluster: str
 ) -> None:
-    monkeypatch.setattr(backend, "RAY_START_S", 0.0)
+    monkeypatch.setattr(backend, "WORTH_WORKERS_S", 0.0)
     monkeypatch.setattr(backend, "HEAVY_BATCH_S", 0.0)
     monkeypatch.setattr(backend, "available_cores", lambda: 2)
     monkeypatch.setattr(backend, "_in_a_cluster", lambda: False)
-    grown = search(pendulum, out=tmp_path / "grown", **SETTINGS)
+    notes = Notes()
+    grown = search(pendulum, out=tmp_path / "grown", progress=notes, **SETTINGS)
     assert grown.summary["workers"] >= 1
+    assert sum(text.startswith("episodes are slow") for text in notes.texts) == 1
     alone = search(pendulum, out=tmp_path / "alone", workers=0, **SETTINGS)
     assert alone.summary["workers"] == 0
     same_history(tmp_path / "grown", tmp_path / "alone")
