@@ -281,7 +281,7 @@ def markdown(found: Mapping[str, Any]) -> str:
         "",
         "`rolecast bench scaling`, on "
         f"{found['machine']['processor']}, {found['machine']['cores']} cores. Seed {SEARCH_SEED}; "
-        "one run of each, so differences of some per cent say nothing.",
+        "one run of each, so differences of less than a fifth say nothing.",
         "",
     ]
     if "searches" in found:
@@ -315,8 +315,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         lines.append("")
     if "forecast" in found:
         lines += [
-            "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of random",
-            "policies: where those end early, as on ant, a search takes longer than it says.",
+            "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of",
+            "random policies: where those end early, as on ant, a search takes longer.",
             "",
             "| search | one thread | a worker per core |",
             "|---|---|---|",
