@@ -63,14 +63,11 @@ def search(
     parts = parse_settings(settings or [])
     task_options = with_rewards(parts["task"], rewards)
     from rolecast.platform.search.progress import progress_for
-
-    progress = progress_for(sys.stderr, json=log_json)
-    progress.note(f"preparing {task}: kernels that are not in the cache yet take a minute")
     from rolecast.platform.search.run import search as run_search
 
     result = run_search(
         task,
-        progress=progress,
+        progress=progress_for(sys.stderr, json=log_json),
         task_options=task_options,
         policy=policy,
         policy_options=parts["policy"],

@@ -24,7 +24,7 @@ SPIN_COUNT: Final = 50_000
 TIMED_STEPS: Final = 20
 _NODE_SCRIPT: Final = (
     "WebAssembly.instantiate(require('fs').readFileSync('policy.wasm')).then(made => "
-    "console.log((made.instance.exports.digest(COUNT) >>> 0).toString(16)))"
+    "console.log((made.instance.exports.digest(COUNT) >>>0).toString(16)))"
 )
 
 _BOARD_TEMPLATES: Final = jinja2.Environment(

@@ -32,8 +32,8 @@ def test_small_policies_have_as_many_parameters_as_table_2_says(name: str, task:
 @pytest.mark.parametrize(
     ("name", "size", "hidden"),
     [
-        ("ddpg", "paper", (400, 300)),
-        ("td3", "paper", (256, 256)),
+        ("ddpg", "paper", (256, 256)),
+        ("td3", "paper", (400, 300)),
         ("sac", "paper", (256, 256)),
         ("td3", "xl", (400, 400)),
     ],
