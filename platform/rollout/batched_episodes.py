@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.types import LANE_COUNT, Float, Seeds
+from rolecast.core.types import LANE_COUNT, Float
 from rolecast.envs.rewards.task import RAW_REWARD
-from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.played import (
+    Episodes,
     ObservationSums,
     Played,
     from_lanes,
@@ -22,59 +22,35 @@ from rolecast.platform.rollout.played import (
     to_lanes,
 )
 from rolecast.platform.rollout.sizes import BATCHED_LANES
-from rolecast.policies.protocol import Policy
 
 
-def play_batched(
-    task: BatchedTask,
-    policy: Policy,
-    weights: Float,
-    candidate: NDArray[np.int64],
-    seeds: Seeds,
-    record: int,
-    summed: float | None,
-) -> Played:
-    """Play L episodes, `BATCHED_LANES` at once; arguments as of `play_compiled`.
+def play_batched(episodes: Episodes, record: int) -> Played:
+    """Play episodes, `BATCHED_LANES` at once; arguments as of `play_compiled`.
 
     Where observations are recorded, which ones depends on the episodes that run together: then
     nothing is refilled.
     """
-    if hasattr(task, "restart") and not record:
-        return _Lanes(task, policy, weights, candidate, seeds, summed).play()
-    keep = record_share(record, seeds.size, BATCHED_LANES)
-    parts = [slice(start, start + BATCHED_LANES) for start in range(0, seeds.size, BATCHED_LANES)]
-    return joined(
-        [
-            _Lanes(task, policy, weights, candidate[part], seeds[part], summed, keep).play()
-            for part in parts
-        ]
-    )
+    if hasattr(episodes.task, "restart") and not record:
+        return _Lanes(episodes).play()
+    keep = record_share(record, episodes.seeds.size, BATCHED_LANES)
+    return joined([_Lanes(part, keep).play() for part in episodes.parts(BATCHED_LANES)])
 
 
 class _Lanes:
     """L episodes in B lanes; a lane takes the next episode when its own has ended."""
 
-    def __init__(
-        self,
-        task: BatchedTask,
-        policy: Policy,
-        weights: Float,
-        candidate: NDArray[np.int64],
-        seeds: Seeds,
-        summed: float | None,
-        keep: int = 0,
-    ) -> None:
-        self._task, self._weights = task, weights
-        self._candidate, self._seeds, self._keep = candidate, seeds, keep
-        length, spec = seeds.size, task.spec
+    def __init__(self, episodes: Episodes, keep: int = 0) -> None:
+        self._task, self._weights = episodes.task, episodes.weights
+        self._candidate, self._seeds, self._keep = episodes.candidate, episodes.seeds, keep
+        length, spec = self._seeds.size, self._task.spec
         self._width = min(length, BATCHED_LANES)
         self._blocks = -(-self._width // LANE_COUNT)
         self._episode = np.arange(self._width)
         self._next = self._width
-        self._actor = policy.lanes()
-        self._lane_weights = to_lanes(weights, self._blocks, candidate[: self._width])
+        self._actor = episodes.policy.lanes()
+        self._lane_weights = to_lanes(self._weights, self._blocks, self._candidate[: self._width])
         shape = (self._width, spec.agents, spec.observation_size)
-        self._sums = None if summed is None else ObservationSums(shape, summed)
+        self._sums = None if episodes.summed is None else ObservationSums(shape, episodes.summed)
         self._lengths = np.zeros(length, dtype=np.int64)
         self._totals: dict[str, Float] = {"": np.zeros(length)}
         self._summed = np.zeros((length, 2, spec.observation_size))

@@ -4,13 +4,11 @@ The kernels release Python's lock, so several threads may play at once.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rolecast.core.lane_arrays import lane_array
-from rolecast.core.types import Float, Seeds
 from rolecast.envs.rewards.task import RAW_RETURNS
-from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.played import (
+    Episodes,
     ObservationSums,
     Played,
     from_lanes,
@@ -20,52 +18,25 @@ from rolecast.platform.rollout.played import (
     to_lanes,
 )
 from rolecast.platform.rollout.sizes import COMPILED_LANES
-from rolecast.policies.protocol import Policy
 
 
-def play_compiled(
-    task: BatchedTask,
-    policy: Policy,
-    weights: Float,
-    candidate: NDArray[np.int64],
-    seeds: Seeds,
-    record: int,
-    summed: float | None,
-) -> Played:
-    """Play L episodes, `COMPILED_LANES` at once.
+def play_compiled(episodes: Episodes, record: int) -> Played:
+    """Play episodes of a task with `lanes`, `COMPILED_LANES` at once.
 
     Args:
-        task: with `lanes`.
-        policy: of its sizes.
-        weights: [P, D].
-        candidate: [L], row of the weights with which each episode is played.
-        seeds: [L].
+        episodes: to be played.
         record: observations to record, or a few more.
-        summed: sum the observations, clipped to this bound; None: do not.
     """
-    keep = record_share(record, seeds.size, COMPILED_LANES)
-    parts = [slice(start, start + COMPILED_LANES) for start in range(0, seeds.size, COMPILED_LANES)]
-    return joined(
-        [
-            _play_together(task, policy, weights, candidate[part], seeds[part], keep, summed)
-            for part in parts
-        ]
-    )
+    keep = record_share(record, episodes.seeds.size, COMPILED_LANES)
+    return joined([_play_together(part, keep) for part in episodes.parts(COMPILED_LANES)])
 
 
-def _play_together(
-    task: BatchedTask,
-    policy: Policy,
-    weights: Float,
-    candidate: NDArray[np.int64],
-    seeds: Seeds,
-    keep: int,
-    summed: float | None,
-) -> Played:
-    spec, length = task.spec, seeds.size
-    episodes = task.lanes().start(seeds)  # type: ignore[attr-defined]  # the caller has looked
+def _play_together(asked: Episodes, keep: int) -> Played:
+    task, policy, summed = asked.task, asked.policy, asked.summed
+    spec, length = task.spec, asked.seeds.size
+    episodes = task.lanes().start(asked.seeds)  # type: ignore[attr-defined]  # the caller has looked
     blocks = len(episodes.observations)
-    actor, lane_weights = policy.lanes(), to_lanes(weights, blocks, candidate)
+    actor, lane_weights = policy.lanes(), to_lanes(asked.weights, blocks, asked.candidate)
     actions = lane_array(blocks, spec.agents, spec.action_size)
     sums = None if summed is None else ObservationSums(episodes.observations.shape, summed)
     kept, steps = [], _steps_to_record(spec.horizon, keep)

@@ -1,13 +1,43 @@
 """What a chunk of episodes gave, and what both ways to play them share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.lane_arrays import gather_lanes, lane_array
-from rolecast.core.types import LANE_COUNT, Float, Float32
+from rolecast.core.types import LANE_COUNT, Float, Float32, Seeds
+from rolecast.envs.spec import BatchedTask
+from rolecast.policies.protocol import Policy
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Episodes:
+    """L episodes that are to be played."""
+
+    task: BatchedTask
+    """The task."""
+
+    policy: Policy
+    """The policy, of the task's sizes."""
+
+    weights: Float
+    """[P, D]."""
+
+    candidate: NDArray[np.int64]
+    """[L], row of the weights with which each episode is played."""
+
+    seeds: Seeds
+    """[L]."""
+
+    summed: float | None
+    """Bound to which observations are clipped and summed; None: they are not summed."""
+
+    def parts(self, size: int) -> "list[Episodes]":
+        """Return the episodes in parts of this size, in their order."""
+        cuts = [slice(start, start + size) for start in range(0, self.seeds.size, size)]
+        return [replace(self, candidate=self.candidate[cut], seeds=self.seeds[cut]) for cut in cuts]
 
 
 @dataclass(frozen=True, eq=False)

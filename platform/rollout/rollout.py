@@ -16,6 +16,7 @@ from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.batched_episodes import play_batched
 from rolecast.platform.rollout.compiled_episodes import play_compiled
+from rolecast.platform.rollout.played import Episodes
 from rolecast.policies.protocol import Policy
 
 
@@ -88,10 +89,16 @@ def rollout(
         worst = int(seeds.min()) if seeds.size else "empty"
         raise ConfigError("rollout.seeds", worst, "at least one episode, integers >= 0")
     shape = seeds.shape
-    lane_seeds = np.ascontiguousarray(seeds, dtype=np.uint64).ravel()
-    candidate = np.repeat(np.arange(len(weights)), shape[1])
+    episodes = Episodes(
+        task=task,
+        policy=policy,
+        weights=weights,
+        candidate=np.repeat(np.arange(len(weights)), shape[1]),
+        seeds=np.ascontiguousarray(seeds, dtype=np.uint64).ravel(),
+        summed=summed,
+    )
     play = play_compiled if hasattr(task, "lanes") else play_batched
-    played = play(task, policy, weights, candidate, lane_seeds, record, summed)
+    played = play(episodes, record)
     returns = played.returns.reshape(shape)
     if not np.isfinite(returns).all():
         where = np.argwhere(~np.isfinite(returns))[0]
