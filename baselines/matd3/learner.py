@@ -6,11 +6,13 @@ import torch
 from torch import Tensor
 
 from rolecast.baselines.maddpg.learner import MADDPGLearner
+from rolecast.baselines.maddpg.module import MADDPGModule
 from rolecast.baselines.matd3.module import TwinAgentCritics
 from rolecast.baselines.rllib.learner import Tensors
+from rolecast.baselines.td3.smoothing import TargetSmoothing
 
 
-class MATD3Learner(MADDPGLearner):
+class MATD3Learner(MADDPGLearner, TargetSmoothing[MADDPGModule]):
     """MADDPG with clipped double Q-learning, target policy smoothing and delayed policy updates.
 
     Source: Ackermann et al. (2019, algorithm 1); Fujimoto et al. (2018) for a single agent.
@@ -28,11 +30,7 @@ class MATD3Learner(MADDPGLearner):
     def td_targets(self, batch: Tensors) -> Tensor:
         """Return the targets [N, n] of both critics of each agent."""
         net, next_obs = self.net, batch["next_observations"]
-        next_actions = net.act(next_obs, net.targets["actor"])
-        clip = self.config.target_noise_clip
-        noise = (self.noise(next_actions) * self.config.target_noise).clamp_(-clip, clip)
-        # TD3, section 5.3: a' = clip(pi'(o') + epsilon, -1, 1), for every agent.
-        next_actions = (next_actions + noise).clamp_(-1.0, 1.0)
+        next_actions = self.smoothed(net.act(next_obs, net.targets["actor"]))
         critics = cast(TwinAgentCritics, net.targets["critic"])
         next_values = critics.smaller(next_obs, next_actions, net.state_of(batch, "next_"))
         not_terminated = 1.0 - batch["terminated"].unsqueeze(1)

@@ -4,11 +4,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rolecast.baselines.rllib.learner import OffPolicyLearner, Tensors
+from rolecast.baselines.rllib.learner import Tensors
 from rolecast.baselines.td3.module import TD3Module
+from rolecast.baselines.td3.smoothing import TargetSmoothing
 
 
-class TD3Learner(OffPolicyLearner[TD3Module]):
+class TD3Learner(TargetSmoothing[TD3Module]):
     """Clipped double Q-learning, target policy smoothing and delayed policy updates.
 
     Source: Fujimoto, van Hoof and Meger (2018), algorithm 1; `policy_delay` is its d.
@@ -18,18 +19,10 @@ class TD3Learner(OffPolicyLearner[TD3Module]):
     def td_target(self, batch: Tensors) -> Tensor:
         """Return the targets [N] of both critics."""
         net, next_obs = self.net, batch["next_observations"]
-        next_actions = net.act(next_obs, net.targets["actor"])
-        # Section 5.3: a' = clip(pi'(s') + epsilon, -1, 1).
-        next_actions = (next_actions + self.smoothing_noise(next_actions)).clamp_(-1.0, 1.0)
+        next_actions = self.smoothed(net.act(next_obs, net.targets["actor"]))
         # Section 4.2: y = r + gamma min over i of Q'_i(s', a').
         next_value = torch.minimum(*net.targets["critic"](next_obs, next_actions))
         return self.bellman_target(batch, next_value)
-
-    def smoothing_noise(self, actions: Tensor) -> Tensor:
-        """Return epsilon of section 5.3: clip(N(0, sigma), -c, c), in the shape of actions."""
-        clip = self.config.target_noise_clip
-        noise: Tensor = self.noise(actions) * self.config.target_noise
-        return noise.clamp_(-clip, clip)
 
     def critic_loss(self, batch: Tensors) -> Tensor:
         """Return the sum of both critics' mean squared TD errors."""
