@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
+from rolecast.platform.cli.search import Settings, search_option
 from rolecast.platform.cli.settings import parse_settings
 
 Workers = Annotated[
@@ -17,16 +18,13 @@ def plan(
     task: Annotated[str, typer.Argument(metavar="TASK", help="Task id.")],
     *,
     workers: Workers = None,
-    policy: Annotated[str | None, typer.Option(help="Name of the policy.")] = None,
-    optimizer: Annotated[str | None, typer.Option(help="Name of the optimiser.")] = None,
-    env_steps: Annotated[int | None, typer.Option(help="Budget in steps.")] = None,
-    evaluations: Annotated[int | None, typer.Option(help="Budget in evaluations.")] = None,
-    episodes: Annotated[int | None, typer.Option(help="Episodes of an evaluation.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Candidates asked at once.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="As of `rolecast search`; many."),
-    ] = None,
+    policy: Annotated[str | None, search_option("policy")] = None,
+    optimizer: Annotated[str | None, search_option("optimizer")] = None,
+    env_steps: Annotated[int | None, search_option("env_steps")] = None,
+    evaluations: Annotated[int | None, search_option("evaluations")] = None,
+    episodes: Annotated[int | None, search_option("episodes")] = None,
+    batch_size: Annotated[int | None, search_option("batch_size")] = None,
+    settings: Settings = None,
     json: Json = False,
 ) -> None:
     """Forecast the time of a search by the number of workers; takes some ten seconds.

@@ -16,40 +16,43 @@ from rolecast.platform.search.config import SearchConfig
 _SEARCH_SETTINGS = {each.name: each for each in settings_of(SearchConfig)}
 
 
-def _option(name: str, *, metavar: str | None = None) -> Any:
+def search_option(name: str, *, metavar: str | None = None) -> Any:
     """Return the option of one field: its text and its default are the config's."""
     setting = _SEARCH_SETTINGS[name]
     default = "" if setting.default is None else f" Default: {setting.default}."
     return typer.Option(help=setting.text + default, metavar=metavar)
 
 
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting of the optimiser; with policy. or task. before the key, of those. "
+        "May be given many times; a value is read as JSON, else as text.",
+    ),
+]
+
+
 @takes_rewards
 def search(
     task: Annotated[str, typer.Argument(metavar="TASK", help=_SEARCH_SETTINGS["task"].text)],
     *,
-    policy: Annotated[str | None, _option("policy")] = None,
-    optimizer: Annotated[str | None, _option("optimizer")] = None,
-    env_steps: Annotated[int | None, _option("env_steps")] = None,
-    evaluations: Annotated[int | None, _option("evaluations")] = None,
-    episodes: Annotated[int | None, _option("episodes")] = None,
-    fewer_episodes: Annotated[bool | None, _option("fewer_episodes")] = None,
-    batch_size: Annotated[int | None, _option("batch_size")] = None,
-    seed: Annotated[int | None, _option("seed")] = None,
-    workers: Annotated[int | None, _option("workers")] = None,
-    threads: Annotated[int | None, _option("threads")] = None,
-    out: Annotated[str | None, _option("out", metavar="DIR")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="A setting of the optimiser; with policy. or task. before the key, of those. "
-            "May be given many times; a value is read as JSON, else as text.",
-        ),
-    ] = None,
-    address: Annotated[str | None, _option("address")] = None,
-    test_episodes: Annotated[int | None, _option("test_episodes")] = None,
-    confirm_share: Annotated[float | None, _option("confirm_share")] = None,
+    policy: Annotated[str | None, search_option("policy")] = None,
+    optimizer: Annotated[str | None, search_option("optimizer")] = None,
+    env_steps: Annotated[int | None, search_option("env_steps")] = None,
+    evaluations: Annotated[int | None, search_option("evaluations")] = None,
+    episodes: Annotated[int | None, search_option("episodes")] = None,
+    fewer_episodes: Annotated[bool | None, search_option("fewer_episodes")] = None,
+    batch_size: Annotated[int | None, search_option("batch_size")] = None,
+    seed: Annotated[int | None, search_option("seed")] = None,
+    workers: Annotated[int | None, search_option("workers")] = None,
+    threads: Annotated[int | None, search_option("threads")] = None,
+    out: Annotated[str | None, search_option("out", metavar="DIR")] = None,
+    settings: Settings = None,
+    address: Annotated[str | None, search_option("address")] = None,
+    test_episodes: Annotated[int | None, search_option("test_episodes")] = None,
+    confirm_share: Annotated[float | None, search_option("confirm_share")] = None,
     rewards: Mapping[str, Any],
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Write progress to stderr as JSON, one line a batch.")

@@ -2,14 +2,14 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.output import Json, print_json, say
 
-REFRESH_S = 1.0
+REFRESH_S: Final = 1.0
 """Time between two looks at the folder."""
 
 
