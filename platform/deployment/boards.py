@@ -11,14 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-import jinja2
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float32
 from rolecast.platform.deployment.compiler import require_program, run_program
 from rolecast.platform.deployment.wasm import WASM_TOOLS
-from rolecast.policies.export.c99 import COMPILER_FLAGS
+from rolecast.policies.export.c99 import COMPILER_FLAGS, c_templates
 
 SPIN_COUNT: Final = 50_000
 TIMED_STEPS: Final = 20
@@ -27,14 +26,7 @@ _NODE_SCRIPT: Final = (
     "console.log((made.instance.exports.digest(COUNT) >>>0).toString(16)))"
 )
 
-_BOARD_TEMPLATES: Final = jinja2.Environment(
-    loader=jinja2.PackageLoader("rolecast.platform.deployment"),
-    autoescape=False,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    undefined=jinja2.StrictUndefined,
-)
+_BOARD_TEMPLATES: Final = c_templates("rolecast.platform.deployment")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,21 +74,7 @@ def export_policy(
     act = reference(policy, trained.weights)
     if not isinstance(policy, HomPolicy | MlpPolicy):
         raise TypeError(f"policy {policy.name} has a reference, and no templates")
-    if trained.task.agents > MOST_AGENTS:
-        expected = f"at most {MOST_AGENTS} agents, which one byte of a device can number"
-        raise ConfigError("export of a team: its agents", trained.task.agents, expected)
-    if config.one_agent and isinstance(policy, HomPolicy) and config.weights != "float32":
-        raise RequestError(
-            f"policy 'hom' on one agent each has no {config.weights} weights; expected "
-            "--weights float32, or --agents-on-one-device"
-        )
-    if config.target == "onnx" and isinstance(policy, HomPolicy):
-        raise RequestError(
-            "policy 'hom' decides roles and edges, which target onnx lacks; expected policy mlp or "
-            "linear, or --target c99 or wasm"
-        )
-    for program in (config.compiler, *(WASM_TOOLS if config.target == "wasm" else ())):
-        require_program(program)
+    _require_exportable(policy, trained.task.agents, config)
     exported = _exported(trained, policy, act, config)
     digest = weights_digest(trained.weights)
     promise = certificate_sentence(trained.extra, digest)
@@ -147,6 +133,29 @@ def export_policy(
         write_json(built / MANIFEST_FILE, manifest)
         built.rename(target)
     return manifest
+
+
+def _require_exportable(policy: HomPolicy | MlpPolicy, agents: int, config: ExportConfig) -> None:
+    """Refuse what the target, the numbers or the devices cannot hold, and missing programs.
+
+    Raises:
+        RequestError: as `export_policy` says.
+    """
+    if agents > MOST_AGENTS:
+        expected = f"at most {MOST_AGENTS} agents, which one byte of a device can number"
+        raise ConfigError("export of a team: its agents", agents, expected)
+    if config.one_agent and isinstance(policy, HomPolicy) and config.weights != "float32":
+        raise RequestError(
+            f"policy 'hom' on one agent each has no {config.weights} weights; expected "
+            "--weights float32, or --agents-on-one-device"
+        )
+    if config.target == "onnx" and isinstance(policy, HomPolicy):
+        raise RequestError(
+            "policy 'hom' decides roles and edges, which target onnx lacks; expected policy mlp or "
+            "linear, or --target c99 or wasm"
+        )
+    for program in (config.compiler, *(WASM_TOOLS if config.target == "wasm" else ())):
+        require_program(program)
 
 
 def check_export(folder: str | Path) -> dict[str, Any]:
@@ -260,14 +269,12 @@ def _check(
     for name, text in files.items():
         (scratch / name).write_text(text, encoding="utf-8")
     expected = exported.expected
-    compiler = require_program(config.compiler)
     if exported.phases is not None:
         whole = check_program(
             exported.observations, expected, remarks="all vectors", phases=exported.phases
         )
         (scratch / "main_test.c").write_text(whole, encoding="utf-8")
-        run_program([compiler, *COMPILER_FLAGS, "-o", "main_test", *_sources()], scratch)
-        run_program([str(scratch / "main_test")], scratch)
+        _run_test(scratch, config.compiler)
         return None
     built = build_library(
         scratch,
@@ -283,13 +290,15 @@ def _check(
     if not same.all():
         wrong = int((~same).sum())
         raise RunError(f"{wrong} of {found.size} actions of {config.compiler} are not equal")
-    run_program([compiler, *COMPILER_FLAGS, "-o", "main_test", *_sources()], scratch)
-    run_program([str(scratch / "main_test")], scratch)
+    _run_test(scratch, config.compiler)
     return built.stack_bytes
 
 
-def _sources() -> tuple[str, str]:
-    return "rolecast_policy.c", "main_test.c"
+def _run_test(scratch: Path, compiler: str) -> None:
+    """Compile the test program beside the policy, and run it."""
+    sources = "rolecast_policy.c", "main_test.c"
+    run_program([require_program(compiler), *COMPILER_FLAGS, "-o", "main_test", *sources], scratch)
+    run_program([str(scratch / "main_test")], scratch)
 
 
 def _digest(content: bytes) -> str:

@@ -41,14 +41,20 @@ _ARITHMETIC_GUARD: Final = """\
 #endif
 """
 
-_C_TEMPLATES: Final = jinja2.Environment(
-    loader=jinja2.PackageLoader("rolecast.policies.export"),
-    autoescape=False,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    undefined=jinja2.StrictUndefined,
-)
+
+def c_templates(package: str) -> jinja2.Environment:
+    """Return the templates of C in the folder `templates` of a package."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package),
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+
+
+_C_TEMPLATES: Final = c_templates("rolecast.policies.export")
 _C_TEMPLATES.tests["even"] = lambda number: number % 2 == 0
 
 
