@@ -5,6 +5,7 @@ sees the loss and rebuilds it (`rolecast.platform.search.session`).
 """
 
 import os
+from importlib import import_module
 from typing import Any, cast
 
 import ray
@@ -23,13 +24,13 @@ from rolecast.platform.search.session import (
 class OptimizerActor:
     """Holds an optimiser; computes nothing itself."""
 
-    def __init__(self, config: OptimizerConfig) -> None:
-        """Load what the optimiser needs: its settings come with their module, which takes seconds.
+    def __init__(self, module: str) -> None:
+        """Load the optimiser's module, which takes seconds.
 
-        It is built later, when the structure of the policy is known.
+        The optimiser is built later, when the structure of the policy is known.
         """
         os.environ["OMP_NUM_THREADS"] = "1"
-        self._config = config
+        import_module(module)
 
     def build(self, config: OptimizerConfig, dimension: int, seed: int) -> None:
         """Build the optimiser."""
@@ -62,7 +63,7 @@ class RemoteSession:
         device = device_of(config)
         require_gpu(device)
         actor = cast("Any", OptimizerActor).options(num_gpus=int(device != "cpu"))
-        self._actor = actor.remote(config)
+        self._actor = actor.remote(type(config).__module__)
 
     def build(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
         """Build the optimiser in the actor."""

@@ -162,17 +162,26 @@ class RayEvaluator:
         start = time.monotonic()
         while len(batch.results) < len(chunks):
             self._deal(batch)
-            pending = [*self._calls, *self._starting]
-            done, _ = ray.wait(pending, num_returns=1, timeout=LOOK_S)
-            for reference in done:
-                if reference in self._calls:
-                    self._take(reference, batch)
+            for reference in self._answered():
+                self._take(reference, batch)
             self._welcome()
             self._repeat_late(batch)
             if not self._actors and time.monotonic() - start > ABSENT_NOTE_S:
                 self._say_absent()
         self._busy_s += max((actor.busy_s for actor in self._actors), default=0.0)
         return [batch.results[index] for index in range(len(chunks))]
+
+    def _answered(self) -> list[Any]:
+        """Return all calls that have answers; wait for one, or for an actor that starts.
+
+        All at once, as each look goes through all that is pending.
+        """
+        pending = [*self._calls, *self._starting]
+        first, _ = ray.wait(pending, num_returns=1, timeout=LOOK_S)
+        if not first:
+            return []
+        done, _ = ray.wait(pending, num_returns=len(pending), timeout=0)
+        return [reference for reference in done if reference in self._calls]
 
     def _welcome(self, *, wait: bool = False) -> None:
         """Take in the actors that have started since."""
@@ -189,13 +198,13 @@ class RayEvaluator:
             self._actors.append(actor)
 
     def _deal(self, batch: _Batch) -> None:
-        """Give waiting chunks to the actors with the fewest calls."""
-        most = CALLS_AHEAD if batch.chunks[0].compiled else 1
-        while batch.waiting and self._actors:
-            actor = min(self._actors, key=lambda each: each.calls)
-            if actor.calls >= most:
-                return
-            self._call(actor, batch, batch.waiting.popleft())
+        """Give waiting chunks to actors, first to those that have none."""
+        for most in range(1, 1 + (CALLS_AHEAD if batch.chunks[0].compiled else 1)):
+            for actor in self._actors:
+                if not batch.waiting:
+                    return
+                if actor.calls < most:
+                    self._call(actor, batch, batch.waiting.popleft())
 
     def _call(self, actor: _Actor, batch: _Batch, index: int) -> None:
         reference = actor.handle.evaluate.remote([batch.chunks[index]])
@@ -210,7 +219,7 @@ class RayEvaluator:
         try:
             (result,) = answer(reference)
         except ray.exceptions.RayActorError as error:
-            if owed and not self._given_to_others(batch, call.chunk):
+            if owed and not self._copies(batch)[call.chunk]:
                 raise RunError(
                     f"{batch.chunks[call.chunk].labels[0]}: the process that runs the task died "
                     f"{CALL_RETRIES + 1} times; expected a task that does not end its process"
@@ -221,10 +230,9 @@ class RayEvaluator:
             batch.durations.append(time.monotonic() - call.since)
             call.actor.busy_s += result.seconds
 
-    def _given_to_others(self, batch: _Batch, chunk: int) -> bool:
-        return any(
-            call.batch == batch.number and call.chunk == chunk for call in self._calls.values()
-        )
+    def _copies(self, batch: _Batch) -> Counter[int]:
+        """Return the number of calls by which each chunk of a batch is being computed."""
+        return Counter(call.chunk for call in self._calls.values() if call.batch == batch.number)
 
     def _repeat_late(self, batch: _Batch) -> None:
         """Give what is late to idle actors too."""
@@ -233,17 +241,14 @@ class RayEvaluator:
             return
         median = sorted(batch.durations)[len(batch.durations) // 2]
         limit = time.monotonic() - max(LATE_S, LATE_FACTOR * median)
-        times: dict[int, int] = {}
-        for call in self._calls.values():
-            if call.batch == batch.number:
-                times[call.chunk] = times.get(call.chunk, 0) + 1
+        copies = self._copies(batch)
         late = [
             call
             for call in self._calls.values()
             if call.batch == batch.number
             and call.since < limit
             and call.chunk not in batch.results
-            and times[call.chunk] == 1
+            and copies[call.chunk] == 1
         ]
         for actor, call in zip(idle, late, strict=False):
             self._call(actor, batch, call.chunk)

@@ -111,9 +111,9 @@ class AutomaticBackend(LocalBackend):
             self.evaluator = _Growing(self.evaluator, self._start_workers)
         self._plan, self._note = plan, note
 
-    def _start_workers(self) -> Evaluator:
-        """Start Ray workers, and return what shares batches among them."""
-        self._backend = _ray_backend(self._plan, None, note=self._note)
+    def _start_workers(self, here: Evaluator) -> Evaluator:
+        """Start Ray workers; return what computes here until one is there, and then by them."""
+        self._backend = _ray_backend(self._plan, None, here=here, note=self._note)
         self.workers, evaluator = self._backend.workers, self._backend.evaluator
         self._note(f"episodes are slow: Ray starts {available_cores()} workers for them")
         return evaluator
@@ -131,39 +131,36 @@ class AutomaticBackend(LocalBackend):
 
 
 class _Growing:
-    """Computes here until workers are worth their start and one of them is there."""
+    """Computes here until workers are worth their start; they take over when one is there."""
 
-    def __init__(self, here: Evaluator, start: Callable[[], Evaluator]) -> None:
+    def __init__(self, here: Evaluator, start: Callable[[Evaluator], Evaluator]) -> None:
         self._here, self._start = here, start
-        self._beside: Evaluator | None = None
+        self._now = here
         self._spent_s = 0.0
 
     @property
     def workers(self) -> int:
         """Processes or threads that compute."""
-        return (self._beside if self.nodes and self._beside else self._here).workers
+        return self._now.workers
 
     @property
     def nodes(self) -> Mapping[str, int]:
         """Machine to its workers."""
-        return (self._beside or self._here).nodes
+        return self._now.nodes
 
     @property
     def busy_s(self) -> float:
         """Seconds so far, here and by workers."""
-        return self._here.busy_s + (self._beside.busy_s if self._beside else 0.0)
+        return self._now.busy_s
 
     def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Compute all chunks."""
-        if self._beside is not None and self._beside.nodes:
-            return self._beside.evaluate(chunks)
         start = time.monotonic()
-        results = self._here.evaluate(chunks)
+        results = self._now.evaluate(chunks)
         took = time.monotonic() - start
         self._spent_s += took
-        worth = self._spent_s > WORTH_WORKERS_S and took > HEAVY_BATCH_S
-        if worth and self._beside is None:
-            self._beside = self._start()
+        if self._now is self._here and self._spent_s > WORTH_WORKERS_S and took > HEAVY_BATCH_S:
+            self._now = self._start(self._here)
         return results
 
     def close(self) -> None:
