@@ -9,7 +9,6 @@ the searches took.
 import json
 import os
 import pickle
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,8 +20,9 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.benchmarks.timing import digits, machine
-from rolecast.core.errors import RunError, unknown_name
+from rolecast.core.errors import unknown_name
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
+from rolecast.platform.deployment.compiler import run_program
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 
 SCALING_PARTS: Final = ("searches", "driver", "forecast")
@@ -171,12 +171,7 @@ def _rolecast(words: Sequence[str], environment: Mapping[str, str]) -> dict[str,
         RunError: it failed; says what it said.
     """
     command = [sys.executable, "-m", "rolecast.platform.cli.app", *words]
-    ended = subprocess.run(
-        command, env=dict(environment), capture_output=True, text=True, check=False
-    )
-    if ended.returncode:
-        raise RunError(f"rolecast {' '.join(words)}: {ended.stderr.strip().splitlines()[-1]}")
-    found: dict[str, Any] = json.loads(ended.stdout)
+    found: dict[str, Any] = json.loads(run_program(command, Path.cwd(), environment))
     return found
 
 

@@ -3,7 +3,7 @@
 import ctypes
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -43,13 +43,17 @@ def require_program(name: str) -> str:
     return path
 
 
-def run_program(command: Sequence[str], folder: Path) -> str:
-    """Run a program in a folder and return what it printed.
+def run_program(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> str:
+    """Run a program in a folder, and in an environment, and return what it printed.
 
     Raises:
         RunError: it failed; has its last line.
     """
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if ended.returncode:
         words = (ended.stderr or ended.stdout).strip().splitlines()
         last = words[-1] if words else "it printed nothing"

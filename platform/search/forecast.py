@@ -95,7 +95,7 @@ class Forecast:
 
 def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]:
     """Return a forecast for each number of workers."""
-    batches = max(1, -(-plan.budget.search_fits(Spent()) // plan.batch_size))
+    batches = _batches(plan)
     fixed_s = costs.structure_s + batches * costs.optimizer_s
     alone_s = fixed_s + batches * _episodes(plan) * costs.episode_s
     found = []
@@ -153,6 +153,10 @@ def measure(plan: Plan) -> Costs:
     )
 
 
+def _batches(plan: Plan) -> int:
+    return max(1, -(-plan.budget.search_fits(Spent()) // plan.batch_size))
+
+
 def _episodes(plan: Plan) -> int:
     return plan.batch_size * plan.episodes
 
@@ -208,7 +212,7 @@ def _optimizer_s(plan: Plan, structure: Mapping[str, Any] | None) -> float:
     seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
     session = LocalSession(config, dimension=plan.dimension, seed=seed)
     rng = np.random.default_rng(seed)
-    batches = max(1, -(-plan.budget.search_fits(Spent()) // plan.batch_size))
+    batches = _batches(plan)
     told: EvaluatedBatch | None = None
     start = time.perf_counter()
     times = []
