@@ -161,6 +161,12 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
     return with_rewards(_from_factory(task, _name_of(task), given), rewards)
 
 
+def is_built_in(name: str) -> bool:
+    """Return whether a task's name, without options, is of this project itself."""
+    family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
+    return name in NAMED_TASKS or (family is not None and family[1] in FAMILIES)
+
+
 def make_env(task: str | Factory, *, render_mode: str | None = None, **options: Any) -> Any:
     """Return a task as a PettingZoo `ParallelEnv`, or as a `gymnasium.Env` for one agent.
 

@@ -123,6 +123,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what tests make out of the trust list of whoever runs them."""
+    os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("settings"))
+
+
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[str]:
     """Connect to a cluster of two CPUs, started on free ports; return its address."""

@@ -7,6 +7,7 @@ import typer
 
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, print_table, say
+from rolecast.platform.cli.trust import Trust
 from rolecast.platform.rollout.held_out import ABLATION_EPISODES, HeldOut
 
 _FIELD_TEXTS = field_texts(HeldOut)
@@ -22,6 +23,7 @@ def ablate(
         str,
         typer.Option(help="Weights of a net that is taken out: those of its centre, or zero."),
     ] = "centre",
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Evaluate a found policy with each of its nets put back, on the same held-out episodes.
@@ -31,7 +33,7 @@ def ablate(
     """
     from rolecast.platform.rollout.ablation import ablate as ablate_policy
 
-    result = ablate_policy(folder, task=task, episodes=episodes, seed=seed, at=at)
+    result = ablate_policy(folder, task=task, episodes=episodes, seed=seed, at=at, trust=trust)
     if json:
         print_json(result.to_json())
         return

@@ -7,6 +7,7 @@ import typer
 
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.trust import Trust
 from rolecast.platform.deployment.config import CertifyConfig
 
 _FIELD_TEXTS = field_texts(CertifyConfig)
@@ -23,6 +24,7 @@ def certify(
         tuple[float, float] | None, typer.Option(help=_FIELD_TEXTS["returns_within"])
     ] = None,
     seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = CertifyConfig.seed,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Bound the mean return of a found policy from below, and store the bound with it.
@@ -36,7 +38,7 @@ def certify(
     config = CertifyConfig(
         episodes=episodes, confidence=confidence, returns_within=returns_within, seed=seed
     )
-    found = certify_policy(folder, config)
+    found = certify_policy(folder, config, trust=trust)
     if json:
         print_json(asdict(found))
         return

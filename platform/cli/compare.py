@@ -38,6 +38,14 @@ def compare(
     budget_fraction: Annotated[
         float, typer.Option(help="Share of budgets and held-out episodes, to run it small.")
     ] = 1.0,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="With --resume: go on with learners of a folder that was not begun here, "
+            "though their states can run any code.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run methods x tasks x reward settings x seeds at one budget, and report on them.
@@ -61,6 +69,7 @@ def compare(
         resume=resume,
         budget_fraction=budget_fraction,
         progress=progress_for(sys.stderr),
+        trust=trust,
     )
     complete_comparison(result.out)
     report = write_comparison_report(result.out)

@@ -10,6 +10,7 @@ from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.reward_options import takes_rewards
+from rolecast.platform.cli.trust import Trust
 from rolecast.platform.rollout.held_out import HeldOut
 
 _FIELD_TEXTS = field_texts(HeldOut)
@@ -30,6 +31,7 @@ def evaluate(
     episodes: Annotated[int, typer.Option(help=_FIELD_TEXTS["episodes"])] = HeldOut.episodes,
     seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = HeldOut.seed,
     rewards: Mapping[str, Any],
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Evaluate a trained or a scripted policy on held-out episodes.
@@ -48,6 +50,7 @@ def evaluate(
         task_options=rewards,
         episodes=episodes,
         seed=seed,
+        trust=trust,
     )
     if json:
         print_json(asdict(result))

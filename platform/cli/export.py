@@ -8,6 +8,7 @@ import typer
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.trust import Trust
 from rolecast.platform.deployment.config import ExportConfig
 
 _FIELD_TEXTS = field_texts(ExportConfig)
@@ -27,6 +28,7 @@ def export(
     weights: Annotated[str, typer.Option(help=_FIELD_TEXTS["weights"])] = ExportConfig.weights,
     max_loss: Annotated[float, typer.Option(help=_FIELD_TEXTS["max_loss"])] = ExportConfig.max_loss,
     compiler: Annotated[str, typer.Option(help=_FIELD_TEXTS["compiler"])] = ExportConfig.compiler,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Export a found policy to C for a microcontroller, equal bit by bit to its reference.
@@ -51,7 +53,7 @@ def export(
         max_loss=max_loss,
         compiler=compiler,
     )
-    manifest = export_policy(folder, out, config)
+    manifest = export_policy(folder, out, config, trust=trust)
     if json:
         print_json({"out": str(out), **manifest})
         return

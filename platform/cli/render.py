@@ -10,6 +10,7 @@ import typer
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, say, warn
+from rolecast.platform.cli.trust import Trust
 from rolecast.platform.reports.film.options import Shot
 
 _FIELD_TEXTS = field_texts(Shot)
@@ -31,6 +32,7 @@ def render(
     episodes: Annotated[int | None, typer.Option(help=_FIELD_TEXTS["episodes"])] = Shot.episodes,
     steps: Annotated[int | None, typer.Option(help=_FIELD_TEXTS["steps"])] = Shot.steps,
     stride: Annotated[int | None, typer.Option(help=_FIELD_TEXTS["stride"])] = Shot.stride,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Draw a typical held-out episode: a little better than the median of many.
@@ -50,7 +52,7 @@ def render(
     require_ending(out)
     progress = lines_about_frames(warn, time.monotonic)
     if folder is not None:
-        rendering = render_run(folder, shot, progress=progress)
+        rendering = render_run(folder, shot, progress=progress, trust=trust)
     else:
         rendering = render_scripted(policy or "", task or "", shot, progress=progress)
     write_rendering(rendering, out)

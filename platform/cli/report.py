@@ -7,6 +7,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.trust import Trust
 
 
 def report(
@@ -21,6 +22,7 @@ def report(
             help="Is the first better? [default: each search, each learner]; many.",
         ),
     ] = None,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Write report.html into the folder of a run or of a comparison, finished or not.
@@ -36,13 +38,13 @@ def report(
     from rolecast.platform.tuning.yardsticks import complete_comparison
 
     if ComparisonFolder(folder).known:
-        complete_comparison(folder)
+        complete_comparison(folder, trust=trust)
         written = write_comparison_report(folder, pairs=pair or ())
     elif pair:
         raise RequestError(f"--pair is for the folder of a comparison; {folder} is none")
     else:
-        complete_run(folder)
-        written = write_report(folder)
+        complete_run(folder, trust=trust)
+        written = write_report(folder, trust=trust)
     if json:
         print_json({"report": str(written)})
     else:

@@ -8,6 +8,7 @@ import typer
 
 from rolecast.platform.cli.output import Json
 from rolecast.platform.cli.search import tell
+from rolecast.platform.cli.trust import Trust
 
 
 def resume(
@@ -25,6 +26,11 @@ def resume(
     address: Annotated[
         str | None, typer.Option(help="Ray cluster to run in; the run's, if not given.")
     ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(help="The run's task again, options included; as --trust, for that task."),
+    ] = None,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Continue a search as if it had never stopped, or extend a finished one.
@@ -40,6 +46,8 @@ def resume(
         evaluations=evaluations,
         workers=workers,
         address=address,
+        task=task,
+        trust=trust,
         progress=progress_for(sys.stderr),
     )
     tell(result.out, result.summary, json=json)

@@ -17,7 +17,7 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.files import read_json, write_json
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
-from rolecast.envs.registry import make_task
+from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.config import CertifyConfig
 from rolecast.platform.deployment.loop import ExportedPolicy
 from rolecast.platform.rollout.evaluate import artefact_folder
@@ -70,7 +70,9 @@ class Certificate:
     """Bounds on the rates of the task's metrics that are 0 or 1 in every episode."""
 
 
-def certify(folder: str | Path, config: CertifyConfig | None = None) -> Certificate:
+def certify(
+    folder: str | Path, config: CertifyConfig | None = None, *, trust: bool = False
+) -> Certificate:
     """Bound what a found policy earns, and store the certificate in its `policy.json`.
 
     The policy acts by the float32 reference of `rolecast export`, as on a device.
@@ -78,8 +80,9 @@ def certify(folder: str | Path, config: CertifyConfig | None = None) -> Certific
     Args:
         folder: of a run, or its policy.
         config: episodes, confidence and range.
+        trust: make the policy's task, though its id may run any code (`envs.trust`).
     Raises:
-        RequestError: no policy, or one without a reference.
+        RequestError: no policy, one without a reference, or a task that is not trusted.
         ConfigError: a return is outside of the range.
         RunError: the task failed.
     """
@@ -87,7 +90,7 @@ def certify(folder: str | Path, config: CertifyConfig | None = None) -> Certific
     place = artefact_folder(Path(folder))
     trained = load_policy(place)
     acting = ExportedPolicy(trained.policy, reference(trained.policy, trained.weights))
-    task = make_task(trained.task_id)
+    task = make_stored_task(trained.task_id, trust=trust)
     try:
         seeds = episode_seeds(0, Purpose.CERTIFICATE, config.seed, config.episodes)
         played = rollout(task, acting, trained.weights[None], seeds)

@@ -49,7 +49,7 @@ TEAM_VECTORS: Final = 1000
 
 
 def export_policy(
-    folder: str | Path, out: str | Path, config: ExportConfig | None = None
+    folder: str | Path, out: str | Path, config: ExportConfig | None = None, *, trust: bool = False
 ) -> dict[str, Any]:
     """Write a found policy as source code for a device, and return its manifest.
 
@@ -60,8 +60,10 @@ def export_policy(
         folder: of a run, or its policy.
         out: folder to make; it must not exist.
         config: what is exported.
+        trust: play the policy's task for integer weights, though its id may run any code.
     Raises:
-        RequestError: no policy, one without an exporter, an existing `out`, no compiler.
+        RequestError: no policy, one without an exporter, an existing `out`, no compiler, or
+            integer weights of a policy whose task is not trusted.
         RunError: the compiled code differs from the reference.
     """
     config = config or ExportConfig()
@@ -75,7 +77,7 @@ def export_policy(
     if not isinstance(policy, HomPolicy | MlpPolicy):
         raise TypeError(f"policy {policy.name} has a reference, and no templates")
     _require_exportable(policy, trained.task.agents, config)
-    exported = _exported(trained, policy, act, config)
+    exported = _exported(trained, policy, act, config, trust=trust)
     digest = weights_digest(trained.weights)
     promise = certificate_sentence(trained.extra, digest)
     lines = (_remarks(trained, digest), promise, exported.remark)
@@ -203,6 +205,8 @@ def _exported(
     policy: HomPolicy | MlpPolicy,
     act: Callable[[Float32], Float32],
     config: ExportConfig,
+    *,
+    trust: bool,
 ) -> _Exported:
     """Return a policy in float32, or in integers; RequestError where these lose too much."""
     task, bound = trained.task, float(policy.options["observation_clip"])
@@ -223,8 +227,8 @@ def _exported(
             observations=drawn[:, :agents],
             expected=act(drawn)[:, :agents],
         )
-    fixed = quantised(trained, WEIGHT_BITS[config.weights])
-    loss = return_loss(trained, fixed)
+    fixed = quantised(trained, WEIGHT_BITS[config.weights], trust=trust)
+    loss = return_loss(trained, fixed, trust=trust)
     if loss.share > config.max_loss:
         raise RequestError(
             f"{config.weights} weights lose {loss.sentence}; expected at most "

@@ -8,7 +8,7 @@ import numpy as np
 
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float32
-from rolecast.envs.registry import make_task
+from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.loop import ExportedPolicy
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
@@ -54,7 +54,7 @@ class ReturnLoss:
         )
 
 
-def quantised(trained: LoadedPolicy, weight_bits: int) -> FixedPolicy:
+def quantised(trained: LoadedPolicy, weight_bits: int, *, trust: bool = False) -> FixedPolicy:
     """Return a policy in integers whose actions are nearest to those of float32.
 
     The binary places of observations and messages are chosen on observations that the policy meets
@@ -63,15 +63,17 @@ def quantised(trained: LoadedPolicy, weight_bits: int) -> FixedPolicy:
     Args:
         trained: a policy with an exporter.
         weight_bits: 8 or 16.
+        trust: make the task, though its id may run any code.
     Raises:
-        RequestError: the task does not exist here, or the policy has too many agents.
+        RequestError: the task does not exist here or is not trusted, or the policy has too many
+            agents.
         ConfigError: the policy does not fit integers.
     """
     policy = trained.policy
     if not isinstance(policy, HomPolicy | MlpPolicy):
         raise TypeError(f"policy {policy.name} has no form in integers")
     act = reference(policy, trained.weights)
-    task = make_task(trained.task_id)
+    task = make_stored_task(trained.task_id, trust=trust)
     try:
         seeds = episode_seeds(0, Purpose.SEARCH, 0, _RECORDED_EPISODES)
         met = rollout(
@@ -97,12 +99,12 @@ def float_actions(fixed: FixedPolicy) -> Callable[[Float32], Float32]:
     return act
 
 
-def return_loss(trained: LoadedPolicy, fixed: FixedPolicy) -> ReturnLoss:
+def return_loss(trained: LoadedPolicy, fixed: FixedPolicy, *, trust: bool = False) -> ReturnLoss:
     """Return what a policy in integers earns beside float32, on the same held-out episodes."""
     held_out = HeldOut()
     seeds = held_out_seeds(DEVELOPMENT_SET, held_out.seed, held_out.episodes)
     functions = (reference(trained.policy, trained.weights), float_actions(fixed))
-    task = make_task(trained.task_id)
+    task = make_stored_task(trained.task_id, trust=trust)
     try:
         means = [
             float(

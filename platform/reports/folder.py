@@ -14,8 +14,8 @@ import numpy as np
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
+from rolecast.envs.trust import make_stored_task
 from rolecast.platform.reports.curves import Curve
 from rolecast.platform.search.config import CALLABLE_PREFIX
 from rolecast.platform.search.history import Batch, Kind
@@ -38,8 +38,11 @@ class Run:
     batches: list[Batch]
     """All whole batches, at least one."""
 
+    trust: bool = False
+    """Whether its task is made though the id may run any code (`envs.trust`)."""
+
     @classmethod
-    def read(cls, path: str | Path) -> "Run":
+    def read(cls, path: str | Path, *, trust: bool = False) -> "Run":
         """Read a folder.
 
         Raises:
@@ -49,7 +52,7 @@ class Run:
         batches = folder.read_batches()
         if not batches:
             raise RequestError(f"{path} has no evaluation yet; go on with: rolecast resume {path}")
-        return cls(folder, folder.read_run(), batches)
+        return cls(folder, folder.read_run(), batches, trust)
 
     @cached_property
     def task_id(self) -> str:
@@ -60,13 +63,13 @@ class Run:
         """Make the task again, with further options.
 
         Raises:
-            RequestError: the task was a Python callable, or cannot be made any more.
+            RequestError: the task was a Python callable, is not trusted, or cannot be made.
         """
         if str(self.record["search"]["task"]).startswith(CALLABLE_PREFIX):
             raise RequestError(
                 f"the task of {self.folder.path} was a Python callable, which a run does not keep"
             )
-        return make_task(self.task_id, **options)
+        return make_stored_task(self.task_id, trust=self.trust, **options)
 
     def policy(self, task: BatchedTask) -> Policy:
         """Make the policy again, with the centre that the search had."""

@@ -32,20 +32,21 @@ NORMAL_QUANTILE: Final = 1.96
 """Standard errors from the middle to the ends of a normal interval of 95 %."""
 
 
-def write_report(path: str | Path) -> Path:
+def write_report(path: str | Path, *, trust: bool = False) -> Path:
     """Write report.html, and structure.png beside it, for a run finished or not.
 
     It shows the held-out returns that `complete_run` has measured; what is missing is left out.
 
     Args:
         path: folder of the run.
+        trust: make the run's task, though its id may run any code (`envs.trust`).
     Returns:
         The file written.
     Raises:
-        RequestError: no run is there, or the folder cannot be written.
+        RequestError: no run is there, its task is not trusted, or the folder cannot be written.
         RunError: the task failed.
     """
-    run = Run.read(path)
+    run = Run.read(path, trust=trust)
     task = run.task()
     try:
         policy = run.policy(task)
@@ -180,7 +181,7 @@ def _structure(run: Run, policy: Policy) -> Markup:
 def _episode(run: Run) -> Markup:
     """Show a typical episode, or say why it cannot be shown."""
     try:
-        rendering = render(run.folder.path, Shot(most_frames=MOST_FRAMES))
+        rendering = render(run.folder.path, Shot(most_frames=MOST_FRAMES), trust=run.trust)
     except RequestError as reason:
         return section("An episode", paragraph(f"Not shown: {reason}."))
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")

@@ -18,6 +18,7 @@ from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
+from rolecast.envs.trust import make_stored_task
 from rolecast.platform.rollout.evaluate import artefact_folder, require_fit
 from rolecast.platform.rollout.held_out import ABLATION_EPISODES, HeldOut
 from rolecast.platform.rollout.rollout import rollout
@@ -86,6 +87,7 @@ def ablate(
     episodes: int = ABLATION_EPISODES,
     seed: int = HeldOut.seed,
     at: str = "centre",
+    trust: bool = False,
 ) -> Ablation:
     """Evaluate a trained policy whole, and with each net put back, on the same held-out episodes.
 
@@ -96,8 +98,10 @@ def ablate(
         episodes: E.
         seed: which set of held-out episodes, as in `evaluate`.
         at: "centre", a net's weights where the search began, or "zero", all its weights 0.
+        trust: as in `evaluate`.
     Raises:
-        RequestError: no such run or policy, a scripted policy, or one that does not fit the task.
+        RequestError: no such run or policy, a scripted policy, one that does not fit the task, or
+            a task that is not trusted.
         RunError: the task failed.
     """
     if at not in ABLATED_WEIGHTS:
@@ -111,7 +115,7 @@ def ablate(
         )
     else:
         trained = load_policy(artefact_folder(Path(run_or_policy)))
-    made = make_task(trained.task.id if task is None else task)
+    made = make_stored_task(trained.task.id, trust=trust) if task is None else make_task(task)
     try:
         require_fit(trained, made)
         seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)

@@ -14,6 +14,7 @@ from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import BatchedTask
+from rolecast.envs.trust import make_stored_task, remember_task
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy, load_policy
@@ -65,6 +66,7 @@ def evaluate(
     task_options: Mapping[str, Any] | None = None,
     episodes: int = HeldOut.episodes,
     seed: int = HeldOut.seed,
+    trust: bool = False,
 ) -> Evaluation:
     """Evaluate a trained or a scripted policy on held-out episodes, in this process.
 
@@ -76,9 +78,10 @@ def evaluate(
         task_options: further options of the task.
         episodes: E.
         seed: which set of held-out episodes; the same set gives the same result.
+        trust: make the policy's own task, though its id may run any code (`envs.trust`).
     Raises:
-        RequestError: no such run or policy, a scripted policy without a task, or a policy that
-            does not fit the task.
+        RequestError: no such run or policy, a scripted policy without a task, a task that is not
+            trusted, or a policy that does not fit the task.
         RunError: the task failed.
     Example:
         >>> result = evaluate("chase", task="pred_prey_3", episodes=200)
@@ -90,10 +93,7 @@ def evaluate(
     held_out = HeldOut(episodes=episodes, seed=seed)
     seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
     player = _player(run_or_policy)
-    wanted = player.task if task is None else task
-    if wanted is None:
-        raise RequestError(f"scripted policy {player.name!r} needs a task; expected --task ID")
-    made = make_task(wanted, **(task_options or {}))
+    made = _wanted_task(player, task, task_options or {}, trust=trust)
     try:
         returns, observed, lengths = player.play(made, seeds)
     finally:
@@ -109,6 +109,24 @@ def evaluate(
         policy=player.name,
         seed=held_out.seed,
     )
+
+
+def _wanted_task(
+    player: _Player,
+    task: str | Callable[..., Any] | None,
+    options: Mapping[str, Any],
+    *,
+    trust: bool,
+) -> BatchedTask:
+    """Return the task that is named, or that of the policy if it is trusted."""
+    if task is None:
+        if player.task is None:
+            raise RequestError(f"scripted policy {player.name!r} needs a task; expected --task ID")
+        return make_stored_task(player.task, trust=trust, **options)
+    made = make_task(task, **options)
+    if isinstance(task, str):
+        remember_task(task)
+    return made
 
 
 def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:

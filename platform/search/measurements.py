@@ -16,6 +16,7 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
+from rolecast.envs.trust import make_stored_task
 from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.rollout.evaluate import Evaluation, evaluate
 from rolecast.platform.rollout.held_out import HeldOut
@@ -160,13 +161,17 @@ def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:
     write_json(folder.measurements_file, {"schema": MEASUREMENTS_SCHEMA, **asdict(measured)})
 
 
-def complete_run(path: str | Path) -> None:
+def complete_run(path: str | Path, *, trust: bool = False) -> None:
     """Measure a run that has not been measured since its last batch.
 
     A run of a Python callable, which its folder does not keep, is left as it is.
 
+    Args:
+        path: folder of the run.
+        trust: make its task, though the id may run any code (`envs.trust`).
     Raises:
-        RequestError: no run is there, it is damaged, or its task cannot be made any more.
+        RequestError: no run is there, it is damaged, or its task is not trusted or cannot be made
+            any more.
     """
     folder = RunFolder.open(path)
     batches, record = folder.read_batches(), folder.read_run()
@@ -175,7 +180,7 @@ def complete_run(path: str | Path) -> None:
     if whole or str(record["search"]["task"]).startswith(CALLABLE_PREFIX):
         return
     task_id = str(record["task"]["id"])
-    task = make_task(task_id)
+    task = make_stored_task(task_id, trust=trust)
     try:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
         write_measurements(folder, measure(task_id, task, policy, batches))

@@ -10,9 +10,16 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import write_json
 from rolecast.core.types import Float
+from rolecast.envs.trust import (
+    remember_task,
+    remember_use,
+    require_trust,
+    require_trusted,
+    same_task,
+)
 from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
 from rolecast.platform.search.loop import Search
@@ -28,6 +35,9 @@ from rolecast.platform.search.plan import (
 from rolecast.platform.search.progress import Progress, Silent
 from rolecast.platform.search.run_folder import RunFolder, read_history
 from rolecast.policies.artefact import save_policy
+
+OWN_ADDRESSES: Final = (None, "auto", "local")
+"""Addresses of clusters that are of this machine, whoever wrote the folder."""
 
 RUNS_FOLDER: Final = Path("runs")
 """Where runs without a folder of their own are put."""
@@ -93,6 +103,7 @@ def search(
     except RequestError:
         backend.close()
         raise
+    _remember(plan)
     return _run(plan, folder, backend, progress)
 
 
@@ -101,10 +112,11 @@ def resume(
     *,
     env_steps: int | str | None = None,
     evaluations: int | str | None = None,
-    task: Callable[..., Any] | None = None,
+    task: TaskSource | None = None,
     workers: int | None = None,
     address: str | None = None,
     progress: Progress | None = None,
+    trust: bool = False,
 ) -> SearchResult:
     """Continue a search as if it had never stopped, or extend a finished one.
 
@@ -112,12 +124,15 @@ def resume(
         out: folder of the run.
         env_steps: new budget, or "+N" for N more; None leaves the budget as it is.
         evaluations: the same in evaluations; at most one of the two.
-        task: the callable again, if the run was begun with one.
+        task: the run's task again: the callable if it was begun with one, or the id, which is then
+            made though it may run any code.
         workers: as in `SearchConfig`; None is as many as the run had.
         address: as in `SearchConfig`; None is the run's.
         progress: shows the search; nothing is shown when None.
+        trust: make the run's task and use its cluster, though they may run any code (`envs.trust`).
     Raises:
-        RequestError: no run is there, it is damaged, or it is being written by another process.
+        RequestError: no run is there, it is damaged, its task is not trusted, or it is being
+            written by another process.
         RunError: the task or the optimiser failed; what was computed is kept.
         SearchInterrupted: Ctrl-C; what was computed is kept.
     """
@@ -127,6 +142,9 @@ def resume(
         raise RequestError(f"{folder.run_file} is damaged: it has no settings")
     config = SearchConfig.from_json(run["search"])
     config = replace(config, policy_options={**_recorded_centre(run), **config.policy_options})
+    source = _trusted_source(config, task, trust=trust)
+    if address is None and config.address not in OWN_ADDRESSES:
+        require_trusted("cluster", str(config.address), trust=trust)
     folder.lock()
     try:
         batches = folder.read_batches()
@@ -142,14 +160,37 @@ def resume(
             workers=config.workers if workers is None else workers,
             address=address or config.address,
         )
-        plan = make_plan(config, task)
+        plan = make_plan(config, source)
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
     except BaseException:
         folder.release()
         raise
+    _remember(plan)
     folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
     return _run(plan, folder, backend, progress)
+
+
+def _trusted_source(
+    config: SearchConfig, task: TaskSource | None, *, trust: bool
+) -> Callable[..., Any] | None:
+    """Return the callable of a run's task, None where it has an id; refuse what is not trusted."""
+    if callable(task):
+        return task
+    if task is not None and not same_task(task, config.task, config.task_options):
+        raise ConfigError("task", task, f"the run's, {config.task!r} with its options")
+    if not config.task.startswith(CALLABLE_PREFIX):
+        require_trust(config.task, config.task_options, trust=trust or task is not None)
+    return None
+
+
+def _remember(plan: Plan) -> None:
+    """Note what this user has used, so that the folder of the run may name it."""
+    if isinstance(plan.source, str):
+        remember_task(plan.source, plan.config.task_options)
+    remember_task(plan.task.spec.id)
+    if plan.config.address not in OWN_ADDRESSES:
+        remember_use("cluster", str(plan.config.address))
 
 
 def _recorded_centre(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,12 +14,13 @@ import pandas as pd
 from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.locks import try_lock
 from rolecast.core.threads import available_cores
+from rolecast.envs.trust import remember_task, remember_use, require_trusted
 from rolecast.platform.search.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory, method_factory
 from rolecast.platform.tuning.loading import Request, load_experiment
-from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.progress import ComparisonProgress, Silent
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
@@ -75,6 +76,7 @@ def compare(
     methods: Mapping[str, MethodFactory] | None = None,
     only: Callable[[TrialPlan], bool] | None = None,
     progress: ComparisonProgress | None = None,
+    trust: bool = False,
 ) -> ComparisonResult:
     """Run searches and learners side by side, at one budget, scored on the same held-out episodes.
 
@@ -91,6 +93,7 @@ def compare(
         methods: further learning methods by name, which cloudpickle can send to other processes.
         only: says which trials to run now; None runs all. The others keep what they have.
         progress: shows the comparison; nothing is shown when None.
+        trust: resume learners of a folder that was not begun here: their states can run any code.
     Raises:
         RequestError: the request is wrong; nothing was run and nothing written.
         ComparisonInterrupted: Ctrl-C; what was computed is kept.
@@ -107,7 +110,13 @@ def compare(
         raise RequestError("nothing says what to resume; expected the folder as --out DIR")
     folder = ComparisonFolder(Path(out) if out is not None else _free_folder(scaled))
     _check_folder(folder, scaled, resume=resume)
+    learners = any(isinstance(method, LearnerMethod) for method in scaled.methods)
+    if resume and learners:
+        require_trusted("comparison", str(folder.path.resolve()), trust=trust)
     check_experiment(scaled, known)
+    remember_use("comparison", str(folder.path.resolve()))
+    for task in scaled.tasks:
+        remember_task(task)
     plans = [plan for plan in scaled.trials() if only is None or only(plan)]
     return _run(folder, scaled, plans, known, workers, address, progress or Silent())
 

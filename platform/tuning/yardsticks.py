@@ -8,6 +8,7 @@ from typing import Final
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json, write_json
 from rolecast.envs.registry import make_task
+from rolecast.envs.trust import require_trust
 from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
@@ -25,16 +26,21 @@ class TaskYardsticks:
     """Why they are not known; empty if they are."""
 
 
-def complete_comparison(out: str | Path) -> None:
+def complete_comparison(out: str | Path, *, trust: bool = False) -> None:
     """Measure the scripted policies of all tasks of a comparison that lack them.
 
+    Args:
+        out: folder of the comparison.
+        trust: make its tasks, though their ids may run any code (`envs.trust`).
     Raises:
-        RequestError: this is no folder of a comparison.
+        RequestError: this is no folder of a comparison, or a task is not trusted.
     """
     folder = ComparisonFolder(out)
     tasks = folder.read_experiment()["experiment"]["tasks"]
     known = read_yardsticks(folder)
     if any(task not in known for task in tasks):
+        for task in tasks:
+            require_trust(task, trust=trust)
         found = {task: known.get(task) or _measured(task) for task in tasks}
         write_json(folder.yardsticks_file, {task: asdict(each) for task, each in found.items()})
 

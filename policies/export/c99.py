@@ -215,8 +215,8 @@ def bit_patterns(numbers: Float32) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """Return text as a comment of C."""
-    lines = [f" * {line}".rstrip() for line in text.splitlines()]
+    """Return text as a comment of C, which nothing in the text can end."""
+    lines = [f" * {line}".rstrip() for line in text.replace("*/", "* /").splitlines()]
     return "\n".join(["/*", *lines, " */"])
 
 

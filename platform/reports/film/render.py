@@ -69,7 +69,11 @@ class Rendering:
 
 
 def render(
-    path: str | Path, shot: Shot | None = None, *, progress: Progress = _silent
+    path: str | Path,
+    shot: Shot | None = None,
+    *,
+    progress: Progress = _silent,
+    trust: bool = False,
 ) -> Rendering:
     """Draw a held-out episode of a run's incumbent.
 
@@ -77,11 +81,12 @@ def render(
         path: folder of the run, finished or not.
         shot: what to draw.
         progress: told of each frame.
+        trust: make the run's task, though its id may run any code (`envs.trust`).
     Raises:
-        RequestError: there is no run, or its task cannot be drawn.
+        RequestError: there is no run, or its task is not trusted or cannot be drawn.
         RunError: the task failed.
     """
-    run = Run.read(path)
+    run = Run.read(path, trust=trust)
     task = _drawable(run.task)
     try:
         policy = run.policy(task)

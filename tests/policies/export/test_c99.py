@@ -17,6 +17,7 @@ from rolecast.policies.export.c99 import (
     COMPILER_FLAGS,
     check_program,
     code_files,
+    comment,
     float_literal,
 )
 from rolecast.policies.export.reference import reference
@@ -180,3 +181,9 @@ def test_a_literal_has_the_bits_of_its_number(value: float) -> None:
     literal = float_literal(value)
     assert literal.endswith("f")
     assert np.float32(literal[:-1]).view(np.uint32) == np.float32(value).view(np.uint32)
+
+
+def test_no_text_of_a_folder_leaves_the_comment_that_it_stands_in() -> None:
+    """A task's id is in the head of the files that are compiled and run."""
+    head = comment('for task mine?x=*/ int leak = system("id"); /*\nand */*/ more')
+    assert head.index("*/") == len(head) - 2

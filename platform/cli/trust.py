@@ -1,0 +1,14 @@
+"""`--trust`, an option of every command that makes the task that a folder names."""
+
+from typing import Annotated
+
+import typer
+
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Make the task that DIR names, though its id may run any code; needed once for a "
+        "folder of someone else, whose task is not built in.",
+    ),
+]
