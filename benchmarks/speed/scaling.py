@@ -1,9 +1,9 @@
 """Speed of searches by workers, the cost of a driver by workers, and the error of the forecast.
 
-Three parts. Searches: whole searches with one thread, with threads, and with Ray workers, in
+Four parts. Searches: whole searches with one thread, with threads, and with Ray workers, in
 processes of their own. Driver: the real evaluator deals chunks to W stand-ins that do no work, held
 by a few processes, as this machine has no memory for 1,000. Forecast: `rolecast plan` beside what
-the searches took.
+the searches took. Unequal: asynchronous searches beside synchronous ones, where time is simulated.
 """
 
 import json
@@ -19,13 +19,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.benchmarks.speed import asynchronous
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import unknown_name
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.platform.deployment.compiler import run_program
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 
-SCALING_PARTS: Final = ("searches", "driver", "forecast")
+SCALING_PARTS: Final = ("searches", "driver", "forecast", "unequal")
 """Parts of the result."""
 
 SEARCH_SEED: Final = 9
@@ -116,6 +117,8 @@ def measure_all(
         found["forecast"] = [
             _forecast(row, row.quick if quick else row.options, note) for row in SEARCH_ROWS
         ]
+    if "unequal" in parts:
+        found["unequal"] = asynchronous.compare_modes(quick=quick, note=note)
     return found
 
 
@@ -321,4 +324,6 @@ def markdown(found: Mapping[str, Any]) -> str:
             for row in found["forecast"]
         ]
         lines.append("")
+    if "unequal" in found:
+        lines += asynchronous.markdown(found["unequal"])
     return "\n".join(lines)

@@ -34,6 +34,9 @@ LATE_FACTOR: Final = 3.0
 LATE_S: Final = 2.0
 """Least time after which a call counts as late."""
 
+TIMED_CALLS: Final = 1000
+"""Latest calls of a batch or stream whose durations say which call is late."""
+
 LOOK_S: Final = 0.5
 """Longest wait before late calls and new actors are looked for."""
 
@@ -71,13 +74,28 @@ class _Call:
 
 @dataclass(eq=False)
 class _Batch:
-    """A batch that is being evaluated."""
+    """Chunks that are being computed: those of a batch, or of a stream, which takes more."""
 
     number: int
-    chunks: Sequence[Chunk]
-    waiting: deque[int]
+    owed: dict[int, Chunk] = field(default_factory=dict)
+    """Number to chunk, of those without a result."""
+
+    waiting: deque[int] = field(default_factory=deque)
+    """Those of them that no actor was given."""
+
     results: dict[int, ChunkResult] = field(default_factory=dict)
-    durations: list[float] = field(default_factory=list)
+    durations: deque[float] = field(default_factory=lambda: deque(maxlen=TIMED_CALLS))
+    since: float = field(default_factory=time.monotonic)
+    count: int = 0
+    """Chunks so far."""
+
+    def add(self, chunks: Sequence[Chunk]) -> list[int]:
+        """Add chunks; return their numbers."""
+        numbers = list(range(self.count, self.count + len(chunks)))
+        self.count += len(chunks)
+        self.owed.update(zip(numbers, chunks, strict=True))
+        self.waiting.extend(numbers)
+        return numbers
 
 
 class RayEvaluator:
@@ -142,6 +160,10 @@ class RayEvaluator:
         self._episode_s = sum(result.seconds for result in results) / episodes
         return results
 
+    def stream(self) -> "_RayStream":
+        """Return a stream of chunks; whatever they take, actors compute them."""
+        return _RayStream(self)
+
     def pids(self) -> list[int]:
         """Return the process ids of the actors, once everything in all of them is built."""
         while self._starting:
@@ -155,21 +177,30 @@ class RayEvaluator:
 
     def _share(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Give chunks to actors until each has a result."""
-        self._batch, self.queued = self._batch + 1, len(chunks)
-        batch = _Batch(self._batch, chunks, deque(range(len(chunks))))
-        for actor in self._actors:
-            actor.busy_s = 0.0
-        start = time.monotonic()
-        while len(batch.results) < len(chunks):
-            self._deal(batch)
-            for reference in self._answered():
-                self._take(reference, batch)
-            self._welcome()
-            self._repeat_late(batch)
-            if not self._actors and time.monotonic() - start > ABSENT_NOTE_S:
-                self._say_absent()
+        self.queued = len(chunks)
+        batch = self.begun()
+        batch.add(chunks)
+        while batch.owed:
+            self.advance(batch)
         self._busy_s += max((actor.busy_s for actor in self._actors), default=0.0)
         return [batch.results[index] for index in range(len(chunks))]
+
+    def begun(self) -> _Batch:
+        """Return a new batch; answers to what is left of one before are dropped."""
+        self._batch += 1
+        for actor in self._actors:
+            actor.busy_s = 0.0
+        return _Batch(self._batch)
+
+    def advance(self, batch: _Batch) -> None:
+        """Give out what waits, and wait for answers."""
+        self._deal(batch)
+        for reference in self._answered():
+            self._take(reference, batch)
+        self._welcome()
+        self._repeat_late(batch)
+        if not self._actors and time.monotonic() - batch.since > ABSENT_NOTE_S:
+            self._say_absent()
 
     def _answered(self) -> list[Any]:
         """Return all calls that have answers; wait for one, or for an actor that starts.
@@ -199,7 +230,10 @@ class RayEvaluator:
 
     def _deal(self, batch: _Batch) -> None:
         """Give waiting chunks to actors, first to those that have none."""
-        for most in range(1, 1 + (CALLS_AHEAD if batch.chunks[0].compiled else 1)):
+        if not batch.waiting:
+            return
+        ahead = CALLS_AHEAD if batch.owed[batch.waiting[0]].compiled else 1
+        for most in range(1, 1 + ahead):
             for actor in self._actors:
                 if not batch.waiting:
                     return
@@ -207,26 +241,31 @@ class RayEvaluator:
                     self._call(actor, batch, batch.waiting.popleft())
 
     def _call(self, actor: _Actor, batch: _Batch, index: int) -> None:
-        reference = actor.handle.evaluate.remote([batch.chunks[index]])
+        reference = actor.handle.evaluate.remote([batch.owed[index]])
         self._calls[reference] = _Call(actor, batch.number, index, time.monotonic())
         actor.calls += 1
+
+    def took(self, seconds: float) -> None:
+        """Count what actors took in a stream, as if all shared alike."""
+        self._busy_s += seconds / max(1, len(self._actors))
 
     def _take(self, reference: Any, batch: _Batch) -> None:
         """Take an answer; one of an earlier batch, or one that came twice, is dropped."""
         call = self._calls.pop(reference)
         call.actor.calls -= 1
-        owed = call.batch == batch.number and call.chunk not in batch.results
+        owed = call.batch == batch.number and call.chunk in batch.owed
         try:
             (result,) = answer(reference)
         except ray.exceptions.RayActorError as error:
             if owed and not self._copies(batch)[call.chunk]:
                 raise RunError(
-                    f"{batch.chunks[call.chunk].labels[0]}: the process that runs the task died "
+                    f"{batch.owed[call.chunk].labels[0]}: the process that runs the task died "
                     f"{CALL_RETRIES + 1} times; expected a task that does not end its process"
                 ) from error
             return
         if owed:
             batch.results[call.chunk] = result
+            del batch.owed[call.chunk]
             batch.durations.append(time.monotonic() - call.since)
             call.actor.busy_s += result.seconds
 
@@ -247,7 +286,7 @@ class RayEvaluator:
             for call in self._calls.values()
             if call.batch == batch.number
             and call.since < limit
-            and call.chunk not in batch.results
+            and call.chunk in batch.owed
             and copies[call.chunk] == 1
         ]
         for actor, call in zip(idle, late, strict=False):
@@ -261,3 +300,22 @@ class RayEvaluator:
             self._said_absent = True
             count = len(self._starting)
             self._note(f"none of {count} workers has started; the search waits for the cluster")
+
+
+class _RayStream:
+    """Chunks under way among rollout actors."""
+
+    def __init__(self, evaluator: RayEvaluator) -> None:
+        self._evaluator, self._batch = evaluator, evaluator.begun()
+
+    def put(self, chunks: Sequence[Chunk]) -> list[int]:
+        """Add chunks; return their numbers."""
+        return self._batch.add(chunks)
+
+    def take(self) -> list[tuple[int, ChunkResult]]:
+        """Return the results that have come since; wait for one at least."""
+        while not self._batch.results:
+            self._evaluator.advance(self._batch)
+        results, self._batch.results = list(self._batch.results.items()), {}
+        self._evaluator.took(sum(result.seconds for _, result in results))
+        return results

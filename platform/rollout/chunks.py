@@ -6,9 +6,8 @@ small enough that all workers are busy to the end, and large enough to fill a co
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,31 +82,18 @@ class ChunkResult:
     seconds: float = 0.0
     """Time that it took where it was computed."""
 
-
-class Evaluator(Protocol):
-    """Computes chunks, wherever; results come in the order of the chunks."""
-
-    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
-        """Compute all chunks.
-
-        Raises:
-            RunError: the task failed or paid what is no number; names evaluation and seed.
-        """
-
-    @property
-    def workers(self) -> int:
-        """Processes, or threads of one, that compute."""
-
-    @property
-    def nodes(self) -> Mapping[str, int]:
-        """Machine to the workers that have started there; empty: all is in this process."""
-
-    @property
-    def busy_s(self) -> float:
-        """Seconds so far in which the most loaded worker of each call was computing."""
-
-    def close(self) -> None:
-        """Release what it holds."""
+    def row(self, place: int) -> "ChunkResult":
+        """Return the part of one candidate, the `place`-th of the chunk."""
+        rows = slice(place, place + 1)
+        return replace(
+            self,
+            returns=self.returns[rows],
+            observed_returns=self.observed_returns[rows],
+            lengths=self.lengths[rows],
+            metrics={name: values[rows] for name, values in self.metrics.items()},
+            sums=None if self.sums is None else self.sums[rows],
+            seconds=self.seconds / len(self.returns),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,7 +1,8 @@
 """Computes chunks in this process, on one thread or several."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk
@@ -38,14 +39,59 @@ class LocalEvaluator:
     def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Compute all chunks."""
         share = map if self._pool is None or len(chunks) == 1 else self._pool.map
-        results = list(share(self._play, chunks))
+        results = list(share(self.play, chunks))
         self._busy_s += sum(result.seconds for result in results) / min(self.workers, len(chunks))
         return results
+
+    def stream(self) -> "_LocalStream":
+        """Return a stream of chunks."""
+        return _LocalStream(self)
 
     def close(self) -> None:
         """End the threads; who made the task closes it."""
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _play(self, chunk: Chunk) -> ChunkResult:
+    def play(self, chunk: Chunk) -> ChunkResult:
+        """Compute one chunk in the calling thread."""
         return evaluate_chunk(self._task, self._policy, chunk)
+
+    def submit(self, chunk: Chunk) -> Future[ChunkResult]:
+        """Compute one chunk on a thread; without threads, here and now."""
+        if self._pool is not None:
+            return self._pool.submit(self.play, chunk)
+        computed: Future[ChunkResult] = Future()
+        computed.set_result(self.play(chunk))
+        return computed
+
+    def took(self, result: ChunkResult) -> None:
+        """Count what a chunk of a stream took."""
+        self._busy_s += result.seconds / self.workers
+
+
+class _LocalStream:
+    """Chunks of a stream, begun in the order in which they came."""
+
+    def __init__(self, evaluator: LocalEvaluator) -> None:
+        self._evaluator = evaluator
+        self._waiting: deque[tuple[int, Chunk]] = deque()
+        self._running: dict[Future[ChunkResult], int] = {}
+        self._count = 0
+
+    def put(self, chunks: Sequence[Chunk]) -> list[int]:
+        """Add chunks; return their numbers."""
+        numbers = list(range(self._count, self._count + len(chunks)))
+        self._count += len(chunks)
+        self._waiting.extend(zip(numbers, chunks, strict=True))
+        return numbers
+
+    def take(self) -> list[tuple[int, ChunkResult]]:
+        """Return the results that have come since; wait for one at least."""
+        while self._waiting and len(self._running) < self._evaluator.workers:
+            number, chunk = self._waiting.popleft()
+            self._running[self._evaluator.submit(chunk)] = number
+        done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+        results = [(self._running.pop(each), each.result()) for each in done]
+        for _, result in results:
+            self._evaluator.took(result)
+        return results

@@ -10,7 +10,8 @@ from typing import Any, Final, Protocol
 from rolecast.core.threads import available_cores
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
-from rolecast.platform.rollout.chunks import Chunk, ChunkResult, Evaluator
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+from rolecast.platform.rollout.evaluator import Evaluator, Stream
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.search.plan import Plan
 from rolecast.platform.search.progress import ProgressSnapshot
@@ -89,7 +90,9 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     threads = config.threads or available_cores()
     if config.workers == 0:
         return LocalBackend(plan.task, plan.policy, threads)
-    if config.workers is None and config.address is None and not _in_a_cluster():
+    alone = config.workers is None and config.address is None and not _in_a_cluster()
+    # A stream cannot change hands: an asynchronous search of slow episodes has workers at once.
+    if alone and (plan.compiled or not config.asynchronous):
         return AutomaticBackend(plan, threads, note)
     here = LocalEvaluator(plan.task, plan.policy, threads) if plan.compiled else None
     return _ray_backend(plan, config.workers, here=here, note=note, optimizer=plan.optimizer)
@@ -162,6 +165,10 @@ class _Growing:
         if self._now is self._here and self._spent_s > WORTH_WORKERS_S and took > HEAVY_BATCH_S:
             self._now = self._start(self._here)
         return results
+
+    def stream(self) -> Stream:
+        """Return a stream of whoever computes now."""
+        return self._now.stream()
 
     def close(self) -> None:
         """End the threads; the workers are ended with their backend."""

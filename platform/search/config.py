@@ -54,6 +54,11 @@ class SearchConfig:
     seed: int = 0
     """Root of all randomness."""
 
+    asynchronous: bool = False
+    """Whether results are told as they come, with more candidates under way, so that no worker
+    waits for the longest episode. The history then depends on time: two runs differ. Not used for
+    it: `fewer_episodes`."""
+
     workers: int | None = None
     """Ray actors that run episodes; 0 runs all in this process, without Ray. None: in this process,
     with workers of this machine where they pay; one per CPU in a cluster that is named."""
@@ -85,6 +90,8 @@ class SearchConfig:
             _require_integer(name, getattr(self, name), 1)
         if self.fewer_episodes not in (None, True, False):
             raise ConfigError("SearchConfig.fewer_episodes", self.fewer_episodes, "true or false")
+        if not isinstance(self.asynchronous, bool):
+            raise ConfigError("SearchConfig.asynchronous", self.asynchronous, "true or false")
         _require_integer("seed", self.seed, 0)
         _require_integer("workers", self.workers, 0)
         _require_integer("threads", self.threads, 1)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import RequestError
@@ -119,6 +120,22 @@ class Batch:
         known = fields.get("statistics")  # absent before observations could be normalised
         statistics = None if known is None else ObservationStatistics.from_json(known)
         return cls(**fields | {"kind": Kind(fields["kind"]), "statistics": statistics})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PendingBatch:
+    """A batch that is to be evaluated."""
+
+    kind: Kind
+    spent: float
+    candidates: Float
+    episodes: int
+    episode_rows: NDArray[np.int64] | None = None
+
+    def episodes_of(self, first: int) -> NDArray[np.int64]:
+        """Return the evaluation [q] whose episodes each candidate meets, the first one's given."""
+        rows = self.episode_rows
+        return first + (np.arange(len(self.candidates)) if rows is None else rows)
 
 
 def standard_errors(returns: Float) -> Float | None:

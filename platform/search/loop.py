@@ -6,11 +6,9 @@ died on the way: a batch is kept in the journal before the next one begins.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rolecast.core.errors import RunError
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
@@ -22,7 +20,7 @@ from rolecast.platform.search import policy_hints
 from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.budget import Spent
 from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
-from rolecast.platform.search.history import Batch, Kind, standard_errors
+from rolecast.platform.search.history import Batch, Kind, PendingBatch, standard_errors
 from rolecast.platform.search.plan import Plan
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.reporting import Reporter, time_shares
@@ -41,22 +39,6 @@ CHECKPOINT_INTERVAL_S: Final = 10.0
 
 CHECKPOINT_SHARE: Final = 0.05
 """Share of the time that checkpoints may take; the interval grows until they do not."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Pending:
-    """A batch that is to be evaluated."""
-
-    kind: Kind
-    spent: float
-    candidates: Float
-    episodes: int
-    episode_rows: NDArray[np.int64] | None = None
-
-    def episodes_of(self, first: int) -> NDArray[np.int64]:
-        """Return the evaluation [q] whose episodes each candidate meets, the first one's given."""
-        rows = self.episode_rows
-        return first + (np.arange(len(self.candidates)) if rows is None else rows)
 
 
 class Search:
@@ -78,10 +60,15 @@ class Search:
         self.batches = folder.read_batches()
         known, state = folder.read_state()
         self._optimizer_session = ResilientOptimizer(
-            self._optimizer, backend.losses, progress.note, state=state, since=self.batches[known:]
+            self._optimizer,
+            backend.losses,
+            progress.note,
+            state=state,
+            since=self.batches[known:],
+            asked_alike=not plan.config.asynchronous,
         )
         self.reporter = Reporter(folder, progress, plan.budget, self.batches, backend)
-        self._pending: _Pending | None = None
+        self._pending: PendingBatch | None = None
         self._tabled = 0
         self._start = self._last_checkpoint = time.monotonic()
         self._wall_before = self.batches[-1].wall_time_s if self.batches else 0.0
@@ -131,10 +118,21 @@ class Search:
         """
         pending = self._pending or self._prepare()
         result = self._evaluate(pending)
-        spent = self._spent_with(result)
         if pending.kind is Kind.DESIGN:
             self._learn_structure(pending.candidates, result)
-        asked = pending.kind is Kind.SEARCH
+        return self._learn(pending, result, asked=pending.kind is Kind.SEARCH)
+
+    def _learn(
+        self, pending: PendingBatch, result: BatchResult, *, asked: bool
+    ) -> dict[str, float]:
+        """Tell a batch, ask for the next, and record; return the metrics after it.
+
+        Args:
+            pending: what was evaluated.
+            result: what it gave.
+            asked: whether it is the whole batch for which the optimiser was asked last.
+        """
+        spent = self._spent_with(result)
         told = EvaluatedBatch(
             returns=result.observed_returns.mean(axis=1),
             stderrs=standard_errors(result.observed_returns),
@@ -196,17 +194,17 @@ class Search:
         planned = self._plan.episodes if self._plan.config.fewer_episodes else None
         return BatchRequest(q=q, spent=self._plan.budget.share(spent), episodes=planned)
 
-    def _prepare(self) -> _Pending:
+    def _prepare(self) -> PendingBatch:
         """Return the batch with which the search begins, goes on after a resume, or ends."""
         plan, spent = self._plan, self.spent
         kind, share = self._next_kind(spent, self._last_kind), plan.budget.share(spent)
         if kind is Kind.DESIGN and plan.design is not None:
             design = plan.design[: plan.budget.search_fits(spent)]
-            return _Pending(kind=kind, spent=share, candidates=design, episodes=plan.episodes)
+            return PendingBatch(kind=kind, spent=share, candidates=design, episodes=plan.episodes)
         if kind is Kind.CONFIRM:
             rivals = contenders(self.batches, plan.budget)
             rows = confirmation_batch(rivals, plan.budget.confirmations)
-            return _Pending(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
+            return PendingBatch(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
         wanted = self._wanted(kind, spent)
         pending = (
             self._asked(wanted, self._optimizer_session.advance(None, wanted)) if wanted else None
@@ -216,10 +214,10 @@ class Search:
         self._pending = pending
         return pending
 
-    def _asked(self, wanted: BatchRequest | None, reply: OptimizerReply) -> _Pending | None:
+    def _asked(self, wanted: BatchRequest | None, reply: OptimizerReply) -> PendingBatch | None:
         if wanted is None or reply.candidates is None:
             return None
-        return _Pending(
+        return PendingBatch(
             kind=Kind.SEARCH,
             spent=wanted.spent,
             candidates=reply.candidates,
@@ -227,7 +225,7 @@ class Search:
             episode_rows=reply.episode_rows,
         )
 
-    def _evaluate(self, pending: _Pending) -> BatchResult:
+    def _evaluate(self, pending: PendingBatch) -> BatchResult:
         plan, first = self._plan, self.spent.evaluations
         numbers = range(first, first + len(pending.candidates))
         seeds = [
@@ -300,7 +298,7 @@ class Search:
         seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
         return self._backend.optimizer(config, dimension=plan.dimension, seed=seed)
 
-    def _batch(self, pending: _Pending, result: BatchResult, reply: OptimizerReply) -> Batch:
+    def _batch(self, pending: PendingBatch, result: BatchResult, reply: OptimizerReply) -> Batch:
         best = reply.best
         if pending.kind is Kind.CONFIRM:
             best = winner(pending.candidates, result.observed_returns)

@@ -20,6 +20,7 @@ from rolecast.envs.trust import (
     require_trusted,
     same_task,
 )
+from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
 from rolecast.platform.search.loop import Search
@@ -256,7 +257,8 @@ def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) ->
     if said := remark(plan):
         progress.note(said)
     try:
-        search = Search(plan, folder, backend, progress)
+        kind = AsynchronousSearch if plan.config.asynchronous else Search
+        search = kind(plan, folder, backend, progress)
         while not search.finished:
             search.step()
         result = _known_result(plan, folder, search) or finish(plan, folder, search)

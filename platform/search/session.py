@@ -195,6 +195,7 @@ class ResilientOptimizer:
         *,
         state: dict[str, Any] | None,
         since: Sequence[Batch],
+        asked_alike: bool = True,
     ) -> None:
         """Take up an optimiser; it is built when it is first needed.
 
@@ -204,7 +205,10 @@ class ResilientOptimizer:
             note: tells the user of a loss.
             state: what it knew when it was last saved; None if it never was.
             since: the batches that it was told after that.
+            asked_alike: whether each of them was told whole before the next was asked for, so that
+                a rebuilt optimiser asks for the same. Else it is told of them alone.
         """
+        self._asked_alike = asked_alike
         self._build, self._losses, self._note = build, losses, note
         self._state, self._since = state, list(since)
         self._session: OptimizerSession | None = None
@@ -252,8 +256,8 @@ class ResilientOptimizer:
         session = self._build()
         if self._state is not None:
             session.restore(self._state)
-        replay(session, self._since)
-        if self._asked is not None:
+        replay(session, self._since, asked_alike=self._asked_alike)
+        if self._asked is not None and self._asked_alike:
             wanted, candidates = self._asked
             _require_same(
                 session.tell_and_ask(None, wanted).candidates, candidates, "the lost batch"
@@ -261,18 +265,21 @@ class ResilientOptimizer:
         return session
 
 
-def replay(session: OptimizerSession, batches: Sequence[Batch]) -> None:
+def replay(
+    session: OptimizerSession, batches: Sequence[Batch], *, asked_alike: bool = True
+) -> None:
     """Bring an optimiser through batches that were evaluated before.
 
     Args:
         session: in the state before the first of them.
         batches: in order, whole.
+        asked_alike: whether it is asked for them again, as before.
     Raises:
         RunError: it asks for other candidates than it did.
     """
     for batch in batches:
         candidates: Float | None = batch.candidates
-        if batch.kind is Kind.SEARCH:
+        if batch.kind is Kind.SEARCH and asked_alike:
             wanted = BatchRequest(q=len(batch.candidates), spent=batch.spent)
             asked = session.tell_and_ask(None, wanted).candidates
             _require_same(asked, batch.candidates, f"batch {batch.index}")

@@ -142,3 +142,24 @@ def test_without_any_actor_another_task_waits_and_says_so(
     np.testing.assert_array_equal(returns_of(evaluator), expected())
     assert notes == ["none of 1 workers has started; the search waits for the cluster"]
     evaluator.close()
+
+
+def test_a_stream_takes_chunks_while_others_are_computed(tmp_path: Path) -> None:
+    """What the sleepy actor has been given comes last; the rest does not wait for it."""
+    chunks = batch()
+    evaluator = RayEvaluator([real_actor(), sleepy_actor(tmp_path / "gate")])
+    evaluator.pids()
+    stream = evaluator.stream()
+    half = len(chunks) // 2
+    numbers, results = stream.put(chunks[:half]), dict[int, ChunkResult]()
+    while len(results) < half - ray_evaluator.CALLS_AHEAD:
+        results.update(stream.take())
+    numbers += stream.put(chunks[half:])
+    (tmp_path / "gate").touch()
+    while len(results) < len(chunks):
+        results.update(stream.take())
+    joined = join(chunks, [results[number] for number in numbers], SHAPE)
+    np.testing.assert_array_equal(joined.returns, expected())
+    assert evaluator.busy_s > 0.0
+    np.testing.assert_array_equal(returns_of(evaluator), expected())  # a batch after a stream
+    evaluator.close()

@@ -37,13 +37,13 @@ def test_threads_earn_what_one_thread_earns() -> None:
 def test_two_threads_play_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each waits in its first step for the other, which would time out on one thread."""
     meeting = threading.Barrier(2, timeout=20.0)
-    play = LocalEvaluator._play
+    play = LocalEvaluator.play
 
     def met(self: LocalEvaluator, chunk: Chunk) -> ChunkResult:
         meeting.wait()
         return play(self, chunk)
 
-    monkeypatch.setattr(LocalEvaluator, "_play", met)
+    monkeypatch.setattr(LocalEvaluator, "play", met)
     evaluator = LocalEvaluator(TASK, POLICY, 2)
     assert len(evaluator.evaluate(batch()[:2])) == 2
     evaluator.close()

@@ -1,0 +1,253 @@
+"""Return of asynchronous and synchronous searches at equal wall time, on a simulated cluster.
+
+Episodes are real and run here; time is simulated. An episode of predator-prey is given a duration
+from 1 to 20 by its seed, as if its simulator were so uneven; a robot's episode lasts as long as its
+steps. W workers take chunks in order. The optimiser and messages take no time, which favours
+neither.
+"""
+
+import heapq
+import tempfile
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.benchmarks.timing import digits
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+from rolecast.platform.rollout.local_evaluator import LocalEvaluator
+from rolecast.platform.search.asynchronous import AsynchronousSearch
+from rolecast.platform.search.backend import LocalBackend
+from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.loop import Search
+from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.run_folder import RunFolder
+
+LONGEST_EPISODE: Final = 20.0
+"""Duration of the longest episode of predator-prey, where the shortest lasts 1."""
+
+TEST_EPISODES: Final = 1000
+"""Held-out episodes of an incumbent; a tenth of them on a robot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnequalRow:
+    """A search that is made in both modes."""
+
+    task: str
+    policy: str
+    workers: tuple[int, ...]
+    """Of the simulated cluster."""
+
+    env_steps: int
+    seeds: int
+
+
+UNEQUAL_ROWS: Final = (
+    UnequalRow(task="pred_prey_3", policy="hom", workers=(16, 256), env_steps=800_000, seeds=10),
+    UnequalRow(
+        task="hopper?survival=0", policy="linear", workers=(256,), env_steps=100_000, seeds=3
+    ),
+)
+
+
+QUICK_ROW: Final = UnequalRow(
+    task="pred_prey_3", policy="hom", workers=(16,), env_steps=40_000, seeds=1
+)
+
+
+class SimulatedCluster(LocalEvaluator):
+    """Computes here; `now` is what the clock of a cluster with W workers would show."""
+
+    def __init__(
+        self, plan: Plan, workers: int, duration: Callable[[Chunk, ChunkResult], float]
+    ) -> None:
+        super().__init__(plan.task, plan.policy)
+        self.workers, self._duration = workers, duration
+        self.now = 0.0
+        self._free = [0.0] * workers
+
+    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+        """Compute all chunks; the clock goes on to the end of the last one."""
+        results = []
+        for chunk in chunks:
+            results.append(self.play(chunk))
+            self.ended(chunk, results[-1])
+        self.now = max(self.now, *self._free)
+        return results
+
+    def ended(self, chunk: Chunk, result: ChunkResult) -> float:
+        """Return when a chunk ends that the first idle worker takes now."""
+        start = max(self.now, heapq.heappop(self._free))
+        heapq.heappush(self._free, start + self._duration(chunk, result))
+        return start + self._duration(chunk, result)
+
+    def next_free(self) -> float:
+        """Return when a worker is idle."""
+        return self._free[0]
+
+    def stream(self) -> "_SimulatedStream":  # type: ignore[override]
+        """Return a stream of chunks."""
+        return _SimulatedStream(self)
+
+
+class _SimulatedStream:
+    """Chunks under way on a simulated cluster."""
+
+    def __init__(self, cluster: SimulatedCluster) -> None:
+        self._cluster = cluster
+        self._waiting: deque[tuple[int, Chunk]] = deque()
+        self._ends: list[tuple[float, int]] = []
+        self._results: dict[int, ChunkResult] = {}
+        self._count = 0
+
+    def put(self, chunks: Sequence[Chunk]) -> list[int]:
+        """Add chunks; return their numbers."""
+        numbers = list(range(self._count, self._count + len(chunks)))
+        self._count += len(chunks)
+        self._waiting.extend(zip(numbers, chunks, strict=True))
+        return numbers
+
+    def take(self) -> list[tuple[int, ChunkResult]]:
+        """Return the chunk that ends next; the clock goes on to its end."""
+        cluster = self._cluster
+        while self._waiting and not (self._ends and self._ends[0][0] <= cluster.next_free()):
+            number, chunk = self._waiting.popleft()
+            self._results[number] = cluster.play(chunk)
+            heapq.heappush(self._ends, (cluster.ended(chunk, self._results[number]), number))
+        end, number = heapq.heappop(self._ends)
+        cluster.now = max(cluster.now, end)
+        return [(number, self._results.pop(number))]
+
+
+def compare_modes(*, quick: bool, note: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return what both modes earn, a row for each task and number of workers.
+
+    Three searches a seed: both modes with one budget, and a synchronous one whose budget is cut so
+    that it takes as long as the asynchronous one did.
+
+    Args:
+        quick: one small search of each mode.
+        note: told of each row.
+    """
+    found = []
+    for row in (QUICK_ROW,) if quick else UNEQUAL_ROWS:
+        for workers in row.workers:
+            returns = dict[str, list[float]]()
+            times = dict[str, list[float]]()
+            for seed in range(row.seeds):
+                cut = 1.0
+                for name, kind in (
+                    ("synchronous", Search),
+                    ("asynchronous", AsynchronousSearch),
+                    ("synchronous, as long", Search),
+                ):
+                    steps = int(row.env_steps * cut)
+                    earned, took = _simulated(row, kind, workers, seed, steps)
+                    returns.setdefault(name, []).append(earned)
+                    times.setdefault(name, []).append(took)
+                    if kind is AsynchronousSearch:
+                        cut = took / times["synchronous"][-1]
+            found += [
+                {
+                    "task": row.task,
+                    "workers": workers,
+                    "mode": name,
+                    "seeds": row.seeds,
+                    "env_steps": row.env_steps,
+                    "time": digits(float(np.mean(times[name]) / np.mean(times["synchronous"]))),
+                    "return_mean": digits(float(np.mean(returns[name]))),
+                    "return_stderr": digits(
+                        float(np.std(returns[name], ddof=1) / np.sqrt(row.seeds))
+                    )
+                    if row.seeds > 1
+                    else None,
+                    "returns": [digits(each) for each in returns[name]],
+                }
+                for name in returns
+            ]
+            shown = ", ".join(f"{name} {np.mean(returns[name]):.1f}" for name in returns)
+            note(f"{row.task}, {workers} workers: {shown}")
+    return found
+
+
+def _simulated(
+    row: UnequalRow, kind: type[Search], workers: int, seed: int, env_steps: int
+) -> tuple[float, float]:
+    """Return what one search earns on held-out episodes, and its simulated seconds."""
+    robot = row.policy == "linear"
+    with tempfile.TemporaryDirectory() as folder:
+        config = SearchConfig(
+            task=row.task,
+            policy=row.policy,
+            optimizer="local_gp",
+            env_steps=env_steps,
+            seed=seed,
+            workers=0,
+            asynchronous=kind is AsynchronousSearch,
+            fewer_episodes=False,
+            test_episodes=TEST_EPISODES // 10 if robot else TEST_EPISODES,
+            out=str(Path(folder) / "run"),
+        )
+        plan = _SlowPlan(**vars(make_plan(config)))
+        cluster = SimulatedCluster(plan, workers, _steps if robot else _uneven)
+        run = RunFolder.create(Path(folder) / "run", run_record(plan))
+        search = kind(plan, run, _SimulatedBackend(plan, cluster), Silent())
+        while not search.finished:
+            search.step()
+        took = cluster.now
+        earned, _ = search.test()
+        search.close()
+        run.release()
+        plan.task.close()
+    return earned, took
+
+
+class _SlowPlan(Plan):
+    """A plan whose episodes are cut as those of a slow simulator, one after the other."""
+
+    @property
+    def compiled(self) -> bool:
+        """Not compiled."""
+        return False
+
+
+class _SimulatedBackend(LocalBackend):
+    """A simulated cluster, with the optimiser here."""
+
+    def __init__(self, plan: Plan, cluster: SimulatedCluster) -> None:
+        super().__init__(plan.task, plan.policy)
+        self.evaluator = cluster
+
+
+def _steps(chunk: Chunk, result: ChunkResult) -> float:
+    """Return the duration of a chunk whose steps all take as long."""
+    return float(result.lengths.sum())
+
+
+def _uneven(chunk: Chunk, result: ChunkResult) -> float:
+    """Return the duration of a chunk whose episodes last from 1 to 20, log-uniform by seed."""
+    return float((LONGEST_EPISODE ** (chunk.seeds.astype(np.float64) / 2.0**64)).sum())
+
+
+def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the part of the page that shows `compare_modes`."""
+    lines = [
+        "Episodes of unequal length, on a simulated cluster: those of predator-prey last from 1",
+        "to 20, by chance; those of hopper as many steps as they have. Optimiser and messages",
+        "take no time. `time` is that of the synchronous search's; `as long` is a synchronous",
+        "search whose budget is cut so that it takes as long as the asynchronous one.",
+        "",
+        "| task | workers | mode | seeds | time | held-out return | standard error |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['task']} | {row['workers']} | {row['mode']} | {row['seeds']} | {row['time']} | "
+        f"{row['return_mean']} | {row['return_stderr'] or '-'} |"
+        for row in found
+    ]
+    return [*lines, ""]

@@ -1,0 +1,169 @@
+"""Searches whose results come in another order than they were asked for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.envs.registry import make_task
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+from rolecast.platform.rollout.evaluator import Stream
+from rolecast.platform.rollout.local_evaluator import LocalEvaluator
+from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.search.asynchronous import AsynchronousSearch
+from rolecast.platform.search.backend import LocalBackend
+from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.history import Kind
+from rolecast.platform.search.loop import Search
+from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.run_folder import RunFolder
+
+Q, EPISODES = 4, 2
+HORIZON = make_task("pred_prey_3").spec.horizon
+
+
+class Unequal:
+    """A stream in which one chunk of three takes as long as five others."""
+
+    def __init__(self, evaluator: LocalEvaluator) -> None:
+        self._evaluator = evaluator
+        self._ends: list[tuple[int, int, Chunk]] = []
+        self._count = 0
+
+    def put(self, chunks: Sequence[Chunk]) -> list[int]:
+        numbers = list(range(self._count, self._count + len(chunks)))
+        for number, chunk in zip(numbers, chunks, strict=True):
+            self._ends.append((number + (15 if number % 3 == 0 else 0), number, chunk))
+        self._count += len(chunks)
+        return numbers
+
+    def take(self) -> list[tuple[int, ChunkResult]]:
+        first = min(self._ends, key=lambda each: each[:2])
+        self._ends.remove(first)
+        return [(first[1], self._evaluator.play(first[2]))]
+
+
+class UnequalEvaluator(LocalEvaluator):
+    workers = 6
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan.task, plan.policy)
+        self.workers = 6
+
+    def stream(self) -> Stream:  # type: ignore[override]
+        return Unequal(self)
+
+
+def plan_of(out: Path, **settings: Any) -> Plan:
+    config: dict[str, Any] = {
+        "task": "pred_prey_3",
+        "policy": "mlp",
+        "policy_options": {"hidden": [3]},
+        "optimizer": "local_gp",
+        "evaluations": 60,
+        "episodes": EPISODES,
+        "batch_size": Q,
+        "workers": 0,
+        "asynchronous": True,
+        "out": str(out),
+    }
+    return make_plan(SearchConfig(**config | settings))
+
+
+Begin = Callable[[Plan], AsynchronousSearch]
+
+
+@pytest.fixture
+def begin() -> Iterator[Begin]:
+    folders = []
+
+    def start(plan: Plan) -> AsynchronousSearch:
+        out = Path(plan.config.out or "")
+        folder = RunFolder.open(out) if out.exists() else RunFolder.create(out, run_record(plan))
+        folders.append(folder)
+        backend = LocalBackend(plan.task, plan.policy)
+        backend.evaluator = UnequalEvaluator(plan)
+        return AsynchronousSearch(plan, folder, backend, Silent())
+
+    yield start
+    for folder in folders:
+        folder.release()
+
+
+def run(search: Search, steps: int | None = None) -> None:
+    done = 0
+    while not search.finished and done != steps:
+        search.step()
+        done += 1
+    search.close()
+
+
+def assert_own_returns(plan: Plan, search: Search) -> None:
+    """Each candidate has earned what it earns alone on the episodes that its row names."""
+    for batch in search.batches:
+        for row, candidate in enumerate(batch.candidates):
+            seeds = episode_seeds(plan.seed, Purpose.SEARCH, int(batch.episodes_of[row]), EPISODES)
+            weights = plan.policy.space.weights(candidate[None])
+            alone = rollout(plan.task, plan.policy, weights, seeds[None]).returns[0]
+            np.testing.assert_array_equal(batch.episode_returns[row], alone)
+
+
+def test_candidates_are_told_as_they_end_with_what_they_earned(
+    begin: Begin, tmp_path: Path
+) -> None:
+    plan = plan_of(tmp_path / "run")
+    search = begin(plan)
+    run(search)
+    told = [batch for batch in search.batches if batch.kind is Kind.SEARCH]
+    numbers = np.concatenate([batch.episodes_of for batch in told])
+    # Pairs share episodes, so each number comes twice; the order is that of the ends.
+    assert sorted(numbers) == sorted(2 * list(range(0, len(numbers), 2)))
+    assert (np.diff(numbers) < 0).any()
+    assert search.spent.evaluations == 60
+    assert search.batches[-1].kind is Kind.CONFIRM
+    assert_own_returns(plan, search)
+
+
+def test_a_long_episode_delays_its_own_candidate_alone(begin: Begin, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "run", optimizer="random")
+    search = begin(plan)
+    search.step()
+    assert 0 not in search.batches[0].episodes_of  # its chunk is one of the long ones
+    run(search)
+    assert any(0 in batch.episodes_of for batch in search.batches[1:])
+
+
+def test_no_budget_in_steps_is_exceeded(begin: Begin, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "run", evaluations=None, env_steps=50 * EPISODES * HORIZON + 10)
+    search = begin(plan)
+    run(search)
+    assert search.spent.env_steps == 50 * EPISODES * HORIZON
+
+
+def test_a_stopped_search_goes_on_without_what_was_under_way(begin: Begin, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "run", optimizer="gp_ucb")
+    first = begin(plan)
+    run(first, steps=5)
+    told = first.spent.evaluations
+    first._folder.release()
+    again = begin(plan)
+    assert again.spent.evaluations == told
+    run(again)
+    assert again.spent.evaluations == 60
+    searched = [b.episodes_of for b in again.batches if b.kind is Kind.SEARCH]
+    assert len(set(np.concatenate(searched).tolist())) == sum(map(len, searched))
+    assert_own_returns(plan, again)
+
+
+def test_observations_are_normalised_by_what_was_told(begin: Begin, tmp_path: Path) -> None:
+    plan = plan_of(tmp_path / "run", policy_options={"hidden": [3], "normalise": "running"})
+    search = begin(plan)
+    run(search)
+    told = [batch for batch in search.batches if batch.kind is Kind.SEARCH]
+    counts = [batch.statistics.count for batch in told if batch.statistics is not None]
+    sizes = np.array([len(batch.candidates) for batch in told])
+    assert counts == (sizes * EPISODES * HORIZON * 3).cumsum().tolist()
