@@ -24,6 +24,7 @@ from rolecast.envs.spec import TaskSpec
 from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
+from rolecast.policies.signature import verify_file
 from rolecast.policies.space import ParameterSpace
 
 ARTEFACT_SCHEMA: Final = 1
@@ -127,15 +128,23 @@ def save_policy(
     _write(folder / POLICY_FILE, text.encode())
 
 
-def load_policy(directory: str | os.PathLike[str]) -> LoadedPolicy:
+def load_policy(
+    directory: str | os.PathLike[str], *, verify: str | os.PathLike[str] | None = None
+) -> LoadedPolicy:
     """Read a policy from a run folder, or from the `policy` folder in it.
 
+    Args:
+        directory: of the run, or of the artefact.
+        verify: file of an Ed25519 public key, which must have signed the policy.
     Raises:
-        RequestError: there is no policy, it is damaged, or a newer release wrote it.
+        RequestError: there is no policy, it is damaged, a newer release wrote it, or it has no
+            signature by that key.
     """
     folder = Path(directory)
     if not (folder / POLICY_FILE).is_file() and (folder / "policy" / POLICY_FILE).is_file():
         folder = folder / "policy"
+    if verify is not None:
+        verify_file(folder / POLICY_FILE, Path(verify))
     stored = _description(folder)
     try:
         task = TaskSpec.from_json(stored["task"])

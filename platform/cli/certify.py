@@ -24,6 +24,9 @@ def certify(
         tuple[float, float] | None, typer.Option(help=_FIELD_TEXTS["returns_within"])
     ] = None,
     seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = CertifyConfig.seed,
+    sign: Annotated[
+        Path | None, typer.Option(help="Ed25519 private key by which policy.json is signed anew.")
+    ] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
@@ -38,7 +41,7 @@ def certify(
     config = CertifyConfig(
         episodes=episodes, confidence=confidence, returns_within=returns_within, seed=seed
     )
-    found = certify_policy(folder, config, trust=trust)
+    found = certify_policy(folder, config, sign=sign, trust=trust)
     if json:
         print_json(asdict(found))
         return

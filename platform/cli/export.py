@@ -28,6 +28,13 @@ def export(
     weights: Annotated[str, typer.Option(help=_FIELD_TEXTS["weights"])] = ExportConfig.weights,
     max_loss: Annotated[float, typer.Option(help=_FIELD_TEXTS["max_loss"])] = ExportConfig.max_loss,
     compiler: Annotated[str, typer.Option(help=_FIELD_TEXTS["compiler"])] = ExportConfig.compiler,
+    sign: Annotated[
+        Path | None,
+        typer.Option(help="Ed25519 private key by which manifest.json and policy.json are signed."),
+    ] = None,
+    verify: Annotated[
+        Path | None, typer.Option(help="With --check: public key that signed the manifest.")
+    ] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
@@ -35,15 +42,18 @@ def export(
 
     Example: rolecast export runs/hunt --target c99 --out firmware
     """
-    from rolecast.platform.deployment.export import check_export, export_policy
+    from rolecast.platform.deployment.export import export_policy
+    from rolecast.platform.deployment.manifest import check_export
 
     if check:
-        found = check_export(folder)
+        found = check_export(folder, verify)
         if json:
             print_json(found)
         else:
             say(f"{folder} has the {len(found['files'])} files that its manifest was written for")
         return
+    if verify is not None:
+        raise RequestError("--verify has nothing to verify; expected --check with it")
     if out is None:
         raise RequestError("no folder to make is named; expected --out PATH")
     config = ExportConfig(
@@ -53,14 +63,12 @@ def export(
         max_loss=max_loss,
         compiler=compiler,
     )
-    manifest = export_policy(folder, out, config, trust=trust)
+    manifest = export_policy(folder, out, config, sign=sign, trust=trust)
     if json:
         print_json({"out": str(out), **manifest})
         return
     policy, checked = manifest["policy"], manifest["check"]
-    say(
-        f"{policy['name']} with {policy['parameters']} parameters is in {out}: "
-        f"{checked['vectors_equal_bit_by_bit']} vectors are equal bit by bit under {compiler}"
-    )
+    equal = f"{checked['vectors_equal_bit_by_bit']} vectors are equal bit by bit under {compiler}"
+    say(f"{policy['name']} with {policy['parameters']} parameters is in {out}: {equal}")
     if manifest["loss_of_return"] is not None:
         say(f"{weights} weights lose {manifest['loss_of_return']['share']:.2%} of the mean return")

@@ -4,11 +4,10 @@ Episodes are drawn independently, and no search or choice has met them. Each bou
 confidence by itself; bounds of several metrics together hold with less.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from scipy.stats import beta, norm
@@ -20,13 +19,12 @@ from rolecast.core.types import Float
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.config import CertifyConfig
 from rolecast.platform.deployment.loop import ExportedPolicy
-from rolecast.platform.rollout.evaluate import artefact_folder
+from rolecast.platform.rollout.evaluate import artefact_folder, require_fit
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import POLICY_FILE, load_policy
+from rolecast.policies.certificate import CERTIFICATE_KEY, weights_digest
 from rolecast.policies.export.reference import reference
-
-CERTIFICATE_KEY: Final = "certificate"
-"""Of the extra data in `policy.json`."""
+from rolecast.policies.signature import private_key, sign_file
 
 BERNSTEIN_METHOD: Final = "empirical Bernstein bound; every return lies in the stated range"
 NORMAL_METHOD: Final = "normal approximation; exact only as the number of episodes grows"
@@ -71,7 +69,11 @@ class Certificate:
 
 
 def certify(
-    folder: str | Path, config: CertifyConfig | None = None, *, trust: bool = False
+    folder: str | Path,
+    config: CertifyConfig | None = None,
+    *,
+    sign: str | Path | None = None,
+    trust: bool = False,
 ) -> Certificate:
     """Bound what a found policy earns, and store the certificate in its `policy.json`.
 
@@ -80,18 +82,23 @@ def certify(
     Args:
         folder: of a run, or its policy.
         config: episodes, confidence and range.
+        sign: file of an Ed25519 private key, by which `policy.json` is signed anew.
         trust: make the policy's task, though its id may run any code (`envs.trust`).
     Raises:
-        RequestError: no policy, one without a reference, or a task that is not trusted.
+        RequestError: no policy, one without a reference, no such key, or a task that is not
+            trusted.
         ConfigError: a return is outside of the range.
         RunError: the task failed.
     """
     config = config or CertifyConfig()
+    if sign is not None:
+        private_key(sign)
     place = artefact_folder(Path(folder))
     trained = load_policy(place)
     acting = ExportedPolicy(trained.policy, reference(trained.policy, trained.weights))
     task = make_stored_task(trained.task_id, trust=trust)
     try:
+        require_fit(trained, task)
         seeds = episode_seeds(0, Purpose.CERTIFICATE, config.seed, config.episodes)
         played = rollout(task, acting, trained.weights[None], seeds)
     finally:
@@ -112,6 +119,8 @@ def certify(
     stored = read_json(place / POLICY_FILE)
     stored["extra"] = {**stored.get("extra", {}), CERTIFICATE_KEY: asdict(certificate)}
     write_json(place / POLICY_FILE, stored)
+    if sign is not None:
+        sign_file(place / POLICY_FILE, sign)
     return certificate
 
 
@@ -154,25 +163,3 @@ def rate_bound(outcomes: Float, confidence: float) -> LowerBound:
     count, hits = len(outcomes), int(outcomes.sum())
     bound = float(beta.ppf(1.0 - confidence, hits, count - hits + 1)) if hits else 0.0
     return LowerBound(mean=hits / count, at_least=bound, method=BINOMIAL_METHOD)
-
-
-def weights_digest(weights: Float) -> str:
-    """Return the digest by which exports and certificates name weights [D]."""
-    return hashlib.sha256(np.ascontiguousarray(weights, dtype=np.float64).tobytes()).hexdigest()
-
-
-def certificate_sentence(extra: Mapping[str, Any], digest: str) -> str | None:
-    """Return what the certificate among the extra data of an artefact promises, in a line.
-
-    Args:
-        extra: of the artefact.
-        digest: of its weights; a certificate of others is None, as is a missing one.
-    """
-    stored = extra.get(CERTIFICATE_KEY)
-    if not isinstance(stored, Mapping) or stored.get("weights_sha256") != digest:
-        return None
-    bound = stored["episode_return"]
-    return (
-        f"Mean return at least {bound['at_least']:.2f} with confidence {stored['confidence']:g} "
-        f"({stored['episodes']} episodes, {bound['method'].split(';')[0]})."
-    )

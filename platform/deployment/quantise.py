@@ -10,6 +10,7 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float32
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.loop import ExportedPolicy
+from rolecast.platform.rollout.evaluate import require_fit
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy
@@ -75,6 +76,7 @@ def quantised(trained: LoadedPolicy, weight_bits: int, *, trust: bool = False) -
     act = reference(policy, trained.weights)
     task = make_stored_task(trained.task_id, trust=trust)
     try:
+        require_fit(trained, task)
         seeds = episode_seeds(0, Purpose.SEARCH, 0, _RECORDED_EPISODES)
         met = rollout(
             task, policy, trained.weights[None], seeds, record=RECORDED_OBSERVATIONS

@@ -23,6 +23,8 @@ from rolecast.platform.search.measurements import (
     RunMeasurements,
     Yardstick,
 )
+from rolecast.policies.artefact import load_policy
+from rolecast.policies.certificate import certified_bounds, valid_certificate, weights_digest
 from rolecast.policies.protocol import Policy
 
 MOST_FRAMES: Final = 60
@@ -54,6 +56,7 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
         sections = [
             _results(run, measured.yardsticks if measured is not None else ()),
             _curve(run, measured),
+            *_certificate(run),
             *_ablation(measured),
             _structure(run, policy),
             _episode(run),
@@ -121,6 +124,26 @@ def _incumbents(run: Run, measured: RunMeasurements) -> Curve:
         stderrs=np.array(measured.stderrs),
         batches=np.array(chosen),
     )
+
+
+def _certificate(run: Run) -> list[Markup]:
+    """Tabulate what `rolecast certify` has bounded; nothing where it was not run."""
+    if not run.folder.policy_folder.is_dir():
+        return []
+    trained = load_policy(run.folder.policy_folder)
+    certificate = valid_certificate(trained.extra, weights_digest(trained.weights))
+    if certificate is None:
+        return []
+    rows = [
+        (name, bound["at_least"], bound["mean"], bound["method"])
+        for name, bound in certified_bounds(certificate)
+    ]
+    head = ("", "at least", "mean", "method; what it takes for granted")
+    text = (
+        f"Each bound holds with confidence {certificate['confidence']:g} on fresh episodes of "
+        f"{certificate['task']}; {certificate['episodes']:,} were played."
+    )
+    return [section("Certificate", table(head, rows), paragraph(text))]
 
 
 def _ablation(measured: RunMeasurements | None) -> list[Markup]:

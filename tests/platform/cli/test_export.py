@@ -1,9 +1,15 @@
 """`rolecast export`: one JSON object, one sentence for what is refused, exit code 2."""
 
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+
+import pytest
+
+import rolecast
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -35,6 +41,27 @@ def test_a_folder_is_checked_against_its_manifest(
     (out / "main_test.c").unlink()
     ended = rolecast_command("export", out, "--check")
     assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the package openssl")
+def test_a_signed_export_is_verified(
+    rolecast_command: Command, small_run: Path, tmp_path: Path
+) -> None:
+    run, out, key = tmp_path / "run", tmp_path / "out", tmp_path / "key.pem"
+    shutil.copytree(small_run, run)
+    generate: list[str | Path] = ["openssl", "genpkey", "-algorithm", "ed25519", "-out", key]
+    subprocess.run(generate, check=True)
+    ended = rolecast_command("export", run, "--sign", key, "--out", out)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert rolecast_command("export", out, "--check", "--verify", key).returncode == 0
+    rolecast.load_policy(run, verify=key)
+    manifest = out / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"c99"', '"C99"'))
+    ended = rolecast_command("export", out, "--check", "--verify", key)
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
+    ended = rolecast_command("export", run, "--sign", tmp_path / "none", "--out", tmp_path / "two")
+    assert ended.returncode == 2
+    assert not (tmp_path / "two").exists()
 
 
 def test_a_folder_to_make_must_be_named(rolecast_command: Command, small_run: Path) -> None:

@@ -9,19 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from rolecast.core.errors import ConfigError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
-from rolecast.platform.deployment.certify import (
-    certificate_sentence,
-    certify,
-    rate_bound,
-    return_bound,
-    weights_digest,
-)
+from rolecast.platform.deployment.certify import certify, rate_bound, return_bound
 from rolecast.platform.deployment.config import CertifyConfig, ExportConfig
 from rolecast.platform.deployment.export import export_policy
+from rolecast.platform.reports.run import write_report
 from rolecast.policies.artefact import load_policy
+from rolecast.policies.certificate import certificate_sentence, weights_digest
 
 TRIALS = 4000
 
@@ -74,14 +70,22 @@ def test_a_certificate_is_stored_and_printed_in_the_exported_header(
     assert stored["episode_return"]["at_least"] == found.episode_return.at_least
     sentence = certificate_sentence(after.extra, weights_digest(after.weights))
     assert sentence is not None
+    assert "Certificate" in write_report(run).read_text()
     export_policy(run, tmp_path / "out", ExportConfig())
     assert sentence in (tmp_path / "out" / "rolecast_policy.h").read_text()
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["certificate"] == sentence
 
 
-def test_a_certificate_of_other_weights_is_not_shown() -> None:
-    assert certificate_sentence({"certificate": {"weights_sha256": "other"}}, "mine") is None
+def test_a_task_of_other_sizes_is_refused_by_naming_both(small_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(small_run, run)
+    stored = json.loads((run / "policy" / "policy.json").read_text())
+    stored["task"]["id"] = "drone_delivery_3"
+    (run / "policy" / "policy.json").write_text(json.dumps(stored))
+    expected = r"observation_size of task 'drone_delivery_3' is \d+; expected 16"
+    with pytest.raises(RequestError, match=expected):
+        certify(run, CertifyConfig(episodes=10))
 
 
 def test_certified_episodes_are_met_by_nothing_else() -> None:

@@ -12,8 +12,9 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.deployment.compiler import build_library
 from rolecast.platform.deployment.config import ExportConfig
-from rolecast.platform.deployment.export import check_export, export_policy
+from rolecast.platform.deployment.export import export_policy
 from rolecast.platform.deployment.loop import ExportedPolicy
+from rolecast.platform.deployment.manifest import check_export
 from rolecast.platform.deployment.quantise import ReturnLoss
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import load_policy, save_policy
@@ -110,7 +111,7 @@ def test_a_loss_above_the_most_is_refused(
 ) -> None:
     lost = ReturnLoss(float32_return=100.0, integer_return=90.0, episodes=1000)
     monkeypatch.setattr(
-        "rolecast.platform.deployment.export.return_loss", lambda trained, fixed: lost
+        "rolecast.platform.deployment.device_code.return_loss", lambda *_, **__: lost
     )
     with pytest.raises(RequestError, match=r"int8 weights lose 10\.00% of the mean return"):
         export_policy(small_run, tmp_path / "out", ExportConfig(weights="int8"))

@@ -9,7 +9,8 @@ import pytest
 from rolecast.core.errors import ConfigError, RunError
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.deployment.config import ExportConfig
-from rolecast.platform.deployment.export import check_export, export_policy
+from rolecast.platform.deployment.export import export_policy
+from rolecast.platform.deployment.manifest import check_export
 from rolecast.platform.deployment.wasm import WASM_FILE, WASM_TOOLS, build_wasm
 from rolecast.policies.export.c99 import code_files
 from rolecast.policies.export.reference import reference
