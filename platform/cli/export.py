@@ -68,7 +68,12 @@ def export(
         print_json({"out": str(out), **manifest})
         return
     policy, checked = manifest["policy"], manifest["check"]
-    equal = f"{checked['vectors_equal_bit_by_bit']} vectors are equal bit by bit under {compiler}"
+    equal = (
+        f"{checked['vectors_equal_bit_by_bit']} vectors are equal bit by bit under {compiler}"
+        if "vectors_equal_bit_by_bit" in checked
+        else f"{checked['vectors_equal_to_float64']} vectors are equal to float64 within "
+        f"{checked['largest_difference_allowed']:g} under {', '.join(checked['interpreters'])}"
+    )
     say(f"{policy['name']} with {policy['parameters']} parameters is in {out}: {equal}")
     if manifest["loss_of_return"] is not None:
         say(f"{weights} weights lose {manifest['loss_of_return']['share']:.2%} of the mean return")

@@ -27,6 +27,11 @@ DEBIAN_PACKAGES: Final = {
 _STACK_FILE: Final = "*.su"
 
 
+def has_program(name: str) -> bool:
+    """Tell whether a program is installed."""
+    return shutil.which(name) is not None
+
+
 def require_program(name: str) -> str:
     """Return the path of a program.
 

@@ -12,6 +12,7 @@ EXPORT_TARGETS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "c99": "C99 source without heap, recursion or library",
         "onnx": "that source, and an ONNX model of policies mlp and linear",
+        "micropython": "one Python file without imports",
         "wasm": "that source, and WebAssembly built from it",
     }
 )
@@ -26,9 +27,9 @@ WEIGHT_BITS: Final[Mapping[str, int]] = MappingProxyType({"float32": 32, "int16"
 class ExportConfig:
     """What is exported, and how."""
 
-    target: Literal["c99", "onnx", "wasm"] = "c99"
-    """Language of the device: c99; wasm, the same C built as WebAssembly; or onnx, a model of
-    policies mlp and linear beside the C."""
+    target: Literal["c99", "onnx", "micropython", "wasm"] = "c99"
+    """Language of the device: c99; wasm, the same C built as WebAssembly; onnx, a model of
+    policies mlp and linear beside the C; or micropython, one Python file without imports."""
 
     one_agent: bool = False
     """Export the step of one agent, for a device on each, rather than that of the whole team."""

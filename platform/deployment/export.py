@@ -17,6 +17,7 @@ from rolecast.platform.deployment.manifest import (
     BuiltExport,
     file_digest,
 )
+from rolecast.platform.deployment.micropython import build_python
 from rolecast.platform.rollout.evaluate import artefact_folder
 from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy
 from rolecast.policies.certificate import certificate_sentence, weights_digest
@@ -114,6 +115,8 @@ def _built(
     trust: bool,
 ) -> BuiltExport:
     """Return the files of the target, checked."""
+    if config.target == "micropython":
+        return build_python(trained, policy, remarks, scratch)
     return build_code(trained, policy, config, remarks, scratch, trust=trust)
 
 

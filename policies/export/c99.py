@@ -54,8 +54,8 @@ def c_templates(package: str) -> jinja2.Environment:
     )
 
 
-_C_TEMPLATES: Final = c_templates("rolecast.policies.export")
-_C_TEMPLATES.tests["even"] = lambda number: number % 2 == 0
+EXPORT_TEMPLATES: Final = c_templates("rolecast.policies.export")
+EXPORT_TEMPLATES.tests["even"] = lambda number: number % 2 == 0
 
 
 def float_literal(value: float | np.float32) -> str:
@@ -145,8 +145,8 @@ def _rendered(
     source: str, values: Mapping[str, Any], header: str = "policy.h.jinja"
 ) -> dict[str, str]:
     return {
-        "rolecast_policy.h": _C_TEMPLATES.get_template(header).render(values),
-        "rolecast_policy.c": _C_TEMPLATES.get_template(source).render(values),
+        "rolecast_policy.h": EXPORT_TEMPLATES.get_template(header).render(values),
+        "rolecast_policy.c": EXPORT_TEMPLATES.get_template(source).render(values),
     }
 
 
@@ -195,7 +195,7 @@ def check_program(
         else bit_patterns(rows.astype(np.float32))
         for rows in (given, expected)
     ]
-    return _C_TEMPLATES.get_template(source).render(
+    return EXPORT_TEMPLATES.get_template(source).render(
         head=comment(remarks),
         count=len(given),
         inputs=given.shape[1],

@@ -161,6 +161,15 @@ def test_onnx_is_of_mlp_and_linear(small_run: Path, shared_mlp: Path, tmp_path: 
     assert not (tmp_path / "two").exists()
 
 
+def test_micropython_is_one_file_with_its_test(small_run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "board"
+    manifest = export_policy(small_run, out, ExportConfig(target="micropython"))
+    assert sorted(manifest["files"]) == ["main_test.py", "rolecast_policy.py"]
+    assert manifest["check"]["vectors_equal_to_float64"] == 800
+    assert check_export(out)["target"] == "micropython"
+    subprocess.run(["python3", "main_test.py"], cwd=out, check=True)
+
+
 def test_a_team_beyond_one_byte_is_refused(tmp_path: Path) -> None:
     spec = TaskSpec(id="crowd", agents=128, observation_size=3, action_size=1, horizon=5)
     policy = make_policy("linear", spec)
@@ -172,7 +181,7 @@ def test_a_team_beyond_one_byte_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_target_is_refused() -> None:
     with pytest.raises(
-        ConfigError, match=r"export\.target is 'rust'; expected one of c99, onnx, wasm"
+        ConfigError, match=r"export\.target is 'rust'; expected one of c99, onnx, micropython, wasm"
     ):
         ExportConfig(target="rust")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"export\.weights is 'int4'; expected one of float32"):

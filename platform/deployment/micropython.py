@@ -1,0 +1,78 @@
+"""Target `micropython`: one Python file, run here and compared with the policy in float64."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from rolecast.platform.deployment.compiler import has_program, run_program
+from rolecast.platform.deployment.manifest import BuiltExport
+from rolecast.policies.artefact import LoadedPolicy
+from rolecast.policies.export.micropython import (
+    PYTHON_FILE,
+    PYTHON_TEST_FILE,
+    clearly_decided,
+    python_check,
+    python_source,
+)
+from rolecast.policies.export.vectors import drawn_observations
+from rolecast.policies.hom.policy import HomPolicy
+from rolecast.policies.mlp import MlpPolicy
+
+FLOAT64_TOLERANCE: Final = 1e-6
+"""Largest difference of an action from that of the policy in float64."""
+
+PYTHON_VECTORS: Final = 800
+"""Vectors that are drawn for the check; those with one answer are compared."""
+
+_STORED_VECTORS: Final = 100
+
+MICROPYTHON_PROGRAM: Final = "micropython"
+
+
+def build_python(
+    trained: LoadedPolicy,
+    policy: HomPolicy | MlpPolicy,
+    remarks: Sequence[str | None],
+    scratch: Path,
+) -> BuiltExport:
+    """Return the files of target `micropython`.
+
+    They are run by this Python, and by the unix port of MicroPython where it is installed.
+
+    Args:
+        trained: the policy with its weights.
+        policy: it, of a kind that has a template.
+        remarks: lines for the comment on top of each file.
+        scratch: an empty folder.
+    Raises:
+        RunError: an action differs from the policy's by more than 1e-6.
+    """
+    text = "\n".join(line for line in remarks if line)
+    sizes = trained.task.agents, trained.task.observation_size
+    rng = np.random.default_rng(policy.space.size)
+    bound = float(policy.options["observation_clip"])
+    drawn = drawn_observations(PYTHON_VECTORS, *sizes, bound, rng).astype(np.float64)
+    observations = drawn[clearly_decided(policy, trained.weights, drawn)]
+    expected = policy.act(trained.weights[None], observations[None])[0]
+    source = python_source(policy, trained.weights, remarks=text)
+    interpreters = {"python": sys.executable}
+    if has_program(MICROPYTHON_PROGRAM):
+        interpreters[MICROPYTHON_PROGRAM] = MICROPYTHON_PROGRAM
+    (scratch / PYTHON_FILE).write_text(source, encoding="utf-8")
+    whole = python_check(observations, expected, remarks=text)
+    (scratch / PYTHON_TEST_FILE).write_text(whole, encoding="utf-8")
+    for program in interpreters.values():
+        run_program([program, PYTHON_TEST_FILE], scratch)
+    stored = python_check(observations[:_STORED_VECTORS], expected[:_STORED_VECTORS], remarks=text)
+    return BuiltExport(
+        files={PYTHON_FILE: source.encode(), PYTHON_TEST_FILE: stored.encode()},
+        check={
+            "interpreters": list(interpreters),
+            "vectors_equal_to_float64": len(observations),
+            "largest_difference_allowed": FLOAT64_TOLERANCE,
+            "vectors_stored": min(_STORED_VECTORS, len(observations)),
+        },
+    )
