@@ -25,7 +25,10 @@ MAX_LINES: Final = 332
 
 PLATFORM_ARROWS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
-        "cli": frozenset({"reports", "tuning", "search", "rollout", "optimizers", "deployment"}),
+        "cli": frozenset(
+            {"reports", "tuning", "search", "rollout", "optimizers", "deployment", "serving"}
+        ),
+        "serving": frozenset({"rollout", "actors"}),
         "deployment": frozenset({"rollout"}),
         "reports": frozenset({"tuning", "search", "rollout"}),
         "tuning": frozenset({"search", "rollout", "optimizers", "actors"}),

@@ -1,7 +1,7 @@
-"""`rolecast bench export`: what exported policies cost on emulated cores."""
+"""`rolecast bench export` and `serve`: what a policy costs where it is used."""
 
-from rolecast.benchmarks.options import Fresh, Out, Quick, folder_of, run_table
-from rolecast.platform.cli.output import Json
+from rolecast.benchmarks.options import Fresh, Out, Quick, folder_of, run_table, write_results
+from rolecast.platform.cli.output import Json, warn
 
 
 def device_costs(
@@ -15,3 +15,12 @@ def device_costs(
 
     runs, folder = device_runs(quick=quick), folder_of(out, quick=quick)
     run_table(DEVICE_TABLE, runs, None, folder, processes=1, json=json, fresh=fresh)
+
+
+def service_speed(*, quick: Quick = False, out: Out = None, json: Json = False) -> None:
+    """Measure requests a second and answering times of `rolecast serve` on loopback; a minute."""
+    from rolecast.benchmarks.speed.serving import measure_service, service_page
+
+    results = measure_service(quick=quick, note=warn)
+    folder = folder_of(out, quick=quick)
+    write_results(folder, "serve", results, service_page(results), json=json)

@@ -28,6 +28,7 @@ from rolecast.platform.cli import (
     report,
     resume,
     search,
+    serve,
     top,
 )
 
@@ -53,6 +54,7 @@ for name, command in (
     ("ablate", ablate.ablate),
     ("export", export.export),
     ("certify", certify.certify),
+    ("serve", serve.serve),
     ("render", render.render),
     ("report", report.report),
     ("demo", demo.demo),

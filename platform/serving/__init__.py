@@ -1,0 +1,1 @@
+"""The policy of a run as a service on Ray Serve."""

@@ -1,0 +1,79 @@
+"""`rolecast serve`: starts the application on this machine, or in a cluster, and ends it again."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from rolecast.core.errors import RequestError
+from rolecast.platform.actors.cluster import Cluster
+from rolecast.platform.serving.config import ServeConfig
+from rolecast.platform.serving.served_policy import ServedPolicy
+
+SERVE_PACKAGES: Final = ("fastapi", "starlette", "uvicorn")
+"""Part of Ray Serve, and absent where Ray is installed without it."""
+
+APPLICATION_NAME: Final = "rolecast"
+
+
+@contextmanager
+def serving(folder: str | Path, config: ServeConfig | None = None) -> Iterator[str]:
+    """Serve the policy of a run, or of an artefact, until the block ends.
+
+    Args:
+        folder: of the policy; a new policy in it is taken in place of the old one.
+        config: where.
+    Yields:
+        The URL.
+    Raises:
+        RequestError: no policy, Ray Serve is not installed or runs in the cluster already, or the
+            port is not free.
+        RunError: Ray cannot be started here.
+    """
+    config = config or ServeConfig()
+    missing = [name for name in SERVE_PACKAGES if find_spec(name) is None]
+    if missing:
+        raise RequestError(
+            f"package {missing[0]!r} is not installed; expected: pip install 'rolecast[serve]'"
+        )
+    ServedPolicy.load(folder, config.verify)  # a wrong folder is refused before Ray starts
+    port = _free_port(config)
+    cluster = Cluster(config.address, cpus=config.replicas + 1)
+    try:
+        from ray import serve
+        from ray.serve.config import HTTPOptions
+
+        from rolecast.platform.serving.application import build
+
+        if serve.status().proxies:
+            raise RequestError(
+                "Ray Serve runs in this cluster already; expected one without it, or: serve deploy"
+            )
+        serve.start(http_options=HTTPOptions(host=config.host, port=port))
+        args = {"folder": str(Path(folder).absolute())}
+        if config.verify is not None:
+            args["verify"] = str(config.verify.absolute())
+        application = build(args, replicas=config.replicas)
+        try:
+            serve.run(application, name=APPLICATION_NAME, route_prefix="/")
+            yield f"http://{config.host}:{port}"
+        finally:
+            serve.shutdown()  # type: ignore[no-untyped-call]
+    finally:
+        cluster.close()
+
+
+def _free_port(config: ServeConfig) -> int:
+    """Return the port, or a free one for 0; RequestError where it is in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((config.host, config.port))
+        except OSError as error:
+            raise RequestError(
+                f"port {config.port} of {config.host} cannot be used ({error.strerror}); expected "
+                "a free one: name another by --port"
+            ) from error
+        return int(probe.getsockname()[1])

@@ -1,0 +1,152 @@
+"""The service answers over HTTP, and takes a new policy without losing a request."""
+
+import http.client
+import json
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rolecast
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.envs.registry import make_task
+from rolecast.platform.serving.application import build, require_same_sizes
+from rolecast.platform.serving.config import ServeConfig
+from rolecast.platform.serving.run import serving
+from rolecast.platform.serving.served_policy import ServedPolicy, policy_version
+from rolecast.policies.artefact import save_policy
+from rolecast.policies.registry import make_policy
+
+OBSERVATIONS = np.random.default_rng(3).normal(size=(64, 3, 16))
+TAKEN_WITHIN_S = 30.0
+"""Seconds after which a new policy must have been taken."""
+
+
+@pytest.fixture(scope="module")
+def folder(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of an artefact, which tests may replace."""
+    return Path(shutil.copytree(small_run / "policy", tmp_path_factory.mktemp("serve") / "policy"))
+
+
+@pytest.fixture(scope="module")
+def port(ray_cluster: Any, folder: Path) -> Iterator[int]:
+    """Port of the service of that folder."""
+    with serving(folder, ServeConfig(port=0)) as url:
+        yield int(url.rpartition(":")[2])
+
+
+def ask(port: int, method: str, path: str, body: object = None) -> tuple[int, str]:
+    """Return the status and the text of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        text = body if isinstance(body, str | None) else json.dumps(body)
+        connection.request(method, path, text)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("given", [OBSERVATIONS[0], OBSERVATIONS], ids=["one", "batch"])
+def test_actions_are_those_of_the_policy(port: int, folder: Path, given: Any) -> None:
+    status, text = ask(port, "POST", "/act", {"observations": given.tolist()})
+    assert status == 200
+    found = np.array(json.loads(text)["actions"])
+    np.testing.assert_array_equal(found, rolecast.load_policy(folder).act(given))
+
+
+def test_a_wrong_shape_is_422_with_one_sentence(port: int) -> None:
+    status, text = ask(port, "POST", "/act", {"observations": [[1.0, 2.0]]})
+    assert status == 422
+    sentence = json.loads(text)["error"]
+    assert "have shape [1, 2]; expected numbers [3, 16]" in sentence
+    assert ask(port, "POST", "/act", "{")[0] == 422
+
+
+def test_the_service_tells_of_itself(port: int, folder: Path) -> None:
+    status, text = ask(port, "GET", "/health")
+    assert status == 200
+    told = {"status": "ok", "version": policy_version(folder), "refused_policy": None}
+    assert json.loads(text) == told
+    assert json.loads(ask(port, "GET", "/policy")[1])["task"] == "pred_prey_3"
+    metrics = ask(port, "GET", "/metrics")[1]
+    assert f'rolecast_serve_policy{{version="{policy_version(folder)}"}} 1.0' in metrics
+    assert 'rolecast_serve_requests_total{status="422"}' in metrics
+    assert ask(port, "GET", "/nothing")[0] == 404
+    assert ask(port, "GET", "/act")[0] == 405
+
+
+def test_a_new_policy_is_taken_under_load_without_a_lost_request(port: int, folder: Path) -> None:
+    """Four clients ask without a pause while the policy is replaced; each answer is checked.
+
+    Each is that of the version that it names, so no request met half of a policy.
+    """
+    task = make_task("pred_prey_3")
+    policy = make_policy("linear", task)
+    weights = policy.space.weights(np.random.default_rng(1).random(policy.space.dimension))
+    expected = {policy_version(folder): rolecast.load_policy(folder).act(OBSERVATIONS[0])}
+    answers: list[tuple[int, str]] = []
+    over = threading.Event()
+
+    def client() -> None:
+        while not over.is_set():
+            answers.append(ask(port, "POST", "/act", {"observations": OBSERVATIONS[0].tolist()}))
+
+    clients = [threading.Thread(target=client) for _ in range(4)]
+    for each in clients:
+        each.start()
+    try:
+        save_policy(folder, policy, weights, task.spec)
+        new = policy_version(folder)
+        expected[new] = rolecast.load_policy(folder).act(OBSERVATIONS[0])
+        deadline = time.monotonic() + TAKEN_WITHIN_S
+        while not any(new in text for _, text in answers[-4:]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.3)
+    finally:
+        over.set()
+        for each in clients:
+            each.join()
+        task.close()
+    assert {status for status, _ in answers} == {200}
+    versions = set()
+    for _, text in answers:
+        answer = json.loads(text)
+        versions.add(answer["version"])
+        np.testing.assert_array_equal(answer["actions"], expected[answer["version"]])
+    assert versions == set(expected)
+
+
+def test_a_damaged_policy_is_told_and_not_taken(port: int, folder: Path) -> None:
+    before = json.loads(ask(port, "GET", "/health")[1])["version"]
+    whole = (folder / "policy.json").read_text()
+    (folder / "policy.json").write_text("{}")
+    try:
+        deadline = time.monotonic() + TAKEN_WITHIN_S
+        told: dict[str, Any] = {}
+        while not told.get("refused_policy") and time.monotonic() < deadline:
+            time.sleep(0.1)
+            told = json.loads(ask(port, "GET", "/health")[1])
+    finally:
+        (folder / "policy.json").write_text(whole)
+    assert "names no schema" in told["refused_policy"]
+    assert told["version"] == before
+
+
+def test_a_policy_of_other_sizes_is_refused_by_naming_both(small_run: Path, tmp_path: Path) -> None:
+    task = make_task("drone_delivery_3")
+    policy = make_policy("linear", task)
+    save_policy(tmp_path / "other", policy, np.zeros(policy.space.size), task.spec)
+    task.close()
+    with pytest.raises(RequestError, match=r"of task 'drone_delivery_3'.*as of 'pred_prey_3'"):
+        require_same_sizes(ServedPolicy.load(small_run), ServedPolicy.load(tmp_path / "other"))
+
+
+def test_a_wrong_argument_of_a_config_file_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"args of the application is \['path'\]"):
+        build({"path": "x"})
