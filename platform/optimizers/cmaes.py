@@ -91,9 +91,15 @@ class Cmaes:
             "bounds": np.tile([0.0, 1.0], (dimension, 1)),
             "population_size": max(population, 4),
         }
-        if self._config.separable:
-            return SepCMA(**settings)
-        return CMA(**settings, lr_adapt=self._config.lr_adapt)
+        started = (
+            SepCMA(**settings)
+            if self._config.separable
+            else CMA(**settings, lr_adapt=self._config.lr_adapt)
+        )
+        # The library leaves its memory of past values as it was allocated, and we save it: what
+        # else this process had in memory would be on disk.
+        vars(started)["_funhist_values"][:] = 0.0
+        return started
 
     def _first_mean(self) -> Float:
         """Return the first mean: recombined from earlier evaluations, or the centre of the cube."""

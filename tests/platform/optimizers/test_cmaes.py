@@ -1,5 +1,7 @@
 """CMA-ES gets whole generations from the library's point of view, and whatever from ours."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from cmaes import CMA, SepCMA
@@ -86,3 +88,18 @@ def test_mirrored_candidates_are_pairs_on_common_episodes(separable: bool) -> No
         np.testing.assert_array_equal(optimizer.episode_rows(), [0, 0, 2, 2, 4, 4, 6, 6, 8])
         optimizer.tell(asked, -np.square(asked - 0.45).sum(1))
     np.testing.assert_allclose(optimizer.best(), 0.45, atol=0.02)
+
+
+@pytest.mark.parametrize("separable", [True, False])
+def test_no_memory_of_the_process_is_in_the_saved_state(
+    separable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library allocates past values by `np.empty`, whose content may be anything."""
+
+    def allocated(shape: int, **_: object) -> np.ndarray[Any, Any]:
+        return np.full(shape, 7.0)
+
+    monkeypatch.setattr(np, "empty", allocated)
+    optimizer = search(separable=separable, population=4)
+    optimizer.ask(4)
+    assert not optimizer.state_dict()["strategy"]["_funhist_values"].any()
