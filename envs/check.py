@@ -178,7 +178,11 @@ def _rewards(task: BatchedTask, first: _Trajectory) -> Check:
             f"is {first.earned[step, episode]}"
         )
         return Check(name="rewards", ok=False, detail=detail)
-    returns = first.earned.sum(axis=0)
+    with np.errstate(over="ignore"):
+        returns = first.earned.sum(axis=0)
+    if not np.isfinite(returns).all():
+        detail = "rewards are finite and their sum over an episode is not; expected finite returns"
+        return Check(name="rewards", ok=False, detail=detail)
     earned = f"random actions earn {returns.mean():.6g} in {len(CHECK_SEEDS)} episodes"
     detail = f"rewards are finite; {earned}"
     return Check(name="rewards", ok=True, detail=detail)

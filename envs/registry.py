@@ -238,7 +238,7 @@ def _made(factory: Factory, options: Mapping[str, Any], task_id: str) -> Any:
         return factory(**options)
     except RequestError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = (str(error).strip().splitlines() or ["no message"])[0]
         raise RequestError(
             f"task {task_id!r} cannot be made: {type(error).__name__} ({what})"

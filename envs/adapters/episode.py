@@ -188,12 +188,18 @@ def as_team(env: object, task_id: str) -> TeamEnvironment:
     """Return an environment as a team.
 
     Raises:
-        RequestError: it is neither a `gymnasium.Env` nor a `ParallelEnv`.
+        RequestError: it is neither a `gymnasium.Env` nor a `ParallelEnv`, or has no spaces.
     """
-    if isinstance(env, gymnasium.Env):
-        return GymnasiumTeam(env)
-    if isinstance(env, ParallelEnv) or hasattr(env, "possible_agents"):
-        return ParallelTeam(env)
+    try:
+        if isinstance(env, gymnasium.Env):
+            return GymnasiumTeam(env)
+        if isinstance(env, ParallelEnv) or hasattr(env, "possible_agents"):
+            return ParallelTeam(env)
+    except Exception as error:
+        what = (str(error).strip().splitlines() or ["no message"])[0]
+        raise RequestError(
+            f"task {task_id!r} has spaces that cannot be read: {type(error).__name__} ({what})"
+        ) from error
     raise RequestError(
         f"task {task_id!r} made a {type(env).__name__}; "
         "expected a gymnasium.Env, a pettingzoo ParallelEnv or a batched task"

@@ -80,8 +80,14 @@ def _imported(name: str, task_id: str) -> ModuleType:
         sys.path.append(here)
     try:
         return import_module(name)
-    except ImportError as error:
+    except (ImportError, ValueError) as error:
         raise RequestError(
             f"task {task_id!r} cannot be imported ({error}); expected an installed module "
             "or one in the working directory"
+        ) from error
+    except (Exception, SystemExit) as error:
+        what = " ".join(str(error).split()) or "no message"
+        raise RequestError(
+            f"task {task_id!r} cannot be imported: its module raises {type(error).__name__} "
+            f"({what})"
         ) from error

@@ -1,5 +1,6 @@
 """Environment of a user as a batched task: one environment object per parallel episode."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -23,6 +24,10 @@ TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
 
 ADAPTER_OPTIONS: Final = ("horizon", "team_reward")
 """Options of the adapter; all others go to the environment."""
+
+
+TASK_LOGGER: Final = logging.getLogger("rolecast.envs")
+"""Says what happens to environments beside their episodes; by default on stderr."""
 
 
 class AdaptedTask:
@@ -191,9 +196,16 @@ class AdaptedTask:
         return picture
 
     def close(self) -> None:
-        """Close all environments; the task cannot be used after it."""
+        """Close all environments; the task cannot be used after it.
+
+        One that raises as it closes has no effect on what was computed: a warning says so.
+        """
         for team in self._teams:
-            team.close()
+            try:
+                team.close()
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing depends on it any more
+                what = f"{type(error).__name__} ({_first_line(error)})"
+                TASK_LOGGER.warning("task %r raised %s as it was closed", self._id, what)
 
     def _begin(self, seeds: Seeds) -> None:
         """Allocate B episodes, none of them live."""
@@ -222,10 +234,9 @@ class AdaptedTask:
         """Call an environment of a user; an error names the episode."""
         try:
             return call(argument)
-        except Exception as error:
-            what = (str(error).strip().splitlines() or ["no message"])[0]
+        except (Exception, SystemExit) as error:  # sys.exit would end the search as if it were done
             raise RunError(
-                f"task {self._id!r} raised {type(error).__name__} ({what}) "
+                f"task {self._id!r} raised {type(error).__name__} ({_first_line(error)}) "
                 f"in {self._where(episode)}; expected none"
             ) from error
 
@@ -237,6 +248,12 @@ class AdaptedTask:
         rows = self._observations[episode]
         rows[:] = 0.0
         shown = live or moment.observations.keys()
+        unseen = sorted(live - moment.observations.keys())
+        if unseen:
+            raise RunError(
+                f"task {self._id!r} showed nothing to {unseen[0]!r} in {self._where(episode)}; "
+                "expected an observation of every live agent"
+            )
         for index, (agent, view) in enumerate(zip(self._agents, self._views, strict=True)):
             if agent in shown and agent in moment.observations:
                 rows[index, : view.size] = self._encoded(episode, agent, moment, view.encode)
@@ -253,7 +270,13 @@ class AdaptedTask:
         self, episode: int, agent: str, moment: Moment, encode: Callable[[Any], Float]
     ) -> Float:
         """Return one agent's flat observation; RunError where its size is not that of the space."""
-        numbers = encode(moment.observations[agent])
+        try:
+            numbers = encode(moment.observations[agent])
+        except Exception as error:
+            raise RunError(
+                f"task {self._id!r} showed what is not in the observation space of {agent!r} "
+                f"in {self._where(episode)}: {type(error).__name__} ({_first_line(error)})"
+            ) from error
         size = self._views[self._agents.index(agent)].size
         if numbers.shape != (size,):
             raise RunError(
@@ -273,6 +296,10 @@ def folded_seed(seed: int) -> int:
     if seed < 2**31:
         return seed
     return int(episode_keys(np.array([seed], dtype=np.uint64))[0][0]) % 2**31
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or ["no message"])[0]
 
 
 def _all_equal(team: TeamEnvironment) -> bool:

@@ -34,6 +34,7 @@ class Suspect(gymnasium.Env[Any, Any]):
             raise RuntimeError("out of fuel")
         reward = np.inf if self.habit == "infinite" and self.steps == 4 else float(action[0])
         reward = 1.0 if self.habit == "steady" else reward
+        reward = 1e308 if self.habit == "huge" else reward
         shown = float(self.number) if self.habit == "numbered" else float(self.steps)
         return np.array([shown]), reward, False, False, {}
 
@@ -82,6 +83,7 @@ def test_good_tasks_pass(task: str) -> None:
     [
         ("unseeded", ["seeding", "batch"], "different trajectories"),
         ("infinite", ["rewards"], "reward of step 4 in the episode of seed 11 is inf"),
+        ("huge", ["rewards"], "their sum over an episode is not"),
         ("numbered", ["batch"], "alone and beside others"),
         ("raises", ["run"], "raised RuntimeError (out of fuel) in step 1"),
     ],

@@ -32,6 +32,29 @@ def test_a_source_that_does_not_exist_is_refused_in_one_sentence(
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import sys; sys.exit(0)", "its module raises SystemExit (0)"),
+        ("1 / 0", "its module raises ZeroDivisionError (division by zero)"),
+        ("import nowhere_at_all", "cannot be imported (No module named 'nowhere_at_all')"),
+        ("def make(): raise SystemExit(0)", "cannot be made: SystemExit (0)"),
+    ],
+)
+def test_a_module_that_fails_on_import_is_named(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "failing_env.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "failing_env", raising=False)
+    with pytest.raises(RequestError) as refused:
+        make_task("python:failing_env:make")
+    sys.modules.pop("failing_env", None)
+    assert "'python:failing_env:make'" in str(refused.value)
+    assert message in str(refused.value)
+
+
 def test_a_factory_in_the_working_directory_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

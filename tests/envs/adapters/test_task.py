@@ -1,3 +1,4 @@
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -72,9 +73,15 @@ class Faulty(gymnasium.Env[Any, Any]):
         if self.steps == 3:
             if self.fault == "raise":
                 raise ZeroDivisionError("first line\nsecond line")
+            if self.fault == "exit":
+                sys.exit(0)
             seen = {"nan": np.full(2, np.nan), "shape": np.zeros(3)}.get(self.fault, seen)
             reward = np.nan if self.fault == "reward" else reward
         return seen, reward, False, False, {}
+
+    def close(self) -> None:
+        if self.fault == "close":
+            raise OSError("gone already")
 
 
 def test_a_gymnasium_environment_gives_its_own_trajectory() -> None:
@@ -160,6 +167,7 @@ def test_an_agent_that_has_left_counts_nothing() -> None:
     ("fault", "message"),
     [
         ("raise", r"raised ZeroDivisionError \(first line\) in step 3 of the episode of seed 9"),
+        ("exit", r"raised SystemExit \(0\) in step 3 of the episode of seed 9"),
         ("reset", r"raised ValueError \(no start\) in the reset of the episode of seed 9"),
         ("nan", "showed NaN or infinity in step 3 of the episode of seed 9"),
         ("shape", "showed 3 numbers to 'agent' in step 3 of the episode of seed 9; expected 2"),
@@ -173,6 +181,44 @@ def test_a_fault_of_the_environment_is_named_with_seed_and_step(fault: str, mess
             task.step(np.zeros((1, 1, 1)))
     assert "\n" not in str(failed.value)
     assert "Faulty?fault=" in str(failed.value)
+
+
+def test_an_environment_that_cannot_be_closed_costs_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    task = make_task(Faulty, fault="close", horizon=5)
+    task.reset(np.array([9], dtype=np.uint64))
+    task.close()
+    assert "raised OSError (gone already) as it was closed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("shown", "message"),
+    [
+        ({"tall": np.zeros(3)}, "showed nothing to 'small' in step 1 of the episode of seed 0"),
+        (
+            {"tall": np.zeros(3), "small": "dark"},
+            "showed what is not in the observation space of 'small' in step 1",
+        ),
+    ],
+)
+def test_what_an_environment_fails_to_show_is_named(
+    shown: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = Unequal()
+    task = make_task(lambda: env)
+    task.reset(np.zeros(1, dtype=np.uint64))
+    monkeypatch.setattr(env, "look", lambda: shown)
+    with pytest.raises(RunError, match=message):
+        task.step(np.zeros((1, 2, 4)))
+
+
+def test_an_environment_without_spaces_is_refused() -> None:
+    class Bare(gymnasium.Env[Any, Any]):
+        """Has no spaces at all."""
+
+    with pytest.raises(RequestError, match="has spaces that cannot be read: AttributeError"):
+        make_task(Bare)
 
 
 def test_a_reward_that_is_not_finite_is_passed_on() -> None:
