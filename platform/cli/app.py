@@ -1,7 +1,7 @@
 """The console entry: names the commands, and turns failures into one sentence and an exit code.
 
 Exit codes: 0 done, 1 the run failed (what it had computed is kept), 2 the request was wrong,
-130 Ctrl-C.
+130 Ctrl-C, 143 SIGTERM (both keep every whole batch).
 The command files import what computes only when they run, so that help is quick.
 """
 
@@ -14,6 +14,7 @@ import typer
 
 import rolecast
 from rolecast.core.errors import RequestError
+from rolecast.core.signals import terminable
 from rolecast.platform.cli import (
     ablate,
     catalogue,
@@ -31,9 +32,13 @@ from rolecast.platform.cli import (
     serve,
     top,
 )
+from rolecast.platform.cli.guard import guarded
 
 BENCH_MODULE: Final = "rolecast.benchmarks.app"
 """Module of `rolecast bench`; above this room, so it is found by name."""
+
+TERMINATED_CODE: Final = 143
+"""Exit code after SIGTERM, by the convention of shells."""
 
 app = typer.Typer(
     name="rolecast",
@@ -63,7 +68,7 @@ for name, command in (
     ("optimizers", catalogue.optimizers),
     ("check-task", check_task.check_task),
 ):
-    app.command(name)(command)
+    app.command(name)(guarded(command))
 app.add_typer(import_module(BENCH_MODULE).app, name="bench")
 
 
@@ -93,8 +98,15 @@ def main(argv: list[str] | None = None) -> int:
     """
     words = sys.argv[1:] if argv is None else argv
     debug = "--debug" in words
+    with terminable() as received:
+        code = _run([word for word in words if word != "--debug"], debug=debug)
+    return TERMINATED_CODE if received else code
+
+
+def _run(words: list[str], *, debug: bool) -> int:
+    """Run a command line; return its exit code."""
     try:
-        app([word for word in words if word != "--debug"], prog_name="rolecast")
+        app(words, prog_name="rolecast")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except Exception as error:  # noqa: BLE001 - the outermost line: every failure becomes a sentence

@@ -7,12 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
+from rolecast.platform.cli.guard import AnswerStream
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on one line; NaN and infinity are refused."""
-    typer.echo(json.dumps(value, allow_nan=False, default=str))
+    text = json.dumps(value, allow_nan=False, default=str)
+    if isinstance(sys.stdout, AnswerStream):
+        sys.stdout.answer(text)
+    else:
+        typer.echo(text)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

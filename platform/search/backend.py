@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
@@ -176,14 +177,15 @@ class _Growing:
 
 
 def _ray_backend(plan: Plan, workers: int | None, **options: Any) -> Backend:
-    backend: Backend = import_module(RAY_BACKEND).RayBackend(
-        plan.source,
-        plan.config.task_options,
-        plan.policy,
-        workers=workers,
-        address=plan.config.address,
-        **options,
-    )
+    with signals_given_back():
+        backend: Backend = import_module(RAY_BACKEND).RayBackend(
+            plan.source,
+            plan.config.task_options,
+            plan.policy,
+            workers=workers,
+            address=plan.config.address,
+            **options,
+        )
     return backend
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.locks import try_lock
+from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
 from rolecast.platform.search.plan import make_plan, versions
@@ -188,13 +189,14 @@ def _run(
     progress: ComparisonProgress,
 ) -> ComparisonResult:
     """Run what is left to run."""
-    # Ray is loaded only where it is used.
-    from rolecast.platform.actors.cluster import Cluster, require_gpu
-    from rolecast.platform.tuning.resources import method_device
-    from rolecast.platform.tuning.tuner import run_trials
-
     cores = available_cores() if workers is None else workers * (1 + experiment.workers)
-    cluster = Cluster(address, cores)
+    with signals_given_back():
+        # Ray is loaded only where it is used.
+        from rolecast.platform.actors.cluster import Cluster, require_gpu
+        from rolecast.platform.tuning.resources import method_device
+        from rolecast.platform.tuning.tuner import run_trials
+
+        cluster = Cluster(address, cores)
     try:
         devices = {method.label: method_device(method) for method in experiment.methods}
         for device in devices.values():

@@ -2,8 +2,6 @@
 
 import logging
 import shutil
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
@@ -12,6 +10,7 @@ from typing import Any
 
 from ray import tune
 
+from rolecast.core.signals import signals_given_back
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.failures import FailureNotes
@@ -65,24 +64,6 @@ def run_trials(
     )
     with _quiet(), signals_given_back():
         tuner.fit()
-
-
-@contextmanager
-def signals_given_back() -> Iterator[None]:
-    """Put back the handlers that Tune replaces and, when no signal came, leaves replaced.
-
-    The first Ctrl-C after a Tune experiment would otherwise do nothing in the process that ran it.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # where Tune replaces none
-        return
-    taken = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGUSR1)}
-    try:
-        yield
-    finally:
-        for number, handler in taken.items():
-            if handler is not None:  # None is one that was not set from Python
-                signal.signal(number, handler)
 
 
 @contextmanager

@@ -227,8 +227,12 @@ def test_a_demo_is_found_again_and_not_searched_again(
     assert "env_steps 20000; expected 30000" in other.stderr
 
 
-def test_ctrl_c_ends_with_130_and_the_way_to_resume(
-    tmp_path: Path, await_batch: Callable[[Path, Callable[[], bool]], bool]
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_with_its_code_and_the_way_to_resume(
+    sent: signal.Signals,
+    code: int,
+    tmp_path: Path,
+    await_batch: Callable[[Path, Callable[[], bool]], bool],
 ) -> None:
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rolecast.platform.cli.app", "search", "pred_prey_3"]
@@ -241,9 +245,9 @@ def test_ctrl_c_ends_with_130_and_the_way_to_resume(
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     assert await_batch(out, lambda: process.poll() is not None)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert stdout == ""
     assert f"go on with: rolecast resume {out}" in stderr
     assert "Traceback" not in stderr
