@@ -8,7 +8,10 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from rolecast.core.seals import BLANK_SEAL, seal, seal_holds
+
 _SKELETON_KEY: Final = "skeleton"
+_SEAL_KEY: Final = "seal"
 _ARRAY_KEY: Final = "__array__"
 _TUPLE_KEY: Final = "__tuple__"
 
@@ -25,18 +28,33 @@ def to_bytes(state: Mapping[str, Any]) -> bytes:
     return encoded
 
 
+def to_sealed_bytes(state: Mapping[str, Any]) -> bytes:
+    """Encode as `to_bytes`, with a seal over all bytes."""
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    skeleton = json.dumps(_strip(state, arrays))
+    return seal(
+        save(arrays, metadata={_SKELETON_KEY: skeleton, _SEAL_KEY: BLANK_SEAL}), in_head=True
+    )
+
+
 def from_bytes(data: bytes) -> dict[str, Any]:
-    """Decode what `to_bytes` gave.
+    """Decode what `to_bytes` or `to_sealed_bytes` gave.
 
     Raises:
         ValueError: the bytes are something else, or damaged.
     """
+    if seal_holds(data) is False:
+        raise ValueError("its seal is wrong")
     try:
         arrays = load(data)
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        if _SEAL_KEY in header["__metadata__"] and not seal_holds(data):
+            raise ValueError("its seal has lost its name")  # noqa: TRY301 - as all damage
         state: dict[str, Any] = _fill(json.loads(header["__metadata__"][_SKELETON_KEY]), arrays)
-    except (SafetensorError, KeyError, json.JSONDecodeError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"not a saved state: {error}") from error
+    if not isinstance(state, dict):
+        raise ValueError("not a saved state: expected a mapping")  # noqa: TRY004 - of the bytes
     return state
 
 

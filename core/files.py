@@ -3,22 +3,82 @@
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Never, TypeVar
 
-from rolecast.core.errors import RequestError
+from rolecast.core.disk import LOCAL_DISK, Disk
+from rolecast.core.errors import RequestError, RunError
+from rolecast.core.seals import BLANK_SEAL, seal, seal_holds
+
+Stored = TypeVar("Stored")
+
+SEAL_KEY: Final = "seal"
+"""Last key of a sealed JSON file."""
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Put data at path in one step, and on the disk before that."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_bytes(path: Path, data: bytes, *, disk: Disk = LOCAL_DISK, durable: bool = True) -> None:
+    """Put data at path in one step.
+
+    Args:
+        path: its folder is made where it is missing.
+        data: the whole content.
+        disk: on which.
+        durable: whether it is to survive a power cut that follows.
+    Raises:
+        RunError: the disk is full, or the path cannot be written.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with beside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    try:
+        disk.make_folder(path.parent)
+        disk.create(beside, data)
+        if durable:
+            disk.sync(beside)
+        disk.rename(beside, path)
+        if durable:
+            disk.sync_folder(path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: Path, error: OSError) -> RunError:
+    """Return the error of a path that cannot be written, with what to do."""
+    reason = error.strerror or type(error).__name__
+    return RunError(
+        f"{path} cannot be written ({reason}); make room or mend it, then go on by: rolecast "
+        "resume DIR"
+    )
+
+
+def read_bytes(path: Path, *, disk: Disk = LOCAL_DISK) -> bytes:
+    """Return the content of a plain file.
+
+    Raises:
+        RequestError: it is missing, is no plain file, or cannot be read.
+    """
+    try:
+        return disk.read(path)
+    except FileNotFoundError:
+        raise RequestError(f"{path} does not exist; expected the folder of a run") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise RequestError(f"{path} cannot be read: {reason}") from error
+
+
+def is_file(path: Path, *, disk: Disk = LOCAL_DISK) -> bool:
+    """Return whether a plain file is there.
+
+    Raises:
+        RequestError: something else is there, such as a folder or a pipe.
+    """
+    try:
+        if disk.is_file(path):
+            return True
+    except OSError as error:
+        raise RequestError(f"{path} cannot be read: {error.strerror}") from error
+    if path.name in disk.names(path.parent):
+        raise RequestError(f"{path} is no plain file; expected a file of a run")
+    return False
 
 
 def write_all(files: Mapping[Path, bytes]) -> list[Path]:
@@ -30,26 +90,76 @@ def write_all(files: Mapping[Path, bytes]) -> list[Path]:
 
 def write_json(path: Path, value: Any) -> None:
     """Put a JSON value at path in one step; infinities and NaN are refused."""
-    write_bytes(path, (json.dumps(value, indent=2, allow_nan=False) + "\n").encode())
+    write_bytes(path, _json_bytes(value))
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the JSON object at path.
+def write_sealed_json(
+    path: Path, value: Mapping[str, Any], *, disk: Disk = LOCAL_DISK, durable: bool = True
+) -> None:
+    """Put a JSON object at path in one step, with a seal as its last key."""
+    write_bytes(path, sealed_json(value), disk=disk, durable=durable)
+
+
+def sealed_json(value: Mapping[str, Any]) -> bytes:
+    """Return a JSON object as text, with a seal as its last key."""
+    return seal(_json_bytes({**value, SEAL_KEY: BLANK_SEAL}))
+
+
+def read_json(path: Path, *, disk: Disk = LOCAL_DISK) -> dict[str, Any]:
+    """Return the JSON object at path, without its seal.
+
+    A sealed file that a person or a program has written anew is read as it is: its text is then
+    laid out in another way, which no damage does.
 
     Raises:
-        RequestError: the file is missing, or is no JSON object.
+        RequestError: the file is missing, is no JSON object, or is not what was sealed.
     """
+    content = read_bytes(path, disk=disk)
     try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise RequestError(f"{path} does not exist; expected the folder of a run") from None
-    except ValueError as error:
-        raise RequestError(f"{path} is damaged: {error}") from error
+        value = json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        reason = "too deep" if isinstance(error, RecursionError) else str(error)
+        raise RequestError(f"{path} is damaged: it is not JSON ({reason})") from error
     if not isinstance(value, dict):
         raise RequestError(f"{path} is damaged: expected a JSON object")
+    sealed = SEAL_KEY in value or seal_holds(content) is not None
+    if sealed and _laid_out_here(content) and not seal_holds(content):
+        raise RequestError(
+            f"{path} is damaged: its seal is wrong; if you have changed it by hand, remove its "
+            f"key {SEAL_KEY!r}"
+        )
+    value.pop(SEAL_KEY, None)
     return value
+
+
+def parsed(path: Path, build: Callable[[], Stored]) -> Stored:
+    """Return what is built from the content of a file.
+
+    Raises:
+        RequestError: a field is missing or of another kind.
+    """
+    try:
+        return build()
+    except RequestError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise RequestError(f"{path} is damaged: a field is missing or wrong ({what})") from error
 
 
 def file_name(words: str) -> str:
     """Return words as the name of a file or folder: what is special in a path or shell is `_`."""
     return re.sub(r"[^A-Za-z0-9_.=+-]+", "_", words)
+
+
+def _json_bytes(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def _laid_out_here(content: bytes) -> bool:
+    """Return whether a JSON object begins and ends as `_json_bytes` writes one."""
+    return content.startswith(b'{\n  "') and content.endswith(b"\n}\n")
+
+
+def _refuse_constant(name: str) -> Never:
+    raise ValueError(f"{name} is no number of JSON")

@@ -4,8 +4,10 @@ import fcntl
 from pathlib import Path
 from typing import IO
 
+from rolecast.core.disk import LOCAL_DISK, Disk
 
-def try_lock(path: Path) -> IO[bytes] | None:
+
+def try_lock(path: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
     """Lock a file, which is made where it is missing, until the file returned is closed.
 
     Returns:
@@ -13,13 +15,7 @@ def try_lock(path: Path) -> IO[bytes] | None:
     Raises:
         OSError: the file cannot be written.
     """
-    file = path.open("wb")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    return file
+    return disk.lock(path)
 
 
 def is_locked(path: Path) -> bool:

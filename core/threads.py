@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Final
 
 from threadpoolctl import ThreadpoolController
@@ -28,7 +29,7 @@ class OneThread:
     def __call__(self) -> Iterator[None]:
         """Compute with one thread inside."""
         if self._controller is None or self._modules != len(sys.modules):
-            self._controller = ThreadpoolController()
+            self._controller = _thread_pools(len(sys.modules))
             self._modules = len(sys.modules)
         torch, before = sys.modules.get("torch"), os.environ.get(THREADS_VARIABLE)
         threads = torch.get_num_threads() if torch else 1
@@ -45,6 +46,13 @@ class OneThread:
                     del os.environ[THREADS_VARIABLE]
                 else:
                     os.environ[THREADS_VARIABLE] = before
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(modules: int) -> ThreadpoolController:
+    """Return the thread pools of this process, as they are with so many modules loaded."""
+    del modules
+    return ThreadpoolController()
 
 
 def available_cores() -> int:

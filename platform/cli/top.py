@@ -60,15 +60,22 @@ def _read(folder: Path) -> tuple[dict[str, Any], bool]:
     Raises:
         RequestError: no search has written one there.
     """
-    from rolecast.core.files import read_json
+    from dataclasses import fields
+
+    from rolecast.core.files import is_file, read_json
+    from rolecast.platform.search.progress import ProgressSnapshot
     from rolecast.platform.search.run_folder import RunFolder
 
     run = RunFolder(folder)
-    if not run.status_file.is_file():
+    if not is_file(run.status_file):
         raise RequestError(
             f"no search has told where it stands in {str(folder)!r}; expected the folder of a "
             "search after its first batch"
         )
     status: dict[str, Any] = read_json(run.status_file)
+    known = {each.name for each in fields(ProgressSnapshot)} | {"time"}
+    if set(status) != known or not isinstance(status["time"], int | float):
+        raise RequestError(f"{run.status_file} is damaged: its fields are not those of a search")
     summary = run.read_summary()
-    return status, summary is not None and summary["policy_evaluations"] == status["evaluations"]
+    done = summary is not None and summary.get("policy_evaluations") == status["evaluations"]
+    return status, done

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import beta, norm
 
 from rolecast.core.errors import ConfigError
-from rolecast.core.files import read_json, write_json
+from rolecast.core.files import read_json, write_sealed_json
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.trust import make_stored_task
@@ -118,7 +118,7 @@ def certify(
     )
     stored = read_json(place / POLICY_FILE)
     stored["extra"] = {**stored.get("extra", {}), CERTIFICATE_KEY: asdict(certificate)}
-    write_json(place / POLICY_FILE, stored)
+    write_sealed_json(place / POLICY_FILE, stored)
     if sign is not None:
         sign_file(place / POLICY_FILE, sign)
     return certificate

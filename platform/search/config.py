@@ -98,6 +98,13 @@ class SearchConfig:
         for name in ("task", "policy", "optimizer"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise ConfigError(f"SearchConfig.{name}", getattr(self, name), "a name")
+        for name in ("task_options", "policy_options", "optimizer_settings"):
+            value = getattr(self, name)
+            if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+                raise ConfigError(f"SearchConfig.{name}", value, "a mapping of names to values")
+        for name in ("out", "address"):
+            if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
+                raise ConfigError(f"SearchConfig.{name}", getattr(self, name), "text")
         share = self.confirm_share
         if not isinstance(share, int | float) or not 0.0 <= share <= 0.5:
             raise ConfigError("SearchConfig.confirm_share", share, "a number in [0, 0.5]")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import RequestError
+from rolecast.core.files import SEAL_KEY, read_bytes
+from rolecast.core.seals import BLANK_SEAL, seal, seal_holds
 from rolecast.core.types import Float
 from rolecast.platform.search.budget import Spent
 from rolecast.policies.normalisation import ObservationStatistics
@@ -196,13 +200,36 @@ def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
     )
 
 
+def stored_batches(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
+    """Return the batches of tables that were read, of which incumbents may know one more.
+
+    Raises:
+        RequestError: the tables contradict each other, or a column is missing or of another kind.
+    """
+    try:
+        whole = history["batch"].to_numpy()
+        last = int(whole[-1]) if len(whole) else -1
+        known = incumbents["batch"].to_numpy() <= last
+        return batches_of(history, incumbents.filter(pa.array(known)))
+    except RequestError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, pa.ArrowException) as e:
+        raise RequestError(
+            "history.parquet or incumbents.parquet is damaged: a column is missing or of another "
+            f"kind ({_first_line(e)})"
+        ) from e
+
+
 def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
     """Undo `history_table` and `incumbents_table`.
 
     Raises:
         RequestError: the tables contradict each other.
     """
-    rows = {name: history[name].to_numpy() for name in ("batch", "env_steps", "wall_time_s")}
+    names = ("batch", "evaluation", "env_steps", "wall_time_s")
+    rows = {name: history[name].to_numpy() for name in names}
+    if not np.array_equal(rows["evaluation"], np.arange(len(history))):
+        raise RequestError("history.parquet is damaged: its evaluations are not numbered from 0")
     marks = incumbents.to_pydict()
     starts = np.searchsorted(rows["batch"], marks["batch"])
     parts = [slice(int(a), int(b)) for a, b in zip(starts, marks["evaluation"], strict=True)]
@@ -246,11 +273,33 @@ def _statistics(marks: Mapping[str, Any], row: int) -> ObservationStatistics | N
 
 
 def table_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
-    """Encode a table as parquet, with text beside it."""
+    """Encode a table as parquet, with text and a seal beside it."""
     sink = BytesIO()
-    named = {**(table.schema.metadata or {}), **metadata}
+    named = {**(table.schema.metadata or {}), **metadata, SEAL_KEY: BLANK_SEAL}
     pq.write_table(table.replace_schema_metadata(named), sink, compression="zstd")
-    return sink.getvalue()
+    return seal(sink.getvalue())
+
+
+def read_table(path: Path, *, disk: Disk = LOCAL_DISK) -> pa.Table:
+    """Return a parquet table.
+
+    Raises:
+        RequestError: the file is missing, is no parquet, or is not what was sealed.
+    """
+    content = read_bytes(path, disk=disk)
+    if seal_holds(content) is False:
+        raise RequestError(f"{path} is damaged: its seal is wrong")
+    try:
+        table = pq.read_table(BytesIO(content), use_threads=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise RequestError(f"{path} is damaged: it is no table ({_first_line(error)})") from error
+    if SEAL_KEY.encode() in (table.schema.metadata or {}) and not seal_holds(content):
+        raise RequestError(f"{path} is damaged: its seal has lost its name")
+    return table
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _numbers(batches: Sequence[Batch]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:

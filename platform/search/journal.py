@@ -1,62 +1,137 @@
 """The batches since the last checkpoint, in one file that only grows.
 
 A process killed in the middle of a write leaves the beginning of a record, which is dropped when
-the journal is read; a record that is whole but wrong is damage, and is refused.
+the journal is read; a record that is whole but wrong is damage, and is refused. Records are made
+durable as they come, or about once a second where they come faster: a power cut, unlike a kill,
+loses at most the batches of the last `SYNC_INTERVAL_S`.
 """
 
 import struct
+import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError
-from rolecast.core.files import write_bytes
+from rolecast.core.files import is_file, read_bytes, unwritable, write_bytes
 from rolecast.platform.search.history import Batch
 
-_RECORD_HEADER: Final = struct.Struct("<QI")
-"""Length and CRC-32 of the record that follows."""
+RECORD_MAGIC: Final = b"rcj2"
+"""Beginning of a record; those of older releases have none."""
+
+SYNC_INTERVAL_S: Final = 1.0
+"""Longest time for which batches are not durable while others follow."""
+
+LARGEST_RECORD: Final = 1 << 32
+"""Bytes; a longer record of an older release is damage."""
+
+_RECORD_HEADER: Final = struct.Struct("<4sQI")
+"""Magic, length and CRC-32 of the record that follows."""
+
+_HEADER_CHECK: Final = struct.Struct("<I")
+"""CRC-32 of the header, after it: a damaged length is no record that was cut off."""
+
+_OLD_HEADER: Final = struct.Struct("<QI")
+"""Length and CRC-32."""
 
 
-def append(path: Path, batch: Batch) -> None:
-    """Add one batch at the end."""
-    data = batch.to_bytes()
-    with path.open("ab") as file:
-        file.write(_RECORD_HEADER.pack(len(data), zlib.crc32(data)) + data)
+class Journal:
+    """The journal of one run, for the process that writes it."""
+
+    def __init__(
+        self, path: Path, *, disk: Disk = LOCAL_DISK, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._path, self._disk, self._clock = path, disk, clock
+        self._synced = float("-inf")
+        self._named = False
+
+    def append(self, batch: Batch) -> None:
+        """Add one batch at the end.
+
+        Raises:
+            RunError: the disk is full, or the file cannot be written.
+        """
+        data = batch.to_bytes()
+        header = _RECORD_HEADER.pack(RECORD_MAGIC, len(data), zlib.crc32(data))
+        try:
+            self._disk.append(self._path, header + _HEADER_CHECK.pack(zlib.crc32(header)) + data)
+            if self._clock() - self._synced >= SYNC_INTERVAL_S:
+                self._disk.sync(self._path)
+                if not self._named:
+                    self._disk.sync_folder(self._path.parent)
+                    self._named = True
+                self._synced = self._clock()
+        except OSError as error:
+            raise unwritable(self._path, error) from error
+
+    def clear(self) -> None:
+        """Forget all batches, in one step."""
+        write_bytes(self._path, b"", disk=self._disk)
+
+    def repair(self) -> None:
+        """Cut off the beginning of a record that a killed process left, so others can follow."""
+        length = _records(self._path, self._disk)[1]
+        if is_file(self._path, disk=self._disk):
+            content = read_bytes(self._path, disk=self._disk)
+            if len(content) != length:
+                write_bytes(self._path, content[:length], disk=self._disk)
 
 
-def clear(path: Path) -> None:
-    """Forget all batches, in one step."""
-    write_bytes(path, b"")
-
-
-def read(path: Path) -> list[Batch]:
+def read(path: Path, *, disk: Disk = LOCAL_DISK) -> list[Batch]:
     """Return the batches, without one that was being written when its process died.
 
     Raises:
         RequestError: a whole record has other bytes than were written.
     """
-    return [Batch.from_bytes(data) for data in _records(path)[0]]
+    try:
+        return [Batch.from_bytes(data) for data in _records(path, disk)[0]]
+    except (ValueError, TypeError, KeyError) as error:
+        if isinstance(error, RequestError):
+            raise
+        raise RequestError(f"{path} is damaged: a record is no batch ({error})") from error
 
 
-def repair(path: Path) -> None:
-    """Cut off the beginning of a record that a killed process left, so that others can follow."""
-    length = _records(path)[1]
-    if path.is_file() and path.stat().st_size != length:
-        write_bytes(path, path.read_bytes()[:length])
-
-
-def _records(path: Path) -> tuple[list[bytes], int]:
+def _records(path: Path, disk: Disk) -> tuple[list[bytes], int]:
     """Return the whole records, and the length of the file up to the end of the last."""
-    content = path.read_bytes() if path.is_file() else b""
+    content = read_bytes(path, disk=disk) if is_file(path, disk=disk) else b""
     records: list[bytes] = []
     at = 0
-    while at + _RECORD_HEADER.size <= len(content):
-        length, check = _RECORD_HEADER.unpack_from(content, at)
-        data = content[at + _RECORD_HEADER.size : at + _RECORD_HEADER.size + length]
-        if len(data) < length:
+    while at < len(content):
+        found = _record(path, content, at, len(records))
+        if found is None:
             break
-        if zlib.crc32(data) != check:
-            raise RequestError(f"{path} is damaged: record {len(records)} has a wrong checksum")
+        data, at = found
         records.append(data)
-        at += _RECORD_HEADER.size + length
     return records, at
+
+
+def _record(path: Path, content: bytes, at: int, number: int) -> tuple[bytes, int] | None:
+    """Return the record that begins at a place, and where it ends; None if it was cut off."""
+    rest = len(content) - at
+    if content.startswith(RECORD_MAGIC[: min(rest, 4)], at):
+        begin = at + _RECORD_HEADER.size + _HEADER_CHECK.size
+        if begin > len(content):
+            return None
+        header = content[at : at + _RECORD_HEADER.size]
+        if _HEADER_CHECK.unpack_from(content, at + _RECORD_HEADER.size)[0] != zlib.crc32(header):
+            raise _damaged(path, number)
+        _, length, check = _RECORD_HEADER.unpack(header)
+    else:
+        begin = at + _OLD_HEADER.size
+        if begin > len(content):
+            return None
+        length, check = _OLD_HEADER.unpack_from(content, at)
+        if length > LARGEST_RECORD:
+            raise _damaged(path, number)
+    data = content[begin : begin + length]
+    if len(data) < length:
+        return None
+    if zlib.crc32(data) != check:
+        raise _damaged(path, number)
+    return data, begin + length
+
+
+def _damaged(path: Path, number: int) -> RequestError:
+    return RequestError(f"{path} is damaged: record {number} has a wrong checksum")

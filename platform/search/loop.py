@@ -5,12 +5,12 @@ died on the way: a batch is kept in the journal before the next one begins.
 """
 
 import time
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float, Seeds
@@ -19,6 +19,7 @@ from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
 from rolecast.platform.search import policy_hints
 from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.budget import Spent
+from rolecast.platform.search.checkpoints import CheckpointTimer
 from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
 from rolecast.platform.search.history import Batch, Kind, PendingBatch, standard_errors
 from rolecast.platform.search.plan import Plan
@@ -34,17 +35,19 @@ from rolecast.platform.search.session import (
 )
 from rolecast.policies.normalisation import ObservationStatistics, observation_bound
 
-CHECKPOINT_INTERVAL_S: Final = 10.0
-"""Least time between two checkpoints."""
-
-CHECKPOINT_SHARE: Final = 0.05
-"""Share of the time that checkpoints may take; the interval grows until they do not."""
-
 
 class Search:
     """One search that can be advanced batch by batch; begins where its folder ends."""
 
-    def __init__(self, plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folder: RunFolder,
+        backend: Backend,
+        progress: Progress,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """Take up the search.
 
         Args:
@@ -52,13 +55,17 @@ class Search:
             folder: locked by the caller; its batches are taken over.
             backend: closed by the caller.
             progress: started and finished by the caller.
+            clock: seconds that only grow.
         Raises:
             RequestError: the folder is damaged.
         """
         self._plan, self._folder, self._backend = plan, folder, backend
+        self._clock = clock
         folder.repair()
         self.batches = folder.read_batches()
         known, state = folder.read_state()
+        if known > len(self.batches):
+            raise RequestError(f"{folder.path} is damaged: its state knows batches that it lacks")
         self._optimizer_session = ResilientOptimizer(
             self._optimizer,
             backend.losses,
@@ -67,12 +74,12 @@ class Search:
             since=self.batches[known:],
             asked_alike=not plan.config.asynchronous,
         )
-        self.reporter = Reporter(folder, progress, plan.budget, self.batches, backend)
+        self.reporter = Reporter(folder, progress, plan.budget, self.batches, backend, clock=clock)
         self._pending: PendingBatch | None = None
         self._tabled = 0
-        self._start = self._last_checkpoint = time.monotonic()
+        self._start = clock()
         self._wall_before = self.batches[-1].wall_time_s if self.batches else 0.0
-        self._interval = CHECKPOINT_INTERVAL_S
+        self._checkpoints = CheckpointTimer(clock)
         self._evaluating_s = 0.0
         self._episode_s: float | None = None
 
@@ -94,7 +101,7 @@ class Search:
     @property
     def wall_time_s(self) -> float:
         """Seconds of searching, earlier parts included."""
-        return self._wall_before + time.monotonic() - self._start
+        return self._wall_before + self._clock() - self._start
 
     @property
     def workers(self) -> int:
@@ -104,7 +111,7 @@ class Search:
     def time_shares(self) -> dict[str, float]:
         """Return where the time of this process' part went (`time_shares`)."""
         return time_shares(
-            whole=time.monotonic() - self._start,
+            whole=self._clock() - self._start,
             evaluating=self._evaluating_s,
             rollouts=self._backend.evaluator.busy_s,
             optimizer=self._optimizer_session.seconds,
@@ -139,7 +146,7 @@ class Search:
             candidates=None if asked else pending.candidates,
         )
         wanted = self._wanted(self._next_kind(spent, pending.kind), spent)
-        keep = wanted is None or time.monotonic() - self._last_checkpoint >= self._interval
+        keep = wanted is None or self._checkpoints.due
         reply = self._optimizer_session.advance(told, wanted, keep=keep)
         batch = self._batch(pending, result, reply)
         # In this order: what Ctrl-C leaves in the journal alone would not be in the tables.
@@ -147,7 +154,9 @@ class Search:
         self._folder.append(batch)
         self._optimizer_session.remember(batch, reply.state)
         if reply.state is not None:
-            self._checkpoint(reply.state)
+            with self._checkpoints.timed():
+                self._folder.write_checkpoint(self.batches, reply.state)
+            self._tabled = len(self.batches)
         self._pending = self._asked(wanted, reply)
         waiting = self.time_shares()["workers_wait"]
         return self.reporter.batch(batch, reply, result.metrics, workers_wait=waiting)
@@ -168,10 +177,11 @@ class Search:
             self._tabled = len(self.batches)
 
     def close(self) -> None:
-        """Save, and release the optimiser."""
-        self.save()
-        self.reporter.close()
-        self._optimizer_session.close()
+        """Save, and release the optimiser, whatever of it fails."""
+        with ExitStack() as closing:
+            closing.callback(self._optimizer_session.close)
+            closing.callback(self.reporter.close)
+            closing.callback(self.save)
 
     @property
     def _last_kind(self) -> Kind | None:
@@ -267,9 +277,9 @@ class Search:
             statistics=self.statistics,
             episode_s=self._episode_s,
         )
-        start = time.monotonic()
+        start = self._clock()
         results = evaluator.evaluate(chunks)
-        self._evaluating_s += time.monotonic() - start
+        self._evaluating_s += self._clock() - start
         self._episode_s = sum(result.seconds for result in results) / seeds.size
         return join(chunks, results, (len(seeds), seeds.shape[1]))
 
@@ -318,11 +328,3 @@ class Search:
             incumbent=best,
             statistics=self._statistics_after(pending.kind, result),
         )
-
-    def _checkpoint(self, state: dict[str, Any]) -> None:
-        start = time.monotonic()
-        self._folder.write_checkpoint(self.batches, state)
-        self._tabled = len(self.batches)
-        self._last_checkpoint = time.monotonic()
-        cost = self._last_checkpoint - start
-        self._interval = max(CHECKPOINT_INTERVAL_S, cost / CHECKPOINT_SHARE)

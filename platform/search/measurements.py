@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from rolecast.core.files import read_json, write_json
+from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
@@ -112,16 +112,20 @@ class RunMeasurements:
     @classmethod
     def read(cls, folder: RunFolder) -> Self | None:
         """Return what is stored in a run's folder; None if nothing of this version is."""
-        if not folder.measurements_file.is_file():
+        if not is_file(folder.measurements_file):
             return None
         values: Mapping[str, Any] = read_json(folder.measurements_file)
         if values.get("schema") != MEASUREMENTS_SCHEMA:
             return None
-        return cls(
-            batches=values["batches"],
-            yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
-            ablations=values["ablations"],
-            **{name: tuple(values[name]) for name in ("incumbent_batches", "returns", "stderrs")},
+        columns = ("incumbent_batches", "returns", "stderrs")
+        return parsed(
+            folder.measurements_file,
+            lambda: cls(
+                batches=values["batches"],
+                yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
+                ablations=values["ablations"],
+                **{name: tuple(values[name]) for name in columns},
+            ),
         )
 
 
@@ -158,7 +162,7 @@ def measure(
 
 def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:
     """Store measurements in a run's folder."""
-    write_json(folder.measurements_file, {"schema": MEASUREMENTS_SCHEMA, **asdict(measured)})
+    write_sealed_json(folder.measurements_file, {"schema": MEASUREMENTS_SCHEMA, **asdict(measured)})
 
 
 def complete_run(path: str | Path, *, trust: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from math import sqrt
 from pathlib import Path
@@ -13,7 +13,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-from rolecast.core.files import write_json
+from rolecast.core.disk import LOCAL_DISK
 from rolecast.core.types import Float
 from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.budget import Budget, Spent
@@ -40,7 +40,10 @@ class Reporter:
         budget: Budget,
         batches: list[Batch],
         backend: Backend,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._clock = clock
         self._folder, self._progress, self._budget = folder, progress, budget
         self._backend = backend
         self._status: ProgressSnapshot | None = None
@@ -49,7 +52,7 @@ class Reporter:
         self._scores = CandidateStats()
         for batch in batches:
             self._scores.add(batch)
-        self._since = time.monotonic(), batches[-1].spent_after if batches else Spent()
+        self._since = clock(), batches[-1].spent_after if batches else Spent()
         self._batches_seen = 0
 
     def batch(
@@ -77,12 +80,14 @@ class Reporter:
         self._status = replace(figures, workers_wait=workers_wait, workers=nodes)
         self._progress.update(self._status)
         self._backend.export(str(self._folder.path), self._status)
-        if time.monotonic() - self._written > STATUS_INTERVAL_S:
+        if self._clock() - self._written > STATUS_INTERVAL_S:
             self._write_status()
         return metrics
 
     def write(self, metrics: Mapping[str, float]) -> None:
         """Write metrics to TensorBoard."""
+        if self._folder.disk is not LOCAL_DISK:
+            return  # TensorBoard writes to the file system of this machine alone
         if self._events is None:
             self._events = Events(self._folder.events_folder)
         self._events.write(metrics)
@@ -96,13 +101,13 @@ class Reporter:
 
     def _write_status(self) -> None:
         if self._status is not None:
-            write_json(self._folder.status_file, {**asdict(self._status), "time": time.time()})
-            self._written = time.monotonic()
+            self._folder.write_status({**asdict(self._status), "time": time.time()})
+            self._written = self._clock()
 
     def _figures(self, batch: Batch, reply: OptimizerReply) -> ProgressSnapshot:
         spent = batch.spent_after
         share = self._budget.share(spent)
-        now = time.monotonic()
+        now = self._clock()
         begun, before = self._since
         done = share - self._budget.share(before)
         running = max(now - begun, 1e-9)

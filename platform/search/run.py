@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import write_json
 from rolecast.core.types import Float
 from rolecast.envs.trust import (
     remember_task,
@@ -149,6 +149,8 @@ def resume(
     folder.lock()
     try:
         batches = folder.read_batches()
+        folder.read_summary()  # refused now, a damaged file costs no search
+        folder.read_state()
         spent = batches[-1].spent_after if batches else None
         used = {
             "env_steps": spent.env_steps if spent else 0,
@@ -235,7 +237,7 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
     save_policy(
         folder.policy_folder, policy, weights, plan.task.spec, summary, statistics=statistics
     )
-    write_json(folder.summary_file, summary)
+    folder.write_summary(summary)
     return result_of(folder, search.incumbent, summary)
 
 
@@ -257,11 +259,16 @@ def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) ->
     if said := remark(plan):
         progress.note(said)
     try:
-        kind = AsynchronousSearch if plan.config.asynchronous else Search
-        search = kind(plan, folder, backend, progress)
-        while not search.finished:
-            search.step()
-        result = _known_result(plan, folder, search) or finish(plan, folder, search)
+        with ExitStack() as closing:  # each is closed, whatever becomes of those before
+            closing.callback(folder.release)
+            closing.callback(plan.task.close)
+            closing.callback(backend.close)
+            kind = AsynchronousSearch if plan.config.asynchronous else Search
+            search = kind(plan, folder, backend, progress)
+            closing.callback(search.close)
+            while not search.finished:
+                search.step()
+            result = _known_result(plan, folder, search) or finish(plan, folder, search)
         progress.finish(
             f"held-out return of the incumbent {result.test_return:.1f}"
             + ("" if result.test_stderr is None else f" ± {result.test_stderr:.1f}")
@@ -275,12 +282,6 @@ def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) ->
     except BaseException:
         progress.finish(f"the search has failed; what it computed is in {folder.path}")
         raise
-    finally:
-        if search is not None:
-            search.close()
-        backend.close()
-        plan.task.close()
-        folder.release()
     return result
 
 

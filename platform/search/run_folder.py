@@ -5,36 +5,60 @@ the journal is emptied: whatever a kill leaves, tables and journal together hold
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, Final, Self
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from rolecast.core.encoding import from_bytes, to_bytes
+from rolecast.core.disk import LOCAL_DISK, Disk
+from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_bytes, write_json
+from rolecast.core.files import (
+    is_file,
+    read_bytes,
+    read_json,
+    write_bytes,
+    write_sealed_json,
+)
 from rolecast.core.locks import try_lock
 from rolecast.platform.search import journal
+from rolecast.platform.search.batch_checks import require_sound, require_structure
 from rolecast.platform.search.history import (
     Batch,
-    batches_of,
     history_table,
     incumbents_table,
+    read_table,
+    stored_batches,
     table_bytes,
 )
+from rolecast.platform.search.journal import Journal
 
 RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
 
 
+RUN_PARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"search": ("task",), "task": ("id",), "policy": ("name", "options")}
+)
+"""Parts of run.json that every reader relies on, and their fields."""
+
+
 class RunFolder:
     """Paths and files of one run."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        disk: Disk = LOCAL_DISK,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.path = Path(path)
+        self.disk = disk
+        self.journal = Journal(self.journal_file, disk=disk, clock=clock)
         self._lock: IO[bytes] | None = None
 
     @property
@@ -109,7 +133,9 @@ class RunFolder:
         """
         folder = cls(path)
         try:
-            folder.path.mkdir(parents=True)
+            folder.disk.make_folder(folder.path, new=True)
+            folder.disk.make_folder(folder.checkpoint_folder)
+            folder.disk.sync_folder(folder.path.parent)
         except FileExistsError:
             known = (folder.path / "run.json").is_file()
             hint = f"or `rolecast resume {path}`" if known else "the folder of a new run"
@@ -142,11 +168,18 @@ class RunFolder:
         if self._lock is not None:
             return
         try:
-            self._lock = try_lock(self.path / ".lock")
+            self._refuse_links()
+            self._lock = try_lock(self.path / ".lock", disk=self.disk)
         except OSError as error:
             raise RequestError(f"{self.path} cannot be written: {error.strerror}") from error
         if self._lock is None:
             raise RequestError(f"{self.path} is being written by another process")
+
+    def _refuse_links(self) -> None:
+        """Refuse folders of the run that are links: a search would write where they lead."""
+        for folder in (self.checkpoint_folder, self.policy_folder, self.events_folder):
+            if folder.is_symlink():
+                raise RequestError(f"{folder} is a link; expected a folder of the run")
 
     def release(self) -> None:
         """Let other processes write."""
@@ -156,7 +189,7 @@ class RunFolder:
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         """Replace run.json."""
-        write_json(self.run_file, {"schema": RUN_SCHEMA, **run})
+        write_sealed_json(self.run_file, {"schema": RUN_SCHEMA, **run}, disk=self.disk)
 
     def read_run(self) -> dict[str, Any]:
         """Return run.json.
@@ -164,9 +197,9 @@ class RunFolder:
         Raises:
             RequestError: it is missing, damaged, or of another schema.
         """
-        run = read_json(self.run_file)
+        run = read_json(self.run_file, disk=self.disk)
         schema = run.get("schema")
-        if not isinstance(schema, int):
+        if type(schema) is not int:
             raise RequestError(f"{self.run_file} is damaged: it has no schema")
         if schema != RUN_SCHEMA:
             age = "a newer" if schema > RUN_SCHEMA else "an older"
@@ -174,25 +207,34 @@ class RunFolder:
                 f"{self.path} has schema {schema}; expected {RUN_SCHEMA}, "
                 f"it was written by {age} rolecast"
             )
+        for part, names in RUN_PARTS.items():
+            described = run.get(part)
+            missing = [n for n in names if not isinstance(described, dict) or n not in described]
+            if missing:
+                raise RequestError(f"{self.run_file} is damaged: {part} has no {missing[0]}")
         return run
 
     def append(self, batch: Batch) -> None:
-        """Keep one batch, from which point on no kill can lose it."""
-        self.checkpoint_folder.mkdir(exist_ok=True)
-        journal.append(self.journal_file, batch)
+        """Keep one batch, from which point on no kill can lose it.
+
+        Raises:
+            RunError: the disk is full, or the folder cannot be written.
+        """
+        self.journal.append(batch)
 
     def write_tables(self, batches: Sequence[Batch]) -> None:
         """Replace history.parquet and incumbents.parquet."""
         text = {"rolecast": str(RUN_SCHEMA)}
-        table = incumbents_table(batches)
-        write_bytes(self.incumbents_file, table_bytes(table, text))
-        write_bytes(self.history_file, table_bytes(history_table(batches), text))
+        tables = (self.incumbents_file, incumbents_table), (self.history_file, history_table)
+        for path, table in tables:
+            write_bytes(path, table_bytes(table(batches), text), disk=self.disk)
 
     def write_checkpoint(self, batches: Sequence[Batch], state: Mapping[str, Any]) -> None:
         """Replace tables and optimiser state, then empty the journal."""
         self.write_tables(batches)
-        write_bytes(self.state_file, to_bytes({"batches": len(batches), "optimizer": state}))
-        journal.clear(self.journal_file)
+        saved = to_sealed_bytes({"batches": len(batches), "optimizer": state})
+        write_bytes(self.state_file, saved, disk=self.disk)
+        self.journal.clear()
 
     def read_state(self) -> tuple[int, dict[str, Any] | None]:
         """Return the optimiser's state and how many batches it knows; 0 and None if none was saved.
@@ -200,13 +242,16 @@ class RunFolder:
         Raises:
             RequestError: the file is damaged.
         """
-        if not self.state_file.is_file():
+        if not is_file(self.state_file, disk=self.disk):
             return 0, None
         try:
-            saved = from_bytes(self.state_file.read_bytes())
-            return int(saved["batches"]), saved["optimizer"]
+            saved = from_bytes(read_bytes(self.state_file, disk=self.disk))
+            known, state = saved["batches"], saved["optimizer"]
+            if type(known) is not int or known < 0 or not isinstance(state, dict):
+                raise ValueError("its fields are of another kind")  # noqa: TRY301
         except (ValueError, KeyError) as error:
             raise RequestError(f"{self.state_file} is damaged: {error}") from error
+        return known, state
 
     def read_batches(self) -> list[Batch]:
         """Return every batch of the run, also while another process writes.
@@ -214,43 +259,55 @@ class RunFolder:
         Raises:
             RequestError: tables or journal are damaged, or a batch is missing.
         """
-        recent = journal.read(self.journal_file)
+        recent = journal.read(self.journal_file, disk=self.disk)
         batches: list[Batch] = []
-        if self.history_file.is_file():
-            history, incumbents = self._table(self.history_file), self._table(self.incumbents_file)
-            whole = history["batch"].to_numpy()
-            last = int(whole[-1]) if len(whole) else -1
-            known = incumbents["batch"].to_numpy() <= last
-            batches = batches_of(history, incumbents.filter(pa.array(known)))
+        if is_file(self.history_file, disk=self.disk):
+            paths = self.history_file, self.incumbents_file
+            batches = stored_batches(*(read_table(path, disk=self.disk) for path in paths))
         batches += [batch for batch in recent if batch.index >= len(batches)]
-        for index, batch in enumerate(batches):
-            if batch.index != index:
-                raise RequestError(f"{self.path} is damaged: batch {index} is missing")
+        require_sound(batches, self.path)
         return batches
 
     def repair(self) -> None:
         """Remove what a killed process left half written. Only for the one who holds the lock."""
-        journal.repair(self.journal_file)
-        for left in (*self.path.glob(".*.tmp"), *self.checkpoint_folder.glob(".*.tmp")):
-            left.unlink()
+        self.disk.make_folder(self.checkpoint_folder)
+        self.journal.repair()
+        for folder in (self.path, self.checkpoint_folder):
+            for name in self.disk.names(folder):
+                if name.startswith(".") and name.endswith(".tmp"):
+                    self.disk.remove(folder / name)
 
     def read_structure(self) -> dict[str, Any] | None:
-        """Return the structure that was found, if one was."""
-        return read_json(self.structure_file) if self.structure_file.is_file() else None
+        """Return the structure that was found, if one was.
+
+        Raises:
+            RequestError: the file is damaged, or names parameters that the policy has not.
+        """
+        if not is_file(self.structure_file, disk=self.disk):
+            return None
+        structure = read_json(self.structure_file, disk=self.disk)
+        policy = self.read_run().get("policy")
+        size = policy.get("parameters") if isinstance(policy, dict) else None
+        require_structure(structure, size if type(size) is int else None, self.structure_file)
+        return structure
+
+    def write_status(self, status: Mapping[str, Any]) -> None:
+        """Replace status.json, which a power cut may take."""
+        write_sealed_json(self.status_file, status, disk=self.disk, durable=False)
 
     def write_structure(self, structure: Mapping[str, Any]) -> None:
         """Replace structure.json."""
-        write_json(self.structure_file, structure)
+        write_sealed_json(self.structure_file, structure, disk=self.disk)
 
     def read_summary(self) -> dict[str, Any] | None:
         """Return the result, if the run has one."""
-        return read_json(self.summary_file) if self.summary_file.is_file() else None
+        if not is_file(self.summary_file, disk=self.disk):
+            return None
+        return read_json(self.summary_file, disk=self.disk)
 
-    def _table(self, path: Path) -> pa.Table:
-        try:
-            return pq.read_table(path)
-        except (pa.ArrowException, OSError) as error:
-            raise RequestError(f"{path} is damaged: {error}") from error
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Replace summary.json."""
+        write_sealed_json(self.summary_file, summary, disk=self.disk)
 
 
 def read_history(path: str | os.PathLike[str]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import (
@@ -115,7 +115,8 @@ class LocalSession:
         """Continue from a state.
 
         Raises:
-            RunError: it is not one of this optimiser, or of another version of it.
+            RunError: it is of another optimiser, or of another version of this one.
+            RequestError: it is damaged.
         """
         self._one_thread = OneThread()
         with self._one_thread():
@@ -125,6 +126,12 @@ class LocalSession:
                 raise RunError(
                     f"the optimiser's saved state has no {error}; expected that of the version of "
                     "rolecast with which this run began"
+                ) from error
+            except (TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+                why = " ".join(str(error).split())
+                raise RequestError(
+                    f"the optimiser's saved state is damaged: {why}; without the file "
+                    "checkpoint/optimizer.safetensors the run goes on from its history"
                 ) from error
 
     def tell_and_ask(

@@ -11,16 +11,17 @@ Reports are made from `read_comparison` alone, so that they do not depend on Tun
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_bytes, write_json
+from rolecast.core.files import is_file, read_json, write_bytes, write_sealed_json
+from rolecast.platform.search.history import read_table, table_bytes
 from rolecast.platform.search.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.record import TrialFolder
 
@@ -101,11 +102,11 @@ class ComparisonFolder:
     @property
     def known(self) -> bool:
         """Whether this is the folder of a comparison."""
-        return self.experiment_file.is_file()
+        return is_file(self.experiment_file)
 
     def write_experiment(self, experiment: Mapping[str, Any]) -> None:
         """Write experiment.json: `Comparison.experiment`, its schema added."""
-        write_json(self.experiment_file, {"schema": COMPARISON_SCHEMA, **experiment})
+        write_sealed_json(self.experiment_file, {"schema": COMPARISON_SCHEMA, **experiment})
 
     def read_experiment(self) -> dict[str, Any]:
         """Return `Comparison.experiment`.
@@ -123,13 +124,16 @@ class ComparisonFolder:
                 f"{self.path} has schema {experiment.get('schema')}; expected {COMPARISON_SCHEMA}, "
                 "it was written by another version of rolecast"
             )
+        planned = experiment.get("experiment")
+        names = planned.get("tasks", []) if isinstance(planned, dict) else None
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise RequestError(f"{self.experiment_file} is damaged: it names no tasks")
         return experiment
 
     def write_rows(self, rows: pd.DataFrame) -> None:
         """Replace trials.parquet; columns that are missing are filled with missing values."""
-        sink = BytesIO()
-        shaped(rows).to_parquet(sink, index=False)
-        write_bytes(self.rows_file, sink.getvalue())
+        table = pa.Table.from_pandas(shaped(rows), preserve_index=False)
+        write_bytes(self.rows_file, table_bytes(table, {}))
 
 
 def shaped(rows: pd.DataFrame) -> pd.DataFrame:
@@ -163,10 +167,10 @@ def read_comparison(out: str | Path) -> Comparison:
     """
     folder = ComparisonFolder(out)
     experiment = folder.read_experiment()
-    if not folder.rows_file.is_file():
+    if not is_file(folder.rows_file):
         return Comparison(experiment=experiment, rows=shaped(pd.DataFrame()))
-    try:
-        rows = pd.read_parquet(folder.rows_file)
-    except (OSError, ValueError) as error:
-        raise RequestError(f"{folder.rows_file} is damaged: {error}") from error
+    rows = read_table(folder.rows_file).to_pandas()
+    for name in TRIAL_COLUMNS:
+        if name not in rows.columns:
+            raise RequestError(f"{folder.rows_file} is damaged: it has no column {name!r}")
     return Comparison(experiment=experiment, rows=rows)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 from rolecast.core.errors import RunError
-from rolecast.core.files import read_json, write_json
+from rolecast.core.files import parsed, read_json, write_sealed_json
 from rolecast.core.locks import is_locked, try_lock
 
 LOCK_PATIENCE_S: Final = 60.0
@@ -89,7 +89,7 @@ class TrialFolder:
         """The last line of what went wrong; None if the trial was not given up."""
         if not self.failure_file.is_file():
             return None
-        return str(read_json(self.failure_file)["error"])
+        return str(read_json(self.failure_file).get("error", "unknown"))
 
     def lock(self) -> IO[bytes]:
         """Keep other processes of the same trial out until the file that is returned is closed.
@@ -107,15 +107,18 @@ class TrialFolder:
 
     def read(self) -> TrialRecord:
         """Return the record; an empty one of a trial that has not begun."""
-        return TrialRecord(**read_json(self.record_file)) if self.begun else TrialRecord()
+        if not self.begun:
+            return TrialRecord()
+        stored = read_json(self.record_file)
+        return parsed(self.record_file, lambda: TrialRecord(**stored))
 
     def write(self, record: TrialRecord) -> None:
         """Replace the record."""
-        write_json(self.record_file, asdict(record))
+        write_sealed_json(self.record_file, asdict(record))
 
     def fail(self, error: str) -> None:
         """Say that the trial was given up."""
-        write_json(self.failure_file, {"error": error})
+        write_sealed_json(self.failure_file, {"error": error})
 
     def forget_failure(self) -> None:
         """Give the trial another chance."""

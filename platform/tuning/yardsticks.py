@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_json
+from rolecast.core.files import parsed, read_json, write_sealed_json
 from rolecast.envs.registry import make_task
 from rolecast.envs.trust import require_trust
 from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
@@ -42,20 +42,25 @@ def complete_comparison(out: str | Path, *, trust: bool = False) -> None:
         for task in tasks:
             require_trust(task, trust=trust)
         found = {task: known.get(task) or _measured(task) for task in tasks}
-        write_json(folder.yardsticks_file, {task: asdict(each) for task, each in found.items()})
+        stored = {task: asdict(each) for task, each in found.items()}
+        write_sealed_json(folder.yardsticks_file, stored)
 
 
 def read_yardsticks(folder: ComparisonFolder) -> Mapping[str, TaskYardsticks]:
     """Return the scripted policies that were measured, by task."""
     if not folder.yardsticks_file.is_file():
         return {}
-    return {
-        task: TaskYardsticks(
-            yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
-            missing=values["missing"],
-        )
-        for task, values in read_json(folder.yardsticks_file).items()
-    }
+    stored = read_json(folder.yardsticks_file)
+    return parsed(
+        folder.yardsticks_file,
+        lambda: {
+            task: TaskYardsticks(
+                yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
+                missing=values["missing"],
+            )
+            for task, values in stored.items()
+        },
+    )
 
 
 def _measured(task: str) -> TaskYardsticks:

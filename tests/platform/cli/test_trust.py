@@ -1,6 +1,5 @@
 """A folder of a stranger runs nothing of what it names, by any command that reads folders."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -87,7 +86,7 @@ def test_a_folder_connects_nobody_to_a_cluster_that_it_names(
 ) -> None:
     out = tmp_path / "run"
     shutil.copytree(small_run, out)
-    run = json.loads((out / "run.json").read_text())
+    run = read_json(out / "run.json")
     run["search"] |= {"address": "203.0.113.7:6379", "workers": 2}
     write_json(out / "run.json", run)
     assert main(["resume", str(out), "--evaluations", "+20"]) == 2

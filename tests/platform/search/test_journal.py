@@ -1,11 +1,16 @@
+import struct
+import zlib
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from rolecast.core.disk import LocalDisk
 from rolecast.core.errors import RequestError
 from rolecast.platform.search import journal
 from rolecast.platform.search.history import Batch, Kind
+from rolecast.platform.search.journal import Journal
 
 
 def batch_of(index: int) -> Batch:
@@ -29,7 +34,7 @@ def batch_of(index: int) -> Batch:
 def three(tmp_path: Path) -> Path:
     path = tmp_path / "journal.bin"
     for index in range(3):
-        journal.append(path, batch_of(index))
+        Journal(path).append(batch_of(index))
     return path
 
 
@@ -47,9 +52,47 @@ def test_a_kill_during_a_write_loses_only_the_batch_being_written(
     three.write_bytes(content[: int(share * len(content))])
     left = journal.read(three)
     assert len(left) == int(3 * share)
-    journal.repair(three)
-    journal.append(three, batch_of(len(left)))
+    Journal(three).repair()
+    Journal(three).append(batch_of(len(left)))
     assert [batch.index for batch in journal.read(three)] == list(range(len(left) + 1))
+
+
+def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
+    """Also of a length, which would otherwise pass for a record that was cut off."""
+    path = tmp_path / "journal.bin"
+    Journal(path).append(batch_of(0))
+    content = path.read_bytes()
+    header = 8 * 24
+    for bit in (*range(header), *range(header, 8 * len(content), 97)):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(RequestError, match=r"journal\.bin is damaged"):
+            journal.read(path)
+
+
+def test_records_of_older_releases_are_read_and_followed_by_new_ones(tmp_path: Path) -> None:
+    path = tmp_path / "journal.bin"
+    data = batch_of(0).to_bytes()
+    path.write_bytes(struct.pack("<QI", len(data), zlib.crc32(data)) + data)
+    Journal(path).append(batch_of(1))
+    assert [batch.index for batch in journal.read(path)] == [0, 1]
+
+
+def test_a_journal_is_durable_at_once_and_then_once_a_second(tmp_path: Path) -> None:
+    class Counting(LocalDisk):
+        synced: ClassVar[list[float]] = []
+
+        def sync(self, path: Path) -> None:
+            super().sync(path)
+            self.synced.append(now[0])
+
+    now = [0.0]
+    written = Journal(tmp_path / "journal.bin", disk=Counting(), clock=lambda: now[0])
+    for index in range(100):
+        now[0] = index * 0.05
+        written.append(batch_of(index))
+    assert Counting.synced == pytest.approx([0.0, 1.0, 2.0, 3.0, 4.0])
 
 
 @pytest.mark.parametrize("bit", range(8))

@@ -1,0 +1,130 @@
+"""The disk, as the few operations that files of a run are made of.
+
+All that a run keeps goes through a `Disk`. `rolecast bench faults` puts another one in its place,
+which loses power between any two of them.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+
+class Disk(Protocol):
+    """A file system; an operation is durable only after a `sync`."""
+
+    def read(self, path: Path) -> bytes:
+        """Return the content of a file; OSError where it is missing, or is no plain file."""
+
+    def is_file(self, path: Path) -> bool:
+        """Return whether a plain file is there."""
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder, sorted; none where it is missing."""
+
+    def make_folder(self, folder: Path, *, new: bool = False) -> None:
+        """Make a folder and those above it; FileExistsError where it is there and `new`."""
+
+    def create(self, path: Path, data: bytes) -> None:
+        """Write a new file; what is there under the name is removed, and never followed."""
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Write at the end of a file, which is made where it is missing."""
+
+    def sync(self, path: Path) -> None:
+        """Make the content of a file durable."""
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make the names in a folder durable."""
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Put a file in the place of another, in one step."""
+
+    def remove(self, path: Path) -> None:
+        """Remove a file; nothing happens where it is missing."""
+
+    def lock(self, path: Path) -> IO[bytes] | None:
+        """Lock a file until what is returned is closed; None where another process has it."""
+
+
+class LocalDisk:
+    """The file system of this machine."""
+
+    def read(self, path: Path) -> bytes:
+        """Return the content of a plain file; a pipe would wait, a device never end."""
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise OSError(errno.EINVAL, "it is no plain file", str(path))
+            return file.read()
+
+    def is_file(self, path: Path) -> bool:
+        """Return whether a plain file is there."""
+        try:
+            return stat.S_ISREG(path.stat().st_mode)
+        except OSError as error:
+            if error.errno in {errno.ENOENT, errno.ENOTDIR}:
+                return False
+            raise
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder."""
+        return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+    def make_folder(self, folder: Path, *, new: bool = False) -> None:
+        """Make a folder."""
+        folder.mkdir(parents=True, exist_ok=not new)
+
+    def create(self, path: Path, data: bytes) -> None:
+        """Write a new file."""
+        path.unlink(missing_ok=True)
+        self._write(path, data, os.O_CREAT | os.O_EXCL)
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Write at the end of a file."""
+        self._write(path, data, os.O_CREAT | os.O_APPEND)
+
+    def sync(self, path: Path) -> None:
+        """Make the content of a file durable."""
+        self._sync(path, os.O_RDONLY | os.O_NOFOLLOW)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make the names in a folder durable."""
+        self._sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Put a file in the place of another."""
+        source.replace(target)
+
+    def remove(self, path: Path) -> None:
+        """Remove a file."""
+        path.unlink(missing_ok=True)
+
+    def lock(self, path: Path) -> IO[bytes] | None:
+        """Lock a file, whose content is left as it is."""
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        return os.fdopen(handle, "rb")
+
+    def _write(self, path: Path, data: bytes, flags: int) -> None:
+        """Write all of some bytes; a link in the file's place is an error."""
+        handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flags, 0o666)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+
+    def _sync(self, path: Path, flags: int) -> None:
+        handle = os.open(path, flags | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+LOCAL_DISK: Final = LocalDisk()
+"""The disk of this machine."""

@@ -1,0 +1,102 @@
+"""What the batches of a run must be: the last guard before damaged figures are believed.
+
+Files have seals; these rules refuse what a seal cannot, such as a folder that was put together from
+two runs, or one that a release before seals wrote.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.core.errors import RequestError
+from rolecast.platform.search.history import Batch
+
+MOST_ENV_STEPS: Final = 2**53
+"""Env steps that a float64 still counts exactly."""
+
+
+def require_sound(batches: Sequence[Batch], path: Path) -> None:
+    """Refuse batches that no search has written.
+
+    Args:
+        batches: in order.
+        path: folder of the run, for the error.
+    Raises:
+        RequestError: names the batch and what is wrong in it.
+    """
+    evaluations, env_steps = 0, 0
+    dimension = batches[0].candidates.shape[-1] if batches else 0
+    for index, batch in enumerate(batches):
+        if batch.index != index:
+            raise RequestError(f"{path} is damaged: batch {index} is missing")
+        try:
+            wrong = _fault(batch, dimension, evaluations, env_steps)
+        except (TypeError, ValueError, AttributeError, IndexError) as error:
+            wrong = f"a field of another kind ({error})"
+        if wrong is not None:
+            raise RequestError(f"{path} is damaged: batch {index} has {wrong}")
+        evaluations += len(batch.candidates)
+        env_steps = int(batch.env_steps[-1])
+
+
+def _fault(batch: Batch, dimension: int, evaluations: int, env_steps: int) -> str | None:
+    """Return what is wrong in a batch that follows so many evaluations and steps; None if sound."""
+    count = len(batch.candidates)
+    returns, observed = batch.episode_returns, batch.observed_returns
+    numbers = batch.episodes_of  # of any order in a search that tells results as they come
+    steps = np.diff(batch.env_steps, prepend=env_steps)
+    rules: tuple[tuple[str, Any], ...] = (
+        ("no candidates of the run's dimension", batch.candidates.shape == (count, dimension)),
+        ("no candidates", count > 0 and dimension > 0),
+        ("candidates outside of the unit cube", _within(batch.candidates, 0.0, 1.0)),
+        ("an incumbent of another dimension", batch.incumbent.shape == (dimension,)),
+        ("an incumbent outside of the unit cube", _within(batch.incumbent, 0.0, 1.0)),
+        ("another number of returns", returns.shape == observed.shape and len(returns) == count),
+        ("no returns", returns.ndim == 2 and returns.size > 0),
+        ("returns that are not finite", _finite(returns) and _finite(observed)),
+        (f"first {batch.first!r}, not {evaluations}", batch.first == evaluations),
+        ("another number of env_steps", batch.env_steps.shape == (count,)),
+        ("env_steps that do not grow", bool((steps >= returns.shape[-1]).all())),
+        ("env_steps beyond counting", 0 < int(batch.env_steps[-1]) < MOST_ENV_STEPS),
+        ("episodes_of no candidate", numbers.shape == (count,) and _counted(numbers)),
+        (f"spent {batch.spent!r}", _within(batch.spent, 0.0, 1.0)),
+        (f"wall_time_s {batch.wall_time_s!r}", _within(batch.wall_time_s, 0.0, np.inf)),
+    )
+    return next((said for said, holds in rules if not holds), None)
+
+
+def _finite(values: Any) -> bool:
+    return bool(np.isfinite(values).all())
+
+
+def _within(values: Any, least: float, most: float) -> bool:
+    """Return whether all numbers are in a closed range; NaN is not."""
+    numbers = np.asarray(values, dtype=np.float64)
+    return bool(((numbers >= least) & (numbers <= most)).all())
+
+
+def _counted(numbers: Any) -> bool:
+    return bool(((numbers >= 0) & (numbers < MOST_ENV_STEPS)).all())
+
+
+def require_structure(structure: dict[str, Any], dimension: int | None, path: Path) -> None:
+    """Refuse a structure whose cliques or edges are not those of so many parameters.
+
+    Raises:
+        RequestError: names the field.
+    """
+    most = MOST_ENV_STEPS if dimension is None else dimension
+    for name in ("cliques", "edges"):
+        parts = structure.get(name, [])
+        fine = isinstance(parts, list) and all(
+            isinstance(part, list)
+            and all(type(each) is int and 0 <= each < most for each in part)
+            and (name == "cliques" or len(part) == 2)
+            for part in parts
+        )
+        if not fine:
+            raise RequestError(
+                f"{path} is damaged: {name} are not lists of parameters below {most}"
+            )
