@@ -237,7 +237,7 @@ def stability(run: StabilityRun) -> dict[str, Any]:
 def edges_by_cap(run: StabilityRun, count: int, seed: int) -> dict[int, Edges]:
     """Return the strongest edges that a search of a seed finds with T0 = count, for each cap."""
     plan = _plan(run, count, seed)
-    assert plan.design is not None  # dss_gp_ucb's default finds structure
+    assert plan.design is not None
     weights = plan.policy.space.weights(plan.design)
     episodes = episode_seeds(seed, Purpose.SEARCH, 0, plan.episodes)
     met = rollout(plan.task, plan.policy, weights, episodes, record=RECORDED_OBSERVATIONS)
@@ -255,7 +255,7 @@ def _plan(run: StabilityRun, count: int, seed: int) -> Plan:
             task=run.task,
             policy=run.policy,
             policy_options=run.policy_options,
-            optimizer_settings={"structure_policies": count},
+            optimizer_settings={"structure": "found", "structure_policies": count},
             seed=seed,
         )
     )

@@ -13,7 +13,9 @@ GRAPH_SEARCHES: Final = (
     SearchMethod(optimizer="cmaes", label="cmaes separable"),
     SearchMethod(optimizer="cmaes", optimizer_settings={"separable": False}, label="cmaes full"),
     SearchMethod(optimizer="local_gp", label="local, none"),
-    SearchMethod(optimizer="dss_gp_ucb", label="local, found"),
+    SearchMethod(
+        optimizer="dss_gp_ucb", optimizer_settings={"structure": "found"}, label="local, found"
+    ),
     SearchMethod(
         optimizer="dss_gp_ucb", optimizer_settings={"structure": "random"}, label="local, random"
     ),

@@ -61,9 +61,10 @@ def history(optimizer: str, problem: str, size: str, folder: Path) -> pd.DataFra
     if optimizer in GLOBAL_SEARCHES and "env_steps" in budget:
         budget = {"evaluations": GLOBAL_EVALUATIONS, "episodes": 4}
     out = folder / f"{problem}-{optimizer}"
+    settings = {"structure": "found"} if optimizer == "dss_gp_ucb" else {}
     rolecast.search(
-        problem, policy="hom", optimizer=optimizer, seed=SEED, workers=0, out=str(out),
-        test_episodes=2, **budget,
+        problem, policy="hom", optimizer=optimizer, optimizer_settings=settings, seed=SEED,
+        workers=0, out=str(out), test_episodes=2, **budget,
     )  # fmt: skip
     return pd.read_parquet(out / "history.parquet").drop(
         columns=["wall_time_s", "episodes_of"], errors="ignore"

@@ -69,6 +69,14 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
             outcome_transform=self.outcome_transform,
         )
 
+    @property
+    def structure_used(self) -> str:
+        """Structure of the kernel: none for a policy unless it, or its source, is named."""
+        of_a_policy = self.groups is not None
+        if of_a_policy and self.structure is None and self.structure_source is None:
+            return "none"
+        return super().structure_used
+
     def surrogate_cliques(self) -> Sequence[Sequence[int]] | None:
         """Return the cliques of the surrogate's second term; None for none."""
         return self.cliques

@@ -28,7 +28,7 @@ DESIGN_STREAM: Final = 1
 """Random stream of the initial design, independent of the search's stream."""
 
 STRUCTURE_RULES: Final[Rules] = {
-    "structure": one_of(*STRUCTURE_KINDS),
+    "structure": or_none(one_of(*STRUCTURE_KINDS)),
     "structure_source": or_none(one_of(*STRUCTURE_SOURCES)),
     "structure_score": one_of("rms", "signed"),
     "balance": BOOLEAN_VALUE,
@@ -42,9 +42,10 @@ STRUCTURE_RULES: Final[Rules] = {
 class StructureSettings:
     """Cliques of the surrogate: given by the user, or found before or during the search."""
 
-    structure: str = "found"
+    structure: str | None = None
     """Structure of the kernel: "found" by Hessians or returns, or "none". Controls: "blocks"
-    (one clique per net), "random" (a random graph with as many edges), "full" (one clique)."""
+    (one clique per net), "random" (a random graph with as many edges), "full" (one clique). None:
+    "none" for a policy's weights in the local search, where cliques gain nothing; else "found"."""
 
     cliques: tuple[tuple[int, ...], ...] | None = None
     """Cliques given by the user, as tuples of dimensions from 0. None: found by `structure`. For a
@@ -78,9 +79,14 @@ class StructureSettings:
     def __post_init__(self) -> None:
         check(type(self).__name__, vars(self), STRUCTURE_RULES)
 
+    @property
+    def structure_used(self) -> str:
+        """Structure of the kernel, where it is left open too."""
+        return self.structure or "found"
+
     def finder_for(self, outcome_transform: str | None) -> FinderSettings | None:
         """Return the settings of the structure finder in returns; None: off."""
-        wanted = self.structure == "found" and self.structure_source != "policy"
+        wanted = self.structure_used == "found" and self.structure_source != "policy"
         if self.cliques is not None or not wanted:
             return None
         return FinderSettings(
@@ -92,9 +98,9 @@ class StructureSettings:
 
     def initial_design(self, *, dimension: int, seed: int) -> Float | None:
         """Return the initial design [T0, D] for the Hessians; None where no Hessian is needed."""
-        if self.structure == "none" or self.cliques is not None:
+        if self.structure_used == "none" or self.cliques is not None:
             return None
-        if self.structure == "found" and self.structure_source == "returns":
+        if self.structure_used == "found" and self.structure_source == "returns":
             return None
         rng = np.random.default_rng((seed, DESIGN_STREAM))
         return self.drawn_design(rng, (self.structure_policies, dimension))
@@ -117,7 +123,7 @@ class StructureSettings:
         Raises:
             ConfigError: `structure_source` is "policy", and the policy has no `relaxed_act`.
         """
-        if self.structure == "found" and not hasattr(policy, "relaxed_act"):
+        if self.structure_used == "found" and not hasattr(policy, "relaxed_act"):
             if self.structure_source == "policy":
                 field = f"{type(self).__name__}.structure_source"
                 raise ConfigError(field, "policy", "returns, for this policy has no relaxed_act")

@@ -33,13 +33,13 @@ def discover(
     dimension = policy.space.size
     seed = int(candidates[0, 0] * 2**53) % 2**63
     blocks = {name: [part.start, part.stop] for name, part in policy.space.nets.items()}
-    if config.structure in ("blocks", "full"):
-        spans = list(blocks.values()) if config.structure == "blocks" else [[0, dimension]]
+    if config.structure_used in ("blocks", "full"):
+        spans = list(blocks.values()) if config.structure_used == "blocks" else [[0, dimension]]
         cliques = tuple(tuple(range(start, stop)) for start, stop in spans)
         none = np.zeros((0, 2), dtype=np.int64)
         found = Structure(edges=none, strengths=np.zeros(0), cliques=cliques)
     else:
-        if config.structure == "random":
+        if config.structure_used == "random":
             scores = random_scores(dimension, seed)
         else:
             weights = policy.space.weights(candidates)
@@ -54,7 +54,7 @@ def discover(
             clique_size=config.clique_size,
         )
     return {
-        "source": config.structure,
+        "source": config.structure_used,
         "edges": found.edges.tolist(),
         "strengths": found.strengths.tolist(),
         "cliques": [list(clique) for clique in found.cliques],

@@ -8,7 +8,7 @@ class DiscoverySettings(Protocol):
     """Settings of structure found before a search; the fields of `DssGpUcbConfig` document them."""
 
     @property
-    def structure(self) -> str:
+    def structure_used(self) -> str:
         """Name of the structure: "found", "blocks", "random" or "full"."""
 
     @property

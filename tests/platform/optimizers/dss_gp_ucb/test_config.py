@@ -247,3 +247,19 @@ def test_evidence_takes_all_pairs_for_a_sum_and_not_for_a_wave(
     believed = optimizer.explain()  # type: ignore[attr-defined]
     assert believed["structure_pairs"] == pairs
     assert (believed["structure_share"] > 0.0) == bool(pairs)
+
+
+def test_a_policy_has_no_cliques_unless_they_are_asked_for() -> None:
+    """Nor the initial design for them; a black box has no groups, and looks for pairs."""
+    black_box, policy = DssGpUcbConfig(), DssGpUcbConfig(groups=(0, 0, 1))
+    assert policy.structure_used == "none"
+    assert policy.initial_design(dimension=3, seed=0) is None
+    assert policy.finder_settings() is None
+    assert black_box.structure_used == "found"
+    assert black_box.finder_settings() is not None
+    settings: tuple[dict[str, Any], ...] = ({"structure": "found"}, {"structure_source": "policy"})
+    for named in settings:
+        found = DssGpUcbConfig(groups=(0, 0, 1), **named)
+        design = found.initial_design(dimension=3, seed=0)
+        assert design is not None
+        assert design.shape == (16, 3)
