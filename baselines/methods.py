@@ -1,14 +1,16 @@
 """Every algorithm as a learning method of a comparison; RLlib is loaded when one is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from rolecast.baselines.registry import ALGORITHMS
+from rolecast.baselines.registry import ALGORITHM_FACTS, ALGORITHMS, algorithm_config
 from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
+    from gymnasium.spaces import Space
+
     from rolecast.baselines.rllib.trial import LearnerTrial  # loads RLlib
 
 
@@ -17,6 +19,43 @@ class AlgorithmMethod:
     """An algorithm as a comparison takes it: a `rolecast.platform.tuning.learner.MethodFactory`."""
 
     name: str
+
+    @property
+    def summary(self) -> str:
+        """Description in one line."""
+        return ALGORITHM_FACTS[self.name].summary
+
+    @property
+    def takes(self) -> str:
+        """Tasks that it takes, in words."""
+        facts = ALGORITHM_FACTS[self.name]
+        agents = "teams and single agents" if facts.teams else "single agents"
+        return f"{agents}; {'Discrete actions only' if facts.discrete else 'all action spaces'}"
+
+    def refusal(self, task: TaskSpec, actions: "Sequence[Space[Any]] | None") -> str | None:
+        """Return why it does not take a task, in words; None where it does.
+
+        Args:
+            task: sizes.
+            actions: action space of each agent; None for real numbers.
+        """
+        from gymnasium.spaces import Discrete
+
+        facts = ALGORITHM_FACTS[self.name]
+        if task.agents > 1 and not facts.teams:
+            return "takes one agent"
+        choices = actions is not None and all(isinstance(each, Discrete) for each in actions)
+        return "needs Discrete actions" if facts.discrete and not choices else None
+
+    def config_class(self) -> type[Any]:
+        """Return the class whose fields are its settings; this loads RLlib."""
+        return algorithm_config(self.name)
+
+    def defaults(self) -> dict[str, tuple[Any, str]]:
+        """Return default and allowed values of each setting; this loads RLlib."""
+        config = self.config_class()()
+        rules = {**config.RULES, **config.RLLIB_RULES}
+        return {name: (getattr(config, name), rule.expected) for name, rule in rules.items()}
 
     def check(self, task: TaskSpec, settings: Mapping[str, Any]) -> None:
         """Refuse settings or a task that it cannot have.

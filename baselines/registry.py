@@ -1,6 +1,7 @@
 """The algorithms by name: what `rolecast compare` and its experiments call them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
@@ -29,6 +30,44 @@ ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Name to where its config class is; only what is asked for is imported, as each loads RLlib."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlgorithmFacts:
+    """Facts about an algorithm that are told without loading RLlib."""
+
+    summary: str
+    """Description in one line."""
+
+    teams: bool = True
+    """Whether it takes tasks of several agents."""
+
+    discrete: bool = False
+    """Whether it needs Discrete actions of every agent."""
+
+
+ALGORITHM_FACTS: Final[Mapping[str, AlgorithmFacts]] = MappingProxyType(
+    {
+        "comix": AlgorithmFacts(summary="QMIX for continuous actions, by the cross-entropy method"),
+        "covdn": AlgorithmFacts(summary="VDN for continuous actions, by the cross-entropy method"),
+        "ddpg": AlgorithmFacts(summary="deep deterministic policy gradient", teams=False),
+        "facmac": AlgorithmFacts(summary="actor-critic with a factored central critic"),
+        "iddpg": AlgorithmFacts(summary="independent DDPG: each agent has its own critic"),
+        "intrinsic_ppo": AlgorithmFacts(summary="PPO with a learned intrinsic reward"),
+        "ippo": AlgorithmFacts(summary="independent PPO: each agent has its own critic"),
+        "iql": AlgorithmFacts(summary="independent Q-learning", discrete=True),
+        "maddpg": AlgorithmFacts(summary="DDPG with a central critic for each agent"),
+        "mappo": AlgorithmFacts(summary="PPO with a central critic"),
+        "masac": AlgorithmFacts(summary="soft actor-critic with a central critic"),
+        "matd3": AlgorithmFacts(summary="TD3 with a central critic"),
+        "ppo": AlgorithmFacts(summary="proximal policy optimisation"),
+        "qmix": AlgorithmFacts(summary="Q-learning with a monotonic mixer", discrete=True),
+        "sac": AlgorithmFacts(summary="soft actor-critic", teams=False),
+        "td3": AlgorithmFacts(summary="twin delayed DDPG", teams=False),
+        "vdn": AlgorithmFacts(summary="Q-learning with the sum of utilities", discrete=True),
+    }
+)
+"""Facts by name; a test compares them with the config classes."""
 
 
 def algorithm_config(name: str) -> type[Any]:

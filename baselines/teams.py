@@ -8,6 +8,7 @@ from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.environments import task_of
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
 from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, Rules
+from rolecast.envs.episode_length import typical_steps
 
 AUTHORS_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
@@ -133,7 +134,7 @@ class TeamConfig(OffPolicyConfig):
         """Suit the task, then refuse settings that cannot be; see `NamedSettings.validate`."""
         if self.env is not None and not self.suited:
             task = task_of(self.env, self.env_config)
-            horizon = task.spec.horizon
+            horizon = typical_steps(task)
             task.close()
             self.suit(horizon)
         super().validate()

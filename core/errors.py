@@ -52,3 +52,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> RequestError:
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
     return RequestError(f"{kind} {name!r} does not exist; {hint}")
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, for a sentence that names it."""
+    return (str(error).strip().splitlines() or ["no message"])[0]

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float, Seeds
+from rolecast.envs.episode_length import episode_lengths, without_horizon
+from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, survival_bonus, unwrapped
 from rolecast.envs.scripted import SCRIPTED
@@ -42,6 +44,9 @@ class Check:
 
     detail: str
     """Finding, in one sentence."""
+
+    warning: bool = False
+    """Whether a passed check has found something that may be unwanted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +102,12 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
         first = _play(made, CHECK_SEEDS)
         payment = (_payment,) if isinstance(made, RewardTask) else ()
         symmetries = (_symmetries,) if made.spec.symmetries else ()
-        checks = (_spaces, _seeding, _rewards, *payment, _batch, *symmetries, _speed)
+        ends = (_episodes,) if without_horizon(made) else ()
+        teams = (_opposition,) if is_users_team(made) else ()
+        checks = (
+            *(_spaces, *ends, _seeding, _rewards, *teams, *payment),
+            *(_batch, *symmetries, _speed),
+        )
         found.extend(check(made, first) for check in checks)  # those before a failure are kept
     except RunError as error:
         found.append(Check(name="run", ok=False, detail=str(error)))
@@ -144,9 +154,10 @@ def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
     spec = task.spec
     expected = (CHECK_SEEDS.size, spec.agents, spec.observation_size)
     shape = first.observations.shape[1:]
+    steps = "no horizon" if without_horizon(task) else f"at most {spec.horizon} steps"
     sizes = (
         f"{spec.agents} agent{'s' if spec.agents > 1 else ''}, {spec.observation_size} numbers "
-        f"observed and {spec.action_size} acted with by each, at most {spec.horizon} steps"
+        f"observed and {spec.action_size} acted with by each, {steps}"
     )
     if shape != expected:
         return Check(name="spaces", ok=False, detail=f"observations are {shape}, not {expected}")
@@ -155,6 +166,28 @@ def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
     if len(first.done) == spec.horizon and not first.done[-1].all():
         return Check(name="spaces", ok=False, detail="an episode is not done at the horizon")
     return Check(name="spaces", ok=True, detail=sizes)
+
+
+def _episodes(task: BatchedTask, first: _Trajectory) -> Check:
+    """Measure the length of episodes that end by themselves."""
+    lengths = episode_lengths(task)
+    detail = (
+        f"{lengths.size} episodes under random actions ended by themselves after "
+        f"{lengths.min():,} to {lengths.max():,} steps; horizon=STEPS would cut longer ones, and "
+        f"one of more than {task.spec.horizon:,} is an error"
+    )
+    return Check(name="episodes", ok=True, detail=detail)
+
+
+def _opposition(task: BatchedTask, first: _Trajectory) -> Check:
+    """Look for agents whose rewards are opposed."""
+    remark = opposition_remark(task)
+    return Check(
+        name="team",
+        ok=True,
+        detail=remark or "no two agents have opposed rewards",
+        warning=remark is not None,
+    )
 
 
 def _seeding(task: BatchedTask, first: _Trajectory) -> Check:
@@ -192,6 +225,8 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
     """Check that the reward settings pay some of the reward; the finding is the share paid."""
     assert isinstance(task, RewardTask)
     settings, horizon = task.reward_settings, task.spec.horizon
+    if without_horizon(task):
+        horizon = int(episode_lengths(task).max())
     said = ", ".join(f"{name}={value}" for name, value in settings.options.items())
     if not settings.pays_within(horizon):
         detail = (

@@ -9,17 +9,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, unknown_name
-from rolecast.envs.adapters.sources import ENVIRONMENT_SOURCES, Factory
-from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
-from rolecast.envs.drone_delivery.task import DroneDeliveryTask
-from rolecast.envs.faces.gymnasium import TaskGymEnv
-from rolecast.envs.faces.pettingzoo import TaskEnv
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS, TASK_OPTIONS, many_segments
-from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.rewards.settings import split_options
-from rolecast.envs.rewards.task import with_rewards
 from rolecast.envs.spec import BatchedTask, TaskSpec
+
+Factory = Callable[..., object]
+"""Factory of an environment, from the options of a task id."""
 
 ENTRY_POINTS: Final = "rolecast.tasks"
 """Entry-point group of tasks of other packages: id to factory."""
@@ -51,17 +47,29 @@ class TaskFamily:
     """Range of N in words."""
 
 
+def _drone_delivery(n: int, **options: Any) -> BatchedTask:
+    from rolecast.envs.drone_delivery.task import DroneDeliveryTask  # loads Numba
+
+    return DroneDeliveryTask(n, **options)
+
+
+def _predator_prey(n: int, **options: Any) -> BatchedTask:
+    from rolecast.envs.predator_prey.task import PredatorPreyTask  # loads Numba
+
+    return PredatorPreyTask(n, **options)
+
+
 FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
     {
         "drone_delivery": TaskFamily(
-            build=DroneDeliveryTask,
+            build=_drone_delivery,
             options=("handover",),
             sizes=(3, 6, 9),
             variants=("handover=1",),
             numbers="N >= 1",
         ),
         "pred_prey": TaskFamily(
-            build=PredatorPreyTask,
+            build=_predator_prey,
             options=("observation", *TEAM_OPTIONS),
             sizes=(3, 6, 9, 15),
             variants=(
@@ -74,7 +82,7 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
             numbers="N a multiple of 3",
         ),
         "het_pred_prey": TaskFamily(
-            build=partial(PredatorPreyTask, heterogeneous=True),
+            build=partial(_predator_prey, heterogeneous=True),
             options=("observation", "task_seed", *TEAM_OPTIONS),
             sizes=(3, 6, 9, 15),
             variants=("capture=2",),
@@ -123,14 +131,6 @@ def tasks_of_others() -> dict[str, str]:
     return {point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)}
 
 
-def task_ids() -> dict[str, str]:
-    """Return the ids of all tasks, each with a line of description.
-
-    Tasks of other packages are included; a family has other N than the listed ones, too.
-    """
-    return {name: spec.summary for name, spec in task_specs().items()} | tasks_of_others()
-
-
 def make_task(task: str | Factory, **options: Any) -> BatchedTask:
     """Return a task for the search and for `rollout`.
 
@@ -139,8 +139,10 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
             function that returns a `gymnasium.Env`, a PettingZoo `ParallelEnv` or a batched task.
         options: as after `?` in the id, which they override. Every task has those of
             `RewardSettings`: sparse, delay, noise, flip, drop, survival, flush_on_end. A user's
-            environment also has `horizon` and `team_reward` ("sum" or "mean" over agents). All its
-            other options go to the environment; so does `env.NAME`, as NAME.
+            environment also has `horizon`, `team_reward` ("sum" or "mean" over agents), `team` (the
+            agents whose reward counts) and `others` ("policy" or "random", who acts for agents
+            outside the team). All its other options go to the environment; so does `env.NAME`, as
+            NAME.
 
     Raises:
         RequestError: an id or option is unknown, a setting is out of its range, or an environment
@@ -151,6 +153,8 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
     >>> make_task("pred_prey_6", sparse=5, delay=2).spec.id
     'pred_prey_6?delay=2&sparse=5'
     """
+    from rolecast.envs.rewards.task import with_rewards
+
     if isinstance(task, str):
         name, given = parse_id(task)
         rewards, given = split_options(given | options)
@@ -177,17 +181,18 @@ def make_env(task: str | Factory, *, render_mode: str | None = None, **options: 
         render_mode: None, or "rgb_array".
         options: as in `make_task`.
     Returns:
-        A `TaskGymEnv` for an id of this project with one agent, such as `hopper`; else a
-        `TaskEnv`.
+        A `TaskGymEnv`, a `gymnasium.Env`, for one agent; a `TaskEnv`, a `ParallelEnv`, for a team.
     Raises:
         RequestError: as in `make_task`; or the task cannot be drawn.
     """
+    from rolecast.envs.faces.gymnasium import TaskGymEnv
+    from rolecast.envs.faces.pettingzoo import TaskEnv
+
     drawn_by_env = not isinstance(task, str) or ":" in task
     if render_mode is not None and drawn_by_env:
         options["render_mode"] = render_mode
     made = make_task(task, **options)
-    single = not drawn_by_env and made.spec.agents == 1
-    return TaskGymEnv(made, render_mode) if single else TaskEnv(made, render_mode)
+    return (TaskGymEnv if made.spec.agents == 1 else TaskEnv)(made, render_mode)
 
 
 def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
@@ -201,16 +206,49 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
         return NAMED_TASKS[name](**given)
     scheme, colon, rest = name.partition(":")
     if colon:
-        if scheme not in ENVIRONMENT_SOURCES:
-            raise unknown_name("kind of task", scheme, ENVIRONMENT_SOURCES)
+        from rolecast.envs.adapters.sources import ENVIRONMENT_SOURCES
+
+        _check_scheme(scheme)
         return _from_factory(ENVIRONMENT_SOURCES[scheme](rest), name, given)
     for point in entry_points(group=ENTRY_POINTS, name=name):
         return _from_factory(point.load(), name, given)
-    raise unknown_name("task", name, task_ids())
+    raise unknown_name("task", name, _names_of_tasks())
+
+
+def check_task_id(task: str) -> None:
+    """Refuse an id that names no task; nothing is loaded, and options are not read.
+
+    Raises:
+        RequestError: no such task; offers the nearest.
+    """
+    name, _ = parse_id(task)
+    family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
+    if (family and family[1] in FAMILIES) or name in NAMED_TASKS:
+        return
+    scheme, colon, _ = name.partition(":")
+    if colon:
+        _check_scheme(scheme)
+    elif name not in tasks_of_others():
+        raise unknown_name("task", name, _names_of_tasks())
+
+
+def _check_scheme(scheme: str) -> None:
+    """Refuse the beginning of an id that says no kind of task."""
+    kinds = [form.partition(":")[0] for form in OWN_FORMS]
+    if scheme not in kinds:
+        raise unknown_name("kind of task", scheme, kinds)
+
+
+def _names_of_tasks() -> list[str]:
+    """Return the names of tasks as they are offered to someone who mistyped one."""
+    families = [f"{name}_{n}" for name, family in FAMILIES.items() for n in family.sizes]
+    return [*families, *NAMED_TASKS, *tasks_of_others()]
 
 
 def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> BatchedTask:
     """Return the batched task of a factory, or an adapter round its environments."""
+    from rolecast.envs.adapters.task import ADAPTER_OPTIONS, AdaptedTask
+
     own = {key: value for key, value in options.items() if key in ADAPTER_OPTIONS}
     theirs = {
         key.removeprefix(FOR_ENVIRONMENT): value

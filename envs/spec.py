@@ -74,6 +74,7 @@ class BatchedTask(Protocol):
     - `restart(episodes [K], seeds [K])` restarts some episodes; returns observations [B, n, do].
     - `terminated` [B]: whether a done episode ended by itself, not by a limit on its length.
     - `agent_rewards` [B, n]: the reward of each agent in the last step.
+    - `agent_names`: names of the n agents.
     - `state_size` and `state()` [B, S]: what is known of the whole world, for centralised critics;
       of size 0 where the task tells no more than its observations.
     """

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from safetensors import SafetensorError
@@ -26,6 +26,9 @@ from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 from rolecast.policies.signature import verify_file
 from rolecast.policies.space import ParameterSpace
+
+if TYPE_CHECKING:
+    from rolecast.policies.deployed import DeployedPolicy  # loads Gymnasium and PettingZoo
 
 ARTEFACT_SCHEMA: Final = 1
 """Schema version of the files; it rises when an older release could misread them."""
@@ -66,6 +69,19 @@ class LoadedPolicy:
         rows = observations[None, None] if single else observations[None]
         actions = self.policy.act(self.weights[None], rows)[0]
         return np.asarray(actions[0] if single else actions)
+
+    def for_env(self, env: object) -> "DeployedPolicy":
+        """Return the policy for the spaces of an environment, by `step(raw observations)`.
+
+        Args:
+            env: a `gymnasium.Env` or a PettingZoo `ParallelEnv`, as in the search.
+
+        Raises:
+            RequestError: the environment has other sizes than the task of the search.
+        """
+        from rolecast.policies.deployed import DeployedPolicy
+
+        return DeployedPolicy(self.act, self.task, env)
 
 
 def save_policy(

@@ -75,7 +75,9 @@ CALLED_BY_LIBRARIES: Final = frozenset(
 )  # fmt: skip
 """Methods that a library looks for by name."""
 
-CALLED_BY_USERS: Final = frozenset({"acting_layers", "read_incumbents", "ridge", "venture"})
+CALLED_BY_USERS: Final = frozenset(
+    {"acting_layers", "for_env", "read_incumbents", "ridge", "venture"}
+)
 """What task ids name, and readers of a run or a learner; registries list all else for users."""
 
 FILES: Final = sorted(

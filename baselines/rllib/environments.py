@@ -69,17 +69,20 @@ def joint_spaces(spec: TaskSpec, state_size: int = 0) -> tuple[JointObservations
 
 
 def check_fit(task: BatchedTask, method: str, *, teams: bool, discrete: bool = False) -> None:
-    """Refuse a task in which a method of equal agents cannot learn.
+    """Refuse a task in which a method cannot learn.
+
+    Actions and observations are encoded as in a search: Discrete actions by the largest of as many
+    numbers, smaller agents padded with zeros, with an id where agents differ.
 
     Args:
         task: any.
         method: name of the method, for the error.
         teams: whether the method takes several agents.
-        discrete: whether its agents choose among a few actions; else they act by real numbers.
+        discrete: whether its agents choose among a few actions; else they act by numbers. A choice
+            that an agent does not have acts as its first.
 
     Raises:
-        RequestError: actions are of another kind, agents' spaces differ, or the method takes one
-            agent only.
+        RequestError: the method takes one agent only, or choices and the task has none.
     """
     spec = task.spec
     if not teams and spec.agents > 1:
@@ -87,32 +90,19 @@ def check_fit(task: BatchedTask, method: str, *, teams: bool, discrete: bool = F
             f"{method} acts for one agent and task {spec.id!r} has {spec.agents}; "
             "expected a task of one agent, or a method for teams"
         )
+    if not discrete:
+        return
     own = getattr(task, "spaces", None)
     if own is None:
-        if discrete:
-            raise RequestError(
-                f"{method} chooses among a few actions and task {spec.id!r} takes real numbers; "
-                "expected Discrete actions"
-            )
-        return
+        raise RequestError(
+            f"{method} chooses among a few actions and task {spec.id!r} takes real numbers; "
+            "expected Discrete actions"
+        )
     for _, actions in own:
-        if discrete:
-            if not isinstance(actions, spaces.Discrete):
-                raise RequestError(
-                    f"{method} chooses among a few actions and task {spec.id!r} takes {actions}; "
-                    "expected Discrete actions"
-                )
-        elif not isinstance(actions, spaces.Box) or np.dtype(actions.dtype).kind != "f":
+        if not isinstance(actions, spaces.Discrete):
             raise RequestError(
-                f"{method} acts with real numbers and task {spec.id!r} takes {actions}; "
-                "expected a Box of floats, or one of the learners iql, vdn and qmix for Discrete"
-            )
-    for view, actions in own[1:]:
-        if view != own[0][0] or actions != own[0][1]:
-            raise RequestError(
-                f"{method} shares one policy among agents and those of task {spec.id!r} have "
-                f"different spaces ({own[0][0]}, {own[0][1]} and {view}, {actions}); "
-                "expected equal ones"
+                f"{method} chooses among a few actions and task {spec.id!r} takes {actions}; "
+                "expected Discrete actions"
             )
 
 

@@ -14,6 +14,7 @@ from rolecast.baselines.rllib.environments import check_fit
 from rolecast.baselines.rllib.runner import EPISODE_RETURNS, OBSERVED_RETURNS
 from rolecast.baselines.teams import TeamConfig
 from rolecast.core.types import Float
+from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.tuning.learner import Progress
@@ -54,7 +55,7 @@ def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
     config = algorithm_config(name)().environment(task).tuned(settings)
     if isinstance(config, TeamConfig):
         made = make_task(task)
-        config.suit(made.spec.horizon)
+        config.suit(typical_steps(made))
         made.close()
     return config
 

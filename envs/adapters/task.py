@@ -9,22 +9,25 @@ from gymnasium.spaces import Space
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
-from rolecast.core.errors import ConfigError, RequestError, RunError, stepped_outside
+from rolecast.core.errors import ConfigError, RequestError, RunError, first_line, stepped_outside
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
+from rolecast.envs.adapters.encoding import TeamEncoding
 from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team
-from rolecast.envs.adapters.spaces import action_codec, observation_codec
+from rolecast.envs.adapters.membership import membership, seeded_spaces
 from rolecast.envs.spec import TaskSpec
 
 TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
     "sum": lambda rewards: rewards.sum(axis=1),
     "mean": lambda rewards: rewards.mean(axis=1),
 }
-"""Team reward [B] from rewards [B, n] of the agents; agents that have left count 0."""
+"""Team reward [B] from rewards [B, m] of the paid agents; agents that have left count 0."""
 
-ADAPTER_OPTIONS: Final = ("horizon", "team_reward")
+ADAPTER_OPTIONS: Final = ("horizon", "team_reward", "team", "others")
 """Options of the adapter; all others go to the environment."""
 
+MOST_STEPS_OF_AN_EPISODE: Final = 10_000
+"""Steps after which an episode without a horizon has to have ended by itself."""
 
 TASK_LOGGER: Final = logging.getLogger("rolecast.envs")
 """Says what happens to environments beside their episodes; by default on stderr."""
@@ -37,6 +40,12 @@ class AdaptedTask:
     after their own numbers. Observations and rewards of an agent that has left are 0.
     """
 
+    ends_itself: bool
+    """Whether no horizon is known, so that each episode has to end by itself."""
+
+    has_chosen_team: bool
+    """Whether it was said whose reward counts."""
+
     def __init__(
         self,
         make: Callable[[], object],
@@ -45,6 +54,8 @@ class AdaptedTask:
         first: object = None,
         horizon: int | None = None,
         team_reward: str = "sum",
+        team: object = None,
+        others: str = "policy",
         summary: str = "",
     ) -> None:
         """Read the spaces of the first environment.
@@ -53,31 +64,33 @@ class AdaptedTask:
             make: returns a new environment: a `gymnasium.Env` or a PettingZoo `ParallelEnv`.
             task_id: the whole id of the task.
             first: an environment that `make` has made already; None to make it here.
-            horizon: most steps of an episode; None to take what the environment states.
-            team_reward: "sum" or "mean" over all agents.
+            horizon: most steps of an episode; None to take what the environment states, or else
+                to wait until episodes end by themselves.
+            team_reward: "sum" or "mean" over the agents whose reward counts.
+            team: agents whose reward counts, see `membership`; None for all.
+            others: who acts for the other agents: "policy", or "random".
             summary: one line for listings.
 
         Raises:
-            RequestError: an option is wrong, a space cannot be used, or no horizon is known.
+            RequestError: an option is wrong, or a space cannot be used.
         """
         if team_reward not in TEAM_REWARDS:
             raise ConfigError("team_reward", team_reward, "'sum' or 'mean'")
         self._make, self._id, self._join = make, task_id, TEAM_REWARDS[team_reward]
-        team = as_team(make() if first is None else first, task_id)
-        self._teams: list[TeamEnvironment] = [team]
-        self._agents = team.agents
-        if not self._agents:
-            raise RequestError(f"task {task_id!r} has no agents; expected at least one")
-        self._actions = [action_codec(team.action_spaces[agent]) for agent in self._agents]
-        self._views = [observation_codec(team.observation_spaces[agent]) for agent in self._agents]
-        self._seen = max(view.size for view in self._views)
-        self._with_id = not _all_equal(team)
+        made = as_team(make() if first is None else first, task_id)
+        self._teams: list[TeamEnvironment] = [made]
+        self._members = membership(made.agents, team, others, task_id)
+        self._encoding = TeamEncoding(made, self._members.acting, task_id)
+        self._agents = self._encoding.agents
+        self._paid = np.isin(self._agents, self._members.paid)
+        steps = made.max_steps() if horizon is None else horizon
+        self.ends_itself, self.has_chosen_team = steps is None, team is not None
         self._spec = TaskSpec(
             id=task_id,
             agents=len(self._agents),
-            observation_size=self._seen + (len(self._agents) if self._with_id else 0),
-            action_size=max(codec.size for codec in self._actions),
-            horizon=_horizon(horizon, team, task_id),
+            observation_size=self._encoding.observation_size,
+            action_size=self._encoding.action_size,
+            horizon=_horizon(steps, task_id),
             summary=summary,
         )
         self._begin(np.zeros(0, dtype=np.uint64))
@@ -90,8 +103,12 @@ class AdaptedTask:
     @property
     def spaces(self) -> list[tuple[Space[Any], Space[Any]]]:
         """Observation and action space of each of the n agents, as in the environment."""
-        team = self._teams[0]
-        return [(team.observation_spaces[a], team.action_spaces[a]) for a in self._agents]
+        return list(self._encoding.spaces)
+
+    @property
+    def agent_names(self) -> list[str]:
+        """Names of the n agents, as in the environment."""
+        return list(self._agents)
 
     @property
     def terminated(self) -> NDArray[np.bool_]:
@@ -100,7 +117,7 @@ class AdaptedTask:
 
     @property
     def agent_rewards(self) -> Float:
-        """Reward of each agent [B, n] in the last step."""
+        """Reward of each agent [B, n] in the last step; 0 for one whose reward does not count."""
         return self._rewards.copy()
 
     @property
@@ -159,27 +176,25 @@ class AdaptedTask:
         for episode in np.flatnonzero([bool(live) for live in self._live]).tolist():
             self._steps[episode] += 1
             acting = self._live[episode]
-            chosen = {
-                agent: codec.decode(actions[episode, index, : codec.size])
-                for index, (agent, codec) in enumerate(
-                    zip(self._agents, self._actions, strict=True)
-                )
-                if agent in acting
-            }
+            chosen = self._encoding.actions(actions[episode], acting)
+            for agent, space in self._random[episode].items():
+                if agent in self._random_live[episode]:
+                    chosen[agent] = space.sample()
             moment = self._ask(episode, self._teams[episode].step, chosen)
             rewards[episode] = [
-                moment.rewards.get(agent, 0.0) if agent in acting else 0.0 for agent in self._agents
+                moment.rewards.get(agent, 0.0) if agent in acting and paid else 0.0
+                for agent, paid in zip(self._agents, self._paid, strict=True)
             ]
             bonus = moment.survival_bonus
             self._bonus[episode] = np.nan if bonus is None else bonus
-            self._see(episode, moment, moment.live)
-            self._live[episode] = moment.live
-            self._terminated[episode] = moment.terminated
+            live = self._see(episode, moment)
+            # With the last agent of the policy, an episode ends by itself.
+            self._terminated[episode] = moment.terminated or (not live and bool(moment.live))
             if self._steps[episode] >= self._spec.horizon:
-                self._live[episode] = frozenset()
+                self._end_by_force(episode)
         self._rewards = rewards
         done = np.array([not live for live in self._live])
-        return self._observations.copy(), self._join(rewards), done, {}
+        return self._observations.copy(), self._join(rewards[:, self._paid]), done, {}
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return the picture [H, W, 3] rendered by the environment of one episode.
@@ -204,7 +219,7 @@ class AdaptedTask:
             try:
                 team.close()
             except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing depends on it any more
-                what = f"{type(error).__name__} ({_first_line(error)})"
+                what = f"{type(error).__name__} ({first_line(error)})"
                 TASK_LOGGER.warning("task %r raised %s as it was closed", self._id, what)
 
     def _begin(self, seeds: Seeds) -> None:
@@ -213,6 +228,8 @@ class AdaptedTask:
         self._seeds = seeds
         self._steps = np.zeros(batch, dtype=np.int64)
         self._live: list[frozenset[str]] = [frozenset()] * batch
+        self._random: list[dict[str, Space[Any]]] = [{}] * batch
+        self._random_live: list[frozenset[str]] = [frozenset()] * batch
         self._observations = np.zeros((batch, spec.agents, spec.observation_size))
         self._terminated = np.zeros(batch, dtype=np.bool_)
         self._rewards = np.zeros((batch, spec.agents))
@@ -226,8 +243,11 @@ class AdaptedTask:
             self._rewards[episode] = 0.0
             seed = folded_seed(int(self._seeds[episode]))
             moment = self._ask(episode, self._teams[episode].reset, seed)
-            self._see(episode, moment, moment.live)
-            self._live[episode] = moment.live
+            if self._members.random:
+                acts = self._teams[episode].action_spaces
+                at_random = {agent: acts[agent] for agent in self._members.random}
+                self._random[episode] = seeded_spaces(at_random, seed)
+            self._see(episode, moment)
         return self._observations.copy()
 
     def _ask(self, episode: int, call: Callable[[Any], Moment], argument: object) -> Moment:
@@ -236,17 +256,19 @@ class AdaptedTask:
             return call(argument)
         except (Exception, SystemExit) as error:  # sys.exit would end the search as if it were done
             raise RunError(
-                f"task {self._id!r} raised {type(error).__name__} ({_first_line(error)}) "
+                f"task {self._id!r} raised {type(error).__name__} ({first_line(error)}) "
                 f"in {self._where(episode)}; expected none"
             ) from error
 
-    def _see(self, episode: int, moment: Moment, live: frozenset[str]) -> None:
-        """Write the observations of the agents; zeros for those that have left.
+    def _see(self, episode: int, moment: Moment) -> frozenset[str]:
+        """Write who is live and the observations; zeros for agents that have left.
 
-        At the end of an episode, agents with a last observation keep it.
+        At the end of an episode, agents with a last observation keep it. Returns the agents that
+        the policy acts for next.
         """
+        live = moment.live.intersection(self._agents)
+        self._live[episode], self._random_live[episode] = live, moment.live - live
         rows = self._observations[episode]
-        rows[:] = 0.0
         shown = live or moment.observations.keys()
         unseen = sorted(live - moment.observations.keys())
         if unseen:
@@ -254,36 +276,24 @@ class AdaptedTask:
                 f"task {self._id!r} showed nothing to {unseen[0]!r} in {self._where(episode)}; "
                 "expected an observation of every live agent"
             )
-        for index, (agent, view) in enumerate(zip(self._agents, self._views, strict=True)):
-            if agent in shown and agent in moment.observations:
-                rows[index, : view.size] = self._encoded(episode, agent, moment, view.encode)
-                if self._with_id:
-                    rows[index, self._seen + index] = 1.0
+        self._encoding.write(rows, moment.observations, shown, self._where(episode))
         self._states[episode] = 0.0 if moment.state is None else moment.state
         if not (np.isfinite(rows).all() and np.isfinite(self._states[episode]).all()):
             raise RunError(
                 f"task {self._id!r} showed NaN or infinity in {self._where(episode)}; "
                 "expected finite observations"
             )
+        return live
 
-    def _encoded(
-        self, episode: int, agent: str, moment: Moment, encode: Callable[[Any], Float]
-    ) -> Float:
-        """Return one agent's flat observation; RunError where its size is not that of the space."""
-        try:
-            numbers = encode(moment.observations[agent])
-        except Exception as error:
+    def _end_by_force(self, episode: int) -> None:
+        """End an episode at the horizon; one that should have ended by itself is an error."""
+        if self.ends_itself and self._live[episode]:
             raise RunError(
-                f"task {self._id!r} showed what is not in the observation space of {agent!r} "
-                f"in {self._where(episode)}: {type(error).__name__} ({_first_line(error)})"
-            ) from error
-        size = self._views[self._agents.index(agent)].size
-        if numbers.shape != (size,):
-            raise RunError(
-                f"task {self._id!r} showed {numbers.size} numbers to {agent!r} "
-                f"in {self._where(episode)}; expected {size} as its observation space says"
+                f"task {self._id!r} had not ended after {self._spec.horizon:,} steps of the "
+                f"episode of seed {int(self._seeds[episode])}; expected episodes that end by "
+                "themselves, or an option horizon=STEPS"
             )
-        return numbers
+        self._live[episode] = frozenset()
 
     def _where(self, episode: int) -> str:
         steps = int(self._steps[episode])
@@ -298,25 +308,10 @@ def folded_seed(seed: int) -> int:
     return int(episode_keys(np.array([seed], dtype=np.uint64))[0][0]) % 2**31
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or ["no message"])[0]
-
-
-def _all_equal(team: TeamEnvironment) -> bool:
-    """Return whether all agents have the same two spaces."""
-    views = [team.observation_spaces[agent] for agent in team.agents]
-    acts = [team.action_spaces[agent] for agent in team.agents]
-    return all(view == views[0] for view in views) and all(act == acts[0] for act in acts)
-
-
-def _horizon(asked: int | None, team: TeamEnvironment, task_id: str) -> int:
-    """Return the given horizon, or that of the environment."""
-    steps = team.max_steps() if asked is None else asked
+def _horizon(steps: object, task_id: str) -> int:
+    """Return the horizon; without one, the steps after which an episode has to have ended."""
     if steps is None:
-        raise RequestError(
-            f"task {task_id!r} does not say how long its episodes are; "
-            "expected an option horizon=STEPS"
-        )
+        return MOST_STEPS_OF_AN_EPISODE
     if type(steps) is not int or steps < 1:
         raise ConfigError(f"horizon of task {task_id!r}", steps, "an integer >= 1")
     return steps

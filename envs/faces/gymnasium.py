@@ -15,6 +15,7 @@ from rolecast.core.types import Float
 from rolecast.envs.faces.one_episode import (
     check_render_mode,
     checked_action,
+    cut_short,
     next_seed,
     picture,
     render_metadata,
@@ -26,8 +27,9 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
     """Task with one agent as a `gymnasium.Env`.
 
     Observations are a Box of float64 [do], actions a Box of float32 in [-1, 1] [da]. Actions of
-    higher precision are used unchanged. An episode that reaches the horizon is truncated; one that
-    ends before it is terminated. The info of a step has its metrics.
+    higher precision are used unchanged. An episode that is cut by a limit on its length, such as
+    the horizon, is truncated; one that ends by itself is terminated. The info of a step has its
+    metrics.
     """
 
     def __init__(self, task: BatchedTask, render_mode: str | None = None) -> None:
@@ -85,7 +87,7 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
         observations, reward, done, metrics = self.task.step(given[None, None])
         self._steps += 1
         ended = bool(done[0])
-        truncated = ended and self._steps >= spec.horizon
+        truncated = ended and cut_short(self.task, self._steps)
         self._live = not ended
         info = {name: float(value[0]) for name, value in metrics.items()}
         return observations[0, 0], float(reward[0]), ended and not truncated, truncated, info

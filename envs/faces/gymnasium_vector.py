@@ -114,7 +114,8 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
         observations, reward, done, metrics = self.task.step(joint[:, None])
         ended = done & ~resting
         self._steps += 1
-        truncated = ended & (self._steps >= self.task.spec.horizon)
+        by_itself = getattr(self.task, "terminated", self._steps < self.task.spec.horizon)
+        truncated = ended & ~by_itself
         if resting.any():
             rows = np.flatnonzero(resting)
             seeds = [next_seed(self._generators[row]) for row in rows.tolist()]

@@ -41,6 +41,19 @@ def picture(task: BatchedTask, render_mode: str | None) -> NDArray[np.uint8] | N
     return drawn
 
 
+def cut_short(task: BatchedTask, steps: int) -> bool:
+    """Return whether an episode that has just ended was cut by a limit on its length.
+
+    A task that does not say why an episode ended cut it if it ended at the horizon.
+
+    Args:
+        task: with a batch of this one episode.
+        steps: taken in it.
+    """
+    terminated = getattr(task, "terminated", None)
+    return steps >= task.spec.horizon if terminated is None else not terminated[0]
+
+
 def next_seed(generator: np.random.Generator) -> int:
     """Return a seed for an episode that is started without one."""
     return int(generator.integers(2**63))

@@ -16,6 +16,7 @@ from rolecast.core.types import Float
 from rolecast.envs.faces.one_episode import (
     check_render_mode,
     checked_action,
+    cut_short,
     next_seed,
     picture,
     render_metadata,
@@ -34,8 +35,9 @@ Step = tuple[
 class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZoo has no types
     """Task as a cooperative `ParallelEnv`: every agent is paid the whole team reward.
 
-    Observations and actions are Boxes of float64, actions in [-1, 1]. An episode that reaches the
-    horizon is truncated; one that ends before it is terminated. All agents end together. The infos
+    Observations and actions are Boxes of float64, actions in [-1, 1]. An episode that is
+    cut by a limit on its length, such as the horizon, is truncated; one that ends by itself is
+    terminated. All agents end together; those of a user's environment keep their names. The infos
     of a step have the metrics of the task; reward settings add `raw_reward`.
     """
 
@@ -54,7 +56,8 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         self.render_mode = render_mode
         spec = task.spec
         self.metadata = {"name": spec.id, **render_metadata(task)}
-        self.possible_agents = [f"agent_{index}" for index in range(spec.agents)]
+        numbered = [f"agent_{index}" for index in range(spec.agents)]
+        self.possible_agents: list[str] = getattr(task, "agent_names", numbered)
         self.agents: list[str] = []
         self.observation_spaces = {
             agent: Box(-np.inf, np.inf, (spec.observation_size,), np.float64)
@@ -111,7 +114,7 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         self._observations = observations[0]
         self._steps += 1
         ended = bool(done[0])
-        truncated = ended and self._steps >= self.task.spec.horizon
+        truncated = ended and cut_short(self.task, self._steps)
         result: Step = (
             self._by_agent(),
             {agent: float(reward[0]) for agent in live},

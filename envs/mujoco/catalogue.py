@@ -4,13 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rolecast.envs.mujoco.robots import ROBOT_MODELS, segmented
 from rolecast.envs.mujoco.symmetry import BODY_SYMMETRIES
-from rolecast.envs.mujoco.task import MujocoTask
+
+if TYPE_CHECKING:
+    from rolecast.envs.mujoco.task import MujocoTask  # loads MuJoCo and Numba
 
 TASK_OPTIONS: Final = ("obs", "horizon", "threads")
 """Options of the ids."""
@@ -32,8 +34,10 @@ CHAIN_PARTS: Final = MappingProxyType(
 )
 
 
-def whole(name: str, **options: Any) -> MujocoTask:
+def whole(name: str, **options: Any) -> "MujocoTask":
     """Return a task with one agent that observes and moves the whole body."""
+    from rolecast.envs.mujoco.task import MujocoTask
+
     robot = ROBOT_MODELS[name]
     return MujocoTask(
         name,
@@ -45,8 +49,10 @@ def whole(name: str, **options: Any) -> MujocoTask:
     )
 
 
-def divided(task_id: str, **options: Any) -> MujocoTask:
+def divided(task_id: str, **options: Any) -> "MujocoTask":
     """Return a task with one body divided among agents."""
+    from rolecast.envs.mujoco.task import MujocoTask
+
     name, split, summary = DIVIDED_BODIES[task_id]
     robot = ROBOT_MODELS[name]
     if name == "walker2d":  # the library clips the hopper's velocities, not these
@@ -56,8 +62,10 @@ def divided(task_id: str, **options: Any) -> MujocoTask:
     )
 
 
-def many_segments(name: str, n: int, **options: Any) -> MujocoTask:
+def many_segments(name: str, n: int, **options: Any) -> "MujocoTask":
     """Return a task with n agents, each a segment of one body."""
+    from rolecast.envs.mujoco.task import MujocoTask
+
     return MujocoTask(
         f"manyagent_{name}_{n}",
         segmented(name, n),
@@ -68,7 +76,7 @@ def many_segments(name: str, n: int, **options: Any) -> MujocoTask:
     )
 
 
-NAMED_TASKS: Final[Mapping[str, Callable[..., MujocoTask]]] = MappingProxyType(
+NAMED_TASKS: Final[Mapping[str, Callable[..., "MujocoTask"]]] = MappingProxyType(
     {name: partial(whole, name) for name in ROBOT_MODELS}
     | {task_id: partial(divided, task_id) for task_id in DIVIDED_BODIES}
 )

@@ -32,7 +32,10 @@ class Budget:
     """The limit."""
 
     worst_steps: int
-    """Env steps of one evaluation at most: episodes x horizon."""
+    """Env steps of one evaluation at most: episodes x horizon.
+
+    Of a task without a horizon: episodes x the longest measured one, which an evaluation may
+    exceed."""
 
     confirm_share: float
     """Share of the total kept for the confirmation, in [0, 0.5]."""

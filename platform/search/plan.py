@@ -10,6 +10,8 @@ from rolecast import __version__
 from rolecast.core.errors import RequestError
 from rolecast.core.seeds import Purpose, derived_seed
 from rolecast.core.types import Float
+from rolecast.envs.episode_length import typical_steps
+from rolecast.envs.opposition import opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
@@ -100,7 +102,8 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     informed = policy_hints.informed_config(optimizer, policy)
-    episodes, batch_size = _sizes(config, informed, made.spec.horizon)
+    steps = typical_steps(made)
+    episodes, batch_size = _sizes(config, informed, steps)
     fewer = config.fewer_episodes
     if fewer is None:
         fewer = config.episodes is None and config.evaluations is None
@@ -125,7 +128,7 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         task=made,
         policy=policy,
         optimizer=informed,
-        budget=_budget(config, episodes * made.spec.horizon),
+        budget=_budget(config, episodes * steps),
         episodes=episodes,
         batch_size=batch_size,
         test_episodes=test_episodes,
@@ -175,10 +178,16 @@ def _budget(config: SearchConfig, worst_steps: int) -> Budget:
     )
 
 
-def _sizes(config: SearchConfig, optimizer: OptimizerConfig, horizon: int) -> tuple[int, int]:
-    """Return E and q: as asked for, else as the optimiser proposes for this budget."""
+def _sizes(config: SearchConfig, optimizer: OptimizerConfig, steps: int) -> tuple[int, int]:
+    """Return E and q: as asked for, else as the optimiser proposes for a budget of such episodes.
+
+    Args:
+        config: the request.
+        optimizer: proposes.
+        steps: of an episode.
+    """
     if config.env_steps is not None:
-        budget_episodes = max(1, config.env_steps // horizon)
+        budget_episodes = max(1, config.env_steps // steps)
     else:
         budget_episodes = (config.evaluations or 1) * (config.episodes or ASSUMED_EPISODES)
     proposal = optimizer.proposal(budget_episodes)
@@ -203,9 +212,14 @@ def described(plan: Plan) -> str:
     )
 
 
-def remark(plan: Plan) -> str | None:
-    """Return a sentence about a policy that does not suit the task; None if there is none."""
-    return plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
+def remarks(plan: Plan) -> list[str]:
+    """Return sentences about a policy that does not suit the task, and about opposed agents.
+
+    Raises:
+        RunError: the task failed in the episodes that are played to find them.
+    """
+    policy = plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
+    return [said for said in (policy, opposition_remark(plan.task)) if said]
 
 
 def with_budget(

@@ -15,6 +15,7 @@ from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.locks import try_lock
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
+from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
 from rolecast.platform.search.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
@@ -145,13 +146,12 @@ def _check_trial(
 ) -> None:
     """Refuse one trial that cannot run."""
     task = task_with_reward(plan.task, plan.reward)
+    steps = typical_steps(task)
     task.close()
     method = experiment.method(plan.method)
-    if experiment.env_steps < task.spec.horizon:
+    if experiment.env_steps < steps:
         raise ConfigError(
-            "Experiment.env_steps",
-            experiment.env_steps,
-            f"at least {task.spec.horizon}, an episode",
+            "Experiment.env_steps", experiment.env_steps, f"at least {steps}, an episode"
         )
     if isinstance(method, SearchMethod):
         make_plan(search_config(experiment, plan, method)).task.close()

@@ -5,18 +5,21 @@ any other way of its own, is a `LearningMethod`. Nothing here knows which there 
 `rolecast.baselines` are found by the name of their table, those of others by entry point.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from rolecast.core.errors import unknown_name
 from rolecast.core.types import Float
-from rolecast.envs.spec import TaskSpec
+from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.protocol import Policy
+
+if TYPE_CHECKING:
+    from gymnasium.spaces import Space
 
 ENTRY_POINTS: Final = "rolecast.methods"
 """Group of entry points that name further `MethodFactory` objects."""
@@ -91,6 +94,48 @@ class MethodFactory(Protocol):
             workers: processes beside this one that run episodes; 0 runs them here.
             env_steps: its whole budget.
         """
+
+
+@runtime_checkable
+class DescribesItself(Protocol):
+    """Factory that says what it is and which tasks it takes, as those of this project do."""
+
+    @property
+    def summary(self) -> str:
+        """Description in one line."""
+
+    @property
+    def takes(self) -> str:
+        """Tasks that it takes, in words."""
+
+    def refusal(self, task: TaskSpec, actions: "Sequence[Space[Any]] | None") -> str | None:
+        """Return why it does not take a task, in words; None where it does.
+
+        Args:
+            task: sizes.
+            actions: action space of each agent; None for real numbers.
+        """
+
+    def config_class(self) -> type[Any]:
+        """Return the class whose fields are its settings."""
+
+    def defaults(self) -> Mapping[str, tuple[Any, str]]:
+        """Return default and allowed values of each setting."""
+
+
+def refusals(task: BatchedTask) -> dict[str, str | None]:
+    """Return why each learner does not take a task, by name; None where it does.
+
+    Learners of other packages that say nothing are left out.
+    """
+    own = getattr(task, "spaces", None)  # reward settings forward it
+    actions = None if own is None else [each for _, each in own]
+    factories = {name: method_factory(name, {}) for name in method_names({})}
+    return {
+        name: factory.refusal(task.spec, actions)
+        for name, factory in factories.items()
+        if isinstance(factory, DescribesItself)
+    }
 
 
 def method_names(extra: Mapping[str, MethodFactory]) -> list[str]:

@@ -4,10 +4,10 @@ import pytest
 
 import rolecast.baselines
 from rolecast.baselines.methods import METHODS
-from rolecast.baselines.registry import ALGORITHMS, algorithm_config
+from rolecast.baselines.registry import ALGORITHM_FACTS, ALGORITHMS, algorithm_config
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
-from rolecast.platform.tuning.learner import method_factory
+from rolecast.platform.tuning.learner import method_factory, refusals
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -30,7 +30,7 @@ def test_every_setting_has_a_default_that_its_rule_allows(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "task", "settings", "message"),
     [
-        ("td3", "gym:CartPole-v1", {}, "acts with real numbers and .* takes Discrete"),
+        ("iql", "gym:Pendulum-v1", {}, "chooses among a few actions and .* takes Box"),
         ("td3", "pred_prey_3", {}, "acts for one agent and task 'pred_prey_3' has 3"),
         ("sac", "hopper", {"tua": 0.1}, "setting of sac 'tua' does not exist; did you mean 'tau'"),
         ("ddpg", "hopper", {"tau": 0.0}, r"DDPGConfig.tau is 0.0; expected a number in \(0, 1\]"),
@@ -51,6 +51,21 @@ def test_what_cannot_be_learnt_is_refused_in_one_sentence(
     with pytest.raises(RequestError, match=message) as refused:
         METHODS[name].check(make_task(task).spec, settings)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_what_is_told_without_loading_rllib_is_true(name: str) -> None:
+    facts, config = ALGORITHM_FACTS[name], algorithm_config(name)
+    assert (facts.teams, facts.discrete) == (config.TEAMS, config.DISCRETE)
+    for task in ("hopper", "pred_prey_3", "pettingzoo:mpe2.simple_tag_v3", "gym:CartPole-v1"):
+        made = make_task(task)
+        try:
+            METHODS[name].check(made.spec, {})
+        except RequestError:
+            assert refusals(made)[name] is not None
+        else:
+            assert refusals(made)[name] is None
+        made.close()
 
 
 def test_unknown_names_are_refused() -> None:

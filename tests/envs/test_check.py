@@ -66,10 +66,12 @@ def test_good_tasks_pass(task: str) -> None:
     assert report.ok, failed(report)
     payment = ["payment"] if "sparse" in task else []
     symmetries = ["symmetries"] if "pred_prey" in task else []
+    team = ["team"] if "pettingzoo" in task else []
     assert [found.name for found in report.checks] == [
         "spaces",
         "seeding",
         "rewards",
+        *team,
         *payment,
         "batch",
         *symmetries,

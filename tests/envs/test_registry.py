@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.envs.predator_prey.task import PredatorPreyTask
-from rolecast.envs.registry import make_task, task_ids
+from rolecast.envs.registry import make_task, task_specs, tasks_of_others
 from rolecast.envs.spec import TaskSpec
 
 
-@pytest.mark.parametrize("task_id", task_ids())
+@pytest.mark.parametrize("task_id", task_specs())
 def test_every_listed_task_keeps_the_contract_and_is_built_again_from_its_id(task_id: str) -> None:
     task = make_task(task_id)
     spec = task.spec
@@ -122,7 +122,7 @@ def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("other_package")
 def test_another_package_offers_tasks_by_entry_point() -> None:
-    assert "big_hunt" in task_ids()
+    assert "big_hunt" in tasks_of_others()
     spec = make_task("big_hunt?observation=full").spec
     assert isinstance(spec, TaskSpec)
     assert (spec.agents, spec.observation_size) == (9, 44)

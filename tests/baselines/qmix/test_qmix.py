@@ -131,16 +131,15 @@ def test_settings_are_the_same_for_long_episodes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "discrete", "words"),
+    ("task", "words"),
     [
-        ("pred_prey_3", True, "qmix chooses among a few actions and task 'pred_prey_3' takes real"),
-        ("gym:Pendulum-v1", True, "takes Box.*expected Discrete actions"),
-        (SPREAD, False, "acts with real numbers .* or one of the learners iql, vdn and qmix"),
+        ("pred_prey_3", "qmix chooses among a few actions and task 'pred_prey_3' takes real"),
+        ("gym:Pendulum-v1", "takes Box.*expected Discrete actions"),
     ],
 )
-def test_a_task_of_the_other_kind_is_refused(task: str, discrete: bool, words: str) -> None:
+def test_a_task_of_the_other_kind_is_refused(task: str, words: str) -> None:
     with pytest.raises(RequestError, match=words):
-        check_fit(make_task(task), "qmix", teams=True, discrete=discrete)
+        check_fit(make_task(task), "qmix", teams=True, discrete=True)
 
 
 @pytest.mark.usefixtures("ray_cluster")

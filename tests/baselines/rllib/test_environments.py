@@ -78,13 +78,7 @@ def test_without_an_environment_nothing_is_built() -> None:
 @pytest.mark.parametrize(
     ("task", "teams", "message"),
     [
-        ("gym:CartPole-v1", True, r"acts with real numbers and .* takes Discrete\(2\)"),
-        ("pettingzoo:mpe2.simple_spread_v3", True, "acts with real numbers"),
-        (
-            "pettingzoo:mpe2.simple_tag_v3?continuous_actions=true",
-            True,
-            "shares one policy among agents and those of task .* have different spaces",
-        ),
+        ("pettingzoo:mpe2.simple_spread_v3", False, "acts for one agent and task .* has 3"),
         ("pred_prey_3", False, "acts for one agent and task 'pred_prey_3' has 3"),
     ],
 )
@@ -94,11 +88,22 @@ def test_a_task_that_does_not_fit_is_refused(task: str, teams: bool, message: st
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("task", ["pred_prey_3", "hopper", "pred_prey_3?sparse=2"])
-def test_tasks_of_our_own_fit(task: str) -> None:
+@pytest.mark.parametrize(
+    "task",
+    [
+        "pred_prey_3",
+        "hopper",
+        "pred_prey_3?sparse=2",
+        "gym:CartPole-v1",
+        "pettingzoo:mpe2.simple_spread_v3",
+        "pettingzoo:mpe2.simple_tag_v3?continuous_actions=true",
+    ],
+)
+def test_learners_act_by_numbers_in_all_spaces(task: str) -> None:
     check_fit(make_task(task), "method", teams=True)
 
 
 def test_reward_settings_do_not_hide_the_spaces() -> None:
-    with pytest.raises(RequestError, match="acts with real numbers"):
-        check_fit(make_task(Unequal, sparse=3), "method", teams=True)
+    check_fit(make_task("pettingzoo:mpe2.simple_tag_v3?sparse=3"), "m", teams=True, discrete=True)
+    with pytest.raises(RequestError, match=r"chooses among a few actions and .* takes Box"):
+        check_fit(make_task(Unequal, sparse=3), "method", teams=True, discrete=True)

@@ -231,7 +231,6 @@ def test_a_reward_that_is_not_finite_is_passed_on() -> None:
 @pytest.mark.parametrize(
     ("make", "options", "error", "message"),
     [
-        (Faulty, {"fault": ""}, RequestError, "how long its episodes are; expected an option"),
         (Faulty, {"fault": "", "horizon": 0}, ConfigError, "is 0; expected an integer >= 1"),
         (Unequal, {"team_reward": "max"}, ConfigError, "expected 'sum' or 'mean'"),
     ],

@@ -53,8 +53,14 @@ def test_without_a_seed_each_episode_is_a_new_one_yet_repeatable() -> None:
     assert len(np.unique(np.stack(starts[0]), axis=0)) == 3
 
 
-def test_a_users_own_environment_keeps_the_face_of_pettingzoo() -> None:
-    assert isinstance(make_env("gym:Pendulum-v1"), TaskEnv)
+def test_one_agent_has_the_face_of_gymnasium_and_a_team_that_of_pettingzoo() -> None:
+    env: Any = make_env("gym:Pendulum-v1")
+    assert isinstance(env, TaskGymEnv)
+    with pytest.warns(UserWarning, match="infinit"):
+        check_env(env, skip_render_check=True)
+    team: Any = make_env("pettingzoo:mpe2.simple_tag_v3")
+    assert isinstance(team, TaskEnv)
+    assert team.possible_agents == ["adversary_0", "adversary_1", "adversary_2", "agent_0"]
 
 
 def test_a_registered_id_takes_options() -> None:

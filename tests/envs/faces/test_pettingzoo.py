@@ -2,6 +2,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 from rolecast.core.errors import RequestError
@@ -11,8 +13,37 @@ TASKS = [
     "pred_prey_3",
     "pred_prey_3?sparse=5&delay=2&noise=0.1",
     "het_pred_prey_6?observation=full",
-    "gym:Pendulum-v1",
+    "pettingzoo:mpe2.simple_spread_v3?N=2&continuous_actions=true",
 ]
+
+
+class Leaving(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+    """Two agents that terminate together after three steps; nobody states a horizon."""
+
+    metadata = {"name": "leaving"}  # noqa: RUF012 - the interface's own form
+    possible_agents = ["left", "right"]  # noqa: RUF012 - the interface's own form
+
+    def __init__(self) -> None:
+        self.agents: list[str] = []
+        self.steps = 0
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(-9.0, 9.0, (1,))
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(-1.0, 1.0, (1,))
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.agents, self.steps = list(self.possible_agents), 0
+        return {a: np.zeros(1) for a in self.agents}, {a: {} for a in self.agents}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        self.steps += 1
+        acted = list(self.agents)
+        over = dict.fromkeys(acted, self.steps >= 3)
+        self.agents = [] if self.steps >= 3 else acted
+        seen = {a: np.full(1, float(self.steps)) for a in acted}
+        return seen, dict.fromkeys(acted, 1.0), over, dict.fromkeys(acted, False), {}
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -48,12 +79,12 @@ def test_it_runs_through_the_trajectory_of_the_batched_task(task: str) -> None:
 
 
 def test_an_episode_that_ends_before_the_horizon_is_terminated() -> None:
-    env = make_env("gym:CartPole-v1")
+    env = make_env("python:tests.envs.faces.test_pettingzoo:Leaving")
     env.reset(seed=0)
     while env.agents:
-        _, _, terminated, truncated, _ = env.step({"agent_0": np.array([1.0, -1.0])})
-    assert terminated == {"agent_0": True}
-    assert truncated == {"agent_0": False}
+        _, _, terminated, truncated, _ = env.step(dict.fromkeys(env.agents, np.zeros(1)))
+    assert terminated == {"left": True, "right": True}
+    assert truncated == {"left": False, "right": False}
 
 
 def test_without_a_seed_each_episode_is_a_new_one_yet_repeatable() -> None:
@@ -102,16 +133,16 @@ def test_a_wrong_action_names_its_agent_and_the_step(action: Any, message: str) 
 
 
 def test_an_episode_is_neither_stepped_before_its_reset_nor_after_its_end() -> None:
-    env = make_env("gym:CartPole-v1")
+    env = make_env("python:tests.envs.faces.test_pettingzoo:Leaving")
     with pytest.raises(RequestError, match="was stepped before its reset; expected a reset"):
-        env.step({"agent_0": np.zeros(2)})
+        env.step({"left": np.zeros(1), "right": np.zeros(1)})
     env.reset(seed=0)
     while env.agents:
-        env.step({"agent_0": np.array([1.0, -1.0])})
+        env.step({"left": np.zeros(1), "right": np.zeros(1)})
     with pytest.raises(RequestError, match="was stepped after its last step; expected a reset"):
-        env.step({"agent_0": np.zeros(2)})
+        env.step({"left": np.zeros(1), "right": np.zeros(1)})
     env.reset(seed=0)
-    env.step({"agent_0": np.zeros(2)})
+    env.step({"left": np.zeros(1), "right": np.zeros(1)})
 
 
 def test_wrong_requests_are_refused() -> None:

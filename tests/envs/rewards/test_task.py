@@ -12,6 +12,7 @@ from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.envs.faces.gymnasium_vector import make_vector_env
+from rolecast.envs.faces.pettingzoo import TaskEnv
 from rolecast.envs.predator_prey.task import PredatorPreyTask
 from rolecast.envs.registry import make_env, make_task
 from rolecast.envs.rewards.settings import RewardSettings
@@ -210,17 +211,19 @@ def test_a_step_before_the_reset_is_refused() -> None:
 
 
 @given(sparse=st.integers(1, 9), delay=st.integers(0, 9), flush=st.booleans())
-def test_the_face_of_agents_pays_as_the_batched_task_does(
-    sparse: int, delay: int, flush: bool
-) -> None:
+def test_both_faces_pay_as_the_batched_task_does(sparse: int, delay: int, flush: bool) -> None:
     settings: Any = {"sparse": sparse, "delay": delay, "flush_on_end": flush, "horizon": 9}
-    batched, env = make_task(Corridor, **settings), make_env(Corridor, **settings)
-    paid, raw = play(batched, 4, 1)
-    env.reset(seed=0)
+    alone, team = make_env(Corridor, **settings), TaskEnv(make_task(Corridor, **settings))
+    paid, raw = play(make_task(Corridor, **settings), 4, 1)
+    alone.reset(seed=0)
+    team.reset(seed=0)
+    (name,) = team.possible_agents
     for step in range(4):
-        _, rewards, _, _, infos = env.step({"agent_0": np.zeros(1)})
-        assert rewards == {"agent_0": paid[step, 0]}
-        assert infos["agent_0"].get(RAW_REWARD, paid[step, 0]) == raw[step, 0]
+        _, reward, *_, info = alone.step(np.zeros(1))
+        _, rewards, *_, infos = team.step({name: np.zeros(1)})
+        assert reward == rewards[name] == paid[step, 0]
+        for told in (info, infos[name]):
+            assert told.get(RAW_REWARD, paid[step, 0]) == raw[step, 0]
 
 
 @pytest.mark.parametrize(

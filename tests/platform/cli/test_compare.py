@@ -56,7 +56,7 @@ def one_sentence(ended: CompletedProcess[str]) -> str:
     [
         ("1 / 0", "raises ZeroDivisionError: division by zero"),
         ("experiment(tasks=('pred_pray_3',))", "did you mean 'pred_prey_3'?"),
-        ("experiment(tasks=('gym:Blackjack-v1',))", "expected an option horizon=STEPS"),
+        ("experiment(tasks=('gym:Blackjack-v1?horizon=0',))", "expected an integer >= 1"),
         ("experiment(rewards=('spars=5',))", "did you mean 'sparse'?"),
         ("experiment(SearchMethod(optimizer='cma'))", "did you mean 'cmaes'?"),
         (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.plan import make_plan, remark
+from rolecast.platform.search.plan import make_plan, remarks
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import search
 
@@ -32,10 +32,10 @@ class Notes(Silent):
 )
 def test_a_team_policy_for_one_agent_is_remarked_on(task: str, policy: str, told: bool) -> None:
     plan = make_plan(SearchConfig(task=task, policy=policy, optimizer="random"))
-    said = remark(plan)
-    assert (said is not None) == told
-    if said is not None:
-        assert "95 of its 348 parameters can act; expected --policy linear or mlp" in said
+    said = remarks(plan)
+    assert len(said) == told
+    for sentence in said:
+        assert "95 of its 348 parameters can act; expected --policy linear or mlp" in sentence
 
 
 def test_a_search_tells_the_remark(tmp_path: Path) -> None:
