@@ -222,8 +222,7 @@ def check_task_id(task: str) -> None:
         RequestError: no such task; offers the nearest.
     """
     name, _ = parse_id(task)
-    family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
-    if (family and family[1] in FAMILIES) or name in NAMED_TASKS:
+    if is_built_in(name):
         return
     scheme, colon, _ = name.partition(":")
     if colon:

@@ -1,16 +1,13 @@
 """Policies by name, and their factory `make_policy`."""
 
 import dataclasses
-from collections.abc import Mapping
+import inspect
 from importlib.metadata import entry_points
-from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.lazy_table import LazyTable
 from rolecast.envs.spec import BatchedTask, TaskSpec
-from rolecast.policies.hom.config import HomConfig
-from rolecast.policies.linear import LinearConfig
-from rolecast.policies.mlp import MlpConfig
 from rolecast.policies.protocol import Policy
 
 ENTRY_POINTS: Final = "rolecast.policies"
@@ -24,8 +21,12 @@ class PolicyConfig(Protocol):
         """Return the policy for a task of these sizes; the seed decides all random choices."""
 
 
-POLICIES: Final[Mapping[str, type[PolicyConfig]]] = MappingProxyType(
-    {"hom": HomConfig, "linear": LinearConfig, "mlp": MlpConfig}
+POLICIES: Final[LazyTable[type[PolicyConfig]]] = LazyTable(
+    {
+        "hom": "rolecast.policies.hom.config:HomConfig",
+        "linear": "rolecast.policies.linear:LinearConfig",
+        "mlp": "rolecast.policies.mlp:MlpConfig",
+    }
 )
 """Policies of this project: name to config class."""
 
@@ -33,6 +34,17 @@ POLICIES: Final[Mapping[str, type[PolicyConfig]]] = MappingProxyType(
 def policy_names() -> list[str]:
     """Return the names of all policies, sorted, with those of other packages."""
     return sorted({*POLICIES, *(point.name for point in entry_points(group=ENTRY_POINTS))})
+
+
+def policy_summary(name: str) -> str:
+    """Return the description of a policy in one line; one of this project is not loaded.
+
+    Raises:
+        RequestError: no policy has this name.
+    """
+    if name in POLICIES:
+        return POLICIES.summary(name)
+    return (inspect.getdoc(policy_config(name)) or "").split("\n")[0]
 
 
 def policy_config(name: str) -> type[PolicyConfig]:

@@ -17,6 +17,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.signals import terminable
 from rolecast.platform.cli import (
     ablate,
+    ask_tell,
     catalogue,
     certify,
     check_task,
@@ -24,6 +25,8 @@ from rolecast.platform.cli import (
     demo,
     evaluate,
     export,
+    learners,
+    multirun,
     plan,
     render,
     report,
@@ -33,9 +36,13 @@ from rolecast.platform.cli import (
     top,
 )
 from rolecast.platform.cli.guard import guarded
+from rolecast.platform.cli.verbosity import saying, split_flags
 
 BENCH_MODULE: Final = "rolecast.benchmarks.app"
 """Module of `rolecast bench`; above this room, so it is found by name."""
+
+INTERRUPTED_CODE: Final = 130
+"""Exit code after Ctrl-C, by the convention of shells."""
 
 TERMINATED_CODE: Final = 143
 """Exit code after SIGTERM, by the convention of shells."""
@@ -43,11 +50,11 @@ TERMINATED_CODE: Final = 143
 app = typer.Typer(
     name="rolecast",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     help="Search the weights of a compact multi-agent policy by Bayesian optimisation on Ray.",
-    epilog="Begin with: rolecast demo. Failures are one sentence; --debug, anywhere on the line, "
-    "shows the traceback instead.",
+    epilog="Begin with: rolecast demo. Failures are one sentence. Anywhere on the line may stand "
+    "--debug (the traceback of a failure), --quiet or -q (results and errors alone), --verbose or "
+    "-v (versions and seconds too).",
 )
 for name, command in (
     ("search", search.search),
@@ -66,6 +73,9 @@ for name, command in (
     ("tasks", catalogue.tasks),
     ("policies", catalogue.policies),
     ("optimizers", catalogue.optimizers),
+    ("ask", ask_tell.ask),
+    ("tell", ask_tell.tell),
+    ("learners", learners.learners),
     ("check-task", check_task.check_task),
 ):
     app.command(name)(guarded(command))
@@ -82,7 +92,10 @@ def _print_version(wanted: bool) -> None:
 def _options(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say which.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     pass
@@ -103,10 +116,17 @@ def main(argv: list[str] | None = None) -> int:
     return TERMINATED_CODE if received else code
 
 
-def _run(words: list[str], *, debug: bool) -> int:
+def _run(given: list[str], *, debug: bool) -> int:
     """Run a command line; return its exit code."""
+    words, verbosity = split_flags(given)
     try:
-        app(words, prog_name="rolecast")
+        with saying(verbosity, words, sys.stderr):
+            if multirun.wants_several(words):
+                said = [word for word in given if word not in words]
+                return multirun.run_several(words, lambda each: _run([*each, *said], debug=debug))
+            app(words, prog_name="rolecast")
+    except KeyboardInterrupt:  # between the searches of a sweep
+        return INTERRUPTED_CODE
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except Exception as error:  # noqa: BLE001 - the outermost line: every failure becomes a sentence

@@ -1,6 +1,6 @@
 """`rolecast tasks`, `policies` and `optimizers`: what there is, and with which settings."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -55,9 +55,12 @@ def _row(name: str, spec: TaskSpec) -> tuple[str, ...]:
 
 def policies(name: Name = None, *, json: Json = False) -> None:
     """List the policies, or the settings of one (--set policy.KEY=VALUE)."""
-    from rolecast.policies.registry import policy_config, policy_names
+    from rolecast.policies.registry import policy_config, policy_names, policy_summary
 
-    _show("policies", "policy.", name, policy_names(), policy_config, json=json)
+    if name is None:
+        _list("policies", {each: policy_summary(each) for each in policy_names()}, json=json)
+    else:
+        _show(name, "policy.", policy_config, json=json)
 
 
 def optimizers(name: Name = None, *, json: Json = False) -> None:
@@ -66,32 +69,35 @@ def optimizers(name: Name = None, *, json: Json = False) -> None:
         CONFIGURATIONS,
         optimizer_config_class,
         optimizer_names,
+        optimizer_summary,
     )
 
-    others = tuple(CONFIGURATIONS.get(name or "", {}).values())
-    names = optimizer_names()
-    _show("optimizers", "", name, names, optimizer_config_class, json=json, others=others)
+    if name is None:
+        summaries = {each: optimizer_summary(each) for each in optimizer_names()}
+        _list("optimizers", summaries, json=json)
+    else:
+        others = tuple(CONFIGURATIONS.get(name, {}).values())
+        _show(name, "", optimizer_config_class, json=json, others=others)
+
+
+def _list(kind: str, summaries: Mapping[str, str], *, json: bool) -> None:
+    """Print all names of a kind with their summaries."""
+    if json:
+        print_json({kind: summaries})
+    else:
+        print_table((kind, "what it is"), summaries.items())
+        say(f"\nSettings of one: rolecast {kind} NAME")
 
 
 def _show(
-    kind: str,
+    name: str,
     prefix: str,
-    name: str | None,
-    names: Iterable[str],
     config_class: Callable[[str], Any],
     *,
     json: bool,
     others: Iterable[type] = (),
 ) -> None:
-    """Print all names with their summaries, or the settings of one name and of its `others`."""
-    if name is None:
-        summaries = {each: summary_of(config_class(each)) for each in names}
-        if json:
-            print_json({kind: summaries})
-        else:
-            print_table((kind, "what it is"), summaries.items())
-            say(f"\nSettings of one: rolecast {kind} NAME")
-        return
+    """Print the settings of one name, and of its `others`."""
     named: dict[str, Setting] = {}
     for each in (config_class(name), *others):
         named = {setting.name: setting for setting in settings_of(each)} | named

@@ -30,15 +30,33 @@ def check_task(
     from dataclasses import asdict
 
     from rolecast.envs.check import check_task as check
+    from rolecast.envs.registry import make_task
+    from rolecast.platform.tuning.learner import refusals
 
     given = parse_settings([f"task.{word}" for word in settings or []])["task"]
     options = with_rewards(given, rewards)
     report = check(task, **options)
+    made = make_task(task, **options)
+    learners = refusals(made)
+    made.close()
     if json:
-        print_json({**asdict(report), "ok": report.ok})
+        print_json({**asdict(report), "ok": report.ok, "learners": learners})
     else:
         for each in report.checks:
-            say(f"{'ok    ' if each.ok else 'FAILED'} {each.name}: {each.detail}")
+            mark = "WARN  " if each.warning else "ok    " if each.ok else "FAILED"
+            say(f"{mark} {each.name}: {each.detail}")
+        say(f"       learners: {_which(learners)}")
         say(f"{report.id} {'can be searched' if report.ok else 'cannot be searched as it is'}")
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _which(learners: Mapping[str, str | None]) -> str:
+    """Return which learners of `rolecast compare` take the task, and why others do not."""
+    taking = [name for name, reason in learners.items() if reason is None]
+    reasons = dict.fromkeys(reason for reason in learners.values() if reason is not None)
+    others = [
+        f"{', '.join(name for name, given in learners.items() if given == reason)} not ({reason})"
+        for reason in reasons
+    ]
+    return "; ".join([f"{', '.join(taking) or 'none'} can be compared with", *others])

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.verbosity import shown
 
 
 def compare(
@@ -68,7 +69,7 @@ def compare(
         address=address,
         resume=resume,
         budget_fraction=budget_fraction,
-        progress=progress_for(sys.stderr),
+        progress=shown(progress_for(sys.stderr)),
         trust=trust,
     )
     complete_comparison(result.out)

@@ -9,6 +9,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.output import say
+from rolecast.platform.cli.verbosity import shown
 
 DEMO_TASK: Final = "pred_prey_3"
 DEMO_POLICY: Final = "hom"
@@ -98,7 +99,7 @@ def _search(out: Path, env_steps: int, workers: int | None) -> None:
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import resume, search
 
-    progress = progress_for(sys.stderr)
+    progress = shown(progress_for(sys.stderr))
     if not out.exists():
         search(
             DEMO_TASK,

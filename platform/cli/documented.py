@@ -40,9 +40,14 @@ def _default(each: Any) -> Any:
 
 
 def field_texts(config: type) -> dict[str, str]:
-    """Return the string that stands under each field, inherited ones too, on one line."""
+    """Return the string that stands under each field, inherited ones too, on one line.
+
+    Read are dataclasses, and classes of this project.
+    """
     texts: dict[str, str] = {}
-    for part in reversed([each for each in config.__mro__ if is_dataclass(each)]):
+    for part in reversed(config.__mro__):
+        if not (is_dataclass(part) or part.__module__.startswith("rolecast.")):
+            continue
         tree = ast.parse(textwrap.dedent(inspect.getsource(part))).body[0]
         body = tree.body if isinstance(tree, ast.ClassDef) else []
         for line, after in pairwise(body):

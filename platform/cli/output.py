@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rolecast.platform.cli.guard import AnswerStream
+from rolecast.platform.cli.verbosity import is_quiet
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 
@@ -38,6 +39,13 @@ def say(text: str) -> None:
     typer.echo(text)
 
 
+def hint(text: str) -> None:
+    """Print one line of what comes next, unless the command is quiet."""
+    if not is_quiet():
+        typer.echo(text)
+
+
 def warn(text: str) -> None:
     """Print one line on stderr, so that stdout stays what a program reads."""
-    typer.echo(text, err=True)
+    if not is_quiet():
+        typer.echo(text, err=True)

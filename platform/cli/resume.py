@@ -9,6 +9,7 @@ import typer
 from rolecast.platform.cli.output import Json
 from rolecast.platform.cli.search import tell
 from rolecast.platform.cli.trust import Trust
+from rolecast.platform.cli.verbosity import shown
 
 
 def resume(
@@ -48,6 +49,6 @@ def resume(
         address=address,
         task=task,
         trust=trust,
-        progress=progress_for(sys.stderr),
+        progress=shown(progress_for(sys.stderr)),
     )
     tell(result.out, result.summary, json=json)

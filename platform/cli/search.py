@@ -7,11 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import settings_of
-from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.output import Json, hint, print_json
 from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
+from rolecast.platform.cli.trust import Trust
+from rolecast.platform.cli.verbosity import shown
 from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.request_check import check_names, require_trusted_file
+from rolecast.platform.search.request_file import read_request
 
 _SEARCH_SETTINGS = {each.name: each for each in settings_of(SearchConfig)}
 
@@ -34,10 +39,38 @@ Settings = Annotated[
 ]
 
 
+Multirun = Annotated[
+    bool,
+    typer.Option(
+        "--multirun",
+        "-m",
+        help="One search for each combination of the values in lists with commas, each in a "
+        "folder below --out. The same command again goes on with those that have not ended.",
+    ),
+]
+
+_OPTIONS_OF = {
+    "task": "task_options",
+    "policy": "policy_options",
+    "optimizer": "optimizer_settings",
+}
+_BUDGET_FIELDS = ("env_steps", "evaluations")
+
+
 @takes_rewards
 def search(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=_SEARCH_SETTINGS["task"].text)],
+    task: Annotated[
+        str | None, typer.Argument(metavar="[TASK]", help=_SEARCH_SETTINGS["task"].text)
+    ] = None,
     *,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Settings of the search in TOML or YAML, such as the run.toml of another run; "
+            "what is given here comes first.",
+        ),
+    ] = None,
     policy: Annotated[str | None, search_option("policy")] = None,
     optimizer: Annotated[str | None, search_option("optimizer")] = None,
     env_steps: Annotated[int | None, search_option("env_steps")] = None,
@@ -58,40 +91,76 @@ def search(
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Write progress to stderr as JSON, one line a batch.")
     ] = False,
+    multirun: Multirun = False,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Search the weights of a policy for a task; the result is a folder.
 
+    With -m, lists with commas give one search for each combination of their values.
+
     Example: rolecast search pred_prey_3 --env-steps 400000 --seed 0 --out runs/hunt
+
+    Example: rolecast search pred_prey_3 -m --seed 0,1,2 --optimizer dss_gp_ucb,snes --out runs/both
     """
+    if multirun:  # taken off by the console entry, so it came another way
+        raise RequestError("--multirun is for the command line; expected one search")
     parts = parse_settings(settings or [])
-    task_options = with_rewards(parts["task"], rewards)
+    given = {
+        "task": task,
+        "task_options": with_rewards(parts["task"], rewards),
+        "policy": policy,
+        "policy_options": parts["policy"],
+        "optimizer": optimizer,
+        "optimizer_settings": parts["optimizer"],
+        "env_steps": env_steps,
+        "evaluations": evaluations,
+        "episodes": episodes,
+        "fewer_episodes": fewer_episodes,
+        "batch_size": batch_size,
+        "seed": seed,
+        "asynchronous": asynchronous,
+        "workers": workers,
+        "threads": threads,
+        "out": out,
+        "address": address,
+        "test_episodes": test_episodes,
+        "confirm_share": confirm_share,
+    }
+    file = {} if config is None else read_request(config)
+    request = merged(file, given)
+    if request.get("task") is None:
+        raise RequestError("no task is given; expected TASK, or --config FILE with a task")
+    check_names(request)
+    require_trusted_file(file, given, trust=trust)
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import search as run_search
 
-    result = run_search(
-        task,
-        progress=progress_for(sys.stderr, json=log_json),
-        task_options=task_options,
-        policy=policy,
-        policy_options=parts["policy"],
-        optimizer=optimizer,
-        optimizer_settings=parts["optimizer"],
-        env_steps=env_steps,
-        evaluations=evaluations,
-        episodes=episodes,
-        fewer_episodes=fewer_episodes,
-        batch_size=batch_size,
-        seed=seed,
-        asynchronous=asynchronous,
-        workers=workers,
-        threads=threads,
-        out=out,
-        address=address,
-        test_episodes=test_episodes,
-        confirm_share=confirm_share,
-    )
+    result = run_search(progress=shown(progress_for(sys.stderr, json=log_json)), **request)
     tell(result.out, result.summary, json=json)
+
+
+def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a file and of a command line together; the latter come first.
+
+    Options of a policy or optimiser that the command line replaces are left out, and so is the
+    file's budget where the command line has another.
+
+    Args:
+        file: as `read_request` returned them.
+        given: fields of `SearchConfig`; None where not given.
+    """
+    said = {name: value for name, value in given.items() if value not in (None, {})}
+    kept = dict(file)
+    for part, options in _OPTIONS_OF.items():
+        if part in said and said[part] != kept.get(part):
+            kept.pop(options, None)
+        if options in said:
+            said[options] = {**kept.get(options, {}), **said[options]}
+    if said.keys() & _BUDGET_FIELDS:
+        for name in _BUDGET_FIELDS:
+            kept.pop(name, None)
+    return {**kept, **said}
 
 
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
@@ -104,4 +173,4 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     if json:
         print_json({"out": str(out), "report": str(report), **summary})
     else:
-        say(f"open {report}; next: rolecast evaluate {out}, rolecast render {out} --out hunt.gif")
+        hint(f"open {report}; next: rolecast evaluate {out}, rolecast render {out} --out hunt.gif")

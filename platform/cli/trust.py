@@ -1,4 +1,4 @@
-"""`--trust`, an option of every command that makes the task that a folder names."""
+"""`--trust`, an option of every command that makes the task that a folder or file names."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ Trust = Annotated[
     bool,
     typer.Option(
         "--trust",
-        help="Make the task that DIR names, though its id may run any code; needed once for a "
-        "folder of someone else, whose task is not built in.",
+        help="Make the task that a folder or file names, though its id may run any code; needed "
+        "once for a folder or file of someone else, whose task is not built in.",
     ),
 ]

@@ -1,5 +1,6 @@
 """Optimisers by name: read-only tables, and entry points for third parties."""
 
+import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
@@ -9,30 +10,33 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.lazy_table import LazyTable, class_summary
 from rolecast.core.validation import check, one_of
-from rolecast.platform.optimizers.cmaes import CmaesConfig
-from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig, PaperDssGpUcbConfig
-from rolecast.platform.optimizers.gp_ucb import GpUcbConfig
-from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
-from rolecast.platform.optimizers.random import RandomConfig
 
 ENTRY_POINTS: Final = "rolecast.optimizers"
 """Entry-point group of config classes of third parties."""
 
-OPTIMIZERS: Final[Mapping[str, type[OptimizerConfig]]] = MappingProxyType(
+OPTIMIZERS: Final[LazyTable[type[OptimizerConfig]]] = LazyTable(
     {
-        "dss_gp_ucb": DssGpUcbConfig,
-        "local_gp": LocalGpConfig,
-        "gp_ucb": GpUcbConfig,
-        "cmaes": CmaesConfig,
-        "random": RandomConfig,
+        "dss_gp_ucb": "rolecast.platform.optimizers.dss_gp_ucb.config:DssGpUcbConfig",
+        "local_gp": "rolecast.platform.optimizers.local_gp.config:LocalGpConfig",
+        "gp_ucb": "rolecast.platform.optimizers.gp_ucb:GpUcbConfig",
+        "cmaes": "rolecast.platform.optimizers.cmaes:CmaesConfig",
+        "random": "rolecast.platform.optimizers.random:RandomConfig",
     }
 )
 """Config classes of this project's optimisers, with random search and CMA-ES."""
 
 CONFIGURATIONS: Final[Mapping[str, Mapping[str, type[OptimizerConfig]]]] = MappingProxyType(
-    {"dss_gp_ucb": {"local": DssGpUcbConfig, "paper": PaperDssGpUcbConfig}}
+    {
+        "dss_gp_ucb": LazyTable(
+            {
+                "local": "rolecast.platform.optimizers.dss_gp_ucb.config:DssGpUcbConfig",
+                "paper": "rolecast.platform.optimizers.dss_gp_ucb.config:PaperDssGpUcbConfig",
+            }
+        )
+    }
 )
 """Config classes of one name, chosen by its setting `configuration`."""
 
@@ -65,6 +69,19 @@ def optimizer_names() -> list[str]:
     """Return all names, of this project and of installed third parties."""
     installed = (entry.name for entry in entry_points(group=ENTRY_POINTS))
     return sorted({*OPTIMIZERS, *BASELINES, *installed})
+
+
+def optimizer_summary(name: str) -> str:
+    """Return the description of an optimiser in one line; one of this project is not loaded.
+
+    Raises:
+        RequestError: no optimiser has this name; offers the nearest.
+    """
+    if name in OPTIMIZERS:
+        return OPTIMIZERS.summary(name)
+    if name in BASELINES:
+        return class_summary(BASELINES[name])
+    return (inspect.getdoc(optimizer_config_class(name)) or "").split("\n")[0]
 
 
 def optimizer_config_class(name: str) -> type[OptimizerConfig]:

@@ -9,6 +9,9 @@ from rolecast.core.errors import ConfigError, RequestError, unknown_name
 CALLABLE_PREFIX: Final = "callable:"
 """Begins the task name of a search whose task was given as a Python callable."""
 
+OWN_ADDRESSES: Final = (None, "auto", "local")
+"""Addresses of clusters that are of this machine, whoever wrote the folder."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.files import write_bytes
 from rolecast.core.types import Float
 from rolecast.envs.trust import (
     remember_task,
@@ -22,23 +23,21 @@ from rolecast.envs.trust import (
 )
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
-from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
+from rolecast.platform.search.config import CALLABLE_PREFIX, OWN_ADDRESSES, SearchConfig
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.plan import (
     Plan,
     TaskSource,
     described,
     make_plan,
-    remark,
+    remarks,
     run_record,
     with_budget,
 )
 from rolecast.platform.search.progress import Progress, Silent
+from rolecast.platform.search.request_file import request_text
 from rolecast.platform.search.run_folder import RunFolder, read_history
 from rolecast.policies.artefact import save_policy
-
-OWN_ADDRESSES: Final = (None, "auto", "local")
-"""Addresses of clusters that are of this machine, whoever wrote the folder."""
 
 RUNS_FOLDER: Final = Path("runs")
 """Where runs without a folder of their own are put."""
@@ -256,13 +255,15 @@ def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) ->
     """Advance a search to its end; whatever ends it, every whole batch is kept."""
     search: Search | None = None
     progress.start(described(plan))
-    if said := remark(plan):
-        progress.note(said)
     try:
         with ExitStack() as closing:  # each is closed, whatever becomes of those before
             closing.callback(folder.release)
             closing.callback(plan.task.close)
             closing.callback(backend.close)
+            request = request_text(plan.config).encode()
+            write_bytes(folder.request_file, request, disk=folder.disk)
+            for said in remarks(plan):
+                progress.note(said)
             kind = AsynchronousSearch if plan.config.asynchronous else Search
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)

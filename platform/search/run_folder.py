@@ -16,13 +16,7 @@ import pandas as pd
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
-from rolecast.core.files import (
-    is_file,
-    read_bytes,
-    read_json,
-    write_bytes,
-    write_sealed_json,
-)
+from rolecast.core.files import is_file, read_bytes, read_json, write_bytes, write_sealed_json
 from rolecast.core.locks import try_lock
 from rolecast.platform.search import journal
 from rolecast.platform.search.batch_checks import require_sound, require_structure
@@ -35,6 +29,7 @@ from rolecast.platform.search.history import (
     table_bytes,
 )
 from rolecast.platform.search.journal import Journal
+from rolecast.platform.search.request_check import folder_exists
 
 RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
@@ -65,6 +60,11 @@ class RunFolder:
     def run_file(self) -> Path:
         """All settings, versions and the seed."""
         return self.path / "run.json"
+
+    @property
+    def request_file(self) -> Path:
+        """The search as `rolecast search --config` reads it."""
+        return self.path / "run.toml"
 
     @property
     def history_file(self) -> Path:
@@ -137,11 +137,7 @@ class RunFolder:
             folder.disk.make_folder(folder.checkpoint_folder)
             folder.disk.sync_folder(folder.path.parent)
         except FileExistsError:
-            known = (folder.path / "run.json").is_file()
-            hint = f"or `rolecast resume {path}`" if known else "the folder of a new run"
-            raise RequestError(
-                f"--out {path} exists; expected a path that does not, {hint}"
-            ) from None
+            raise folder_exists(folder.path) from None
         except OSError as error:
             raise RequestError(f"--out {path} cannot be made: {error.strerror}") from error
         folder.lock()

@@ -148,6 +148,8 @@ ALLOWED = {
     "envs/trust.py: json.loads": "JSON",
     "policies/artefact.py: json.loads": "JSON",
     "envs/adapters/sources.py: import_module": "behind make_task",
+    "core/lazy_table.py: import_module": "an entry of a table in the code",
+    "platform/search/request_file.py: tomllib.loads": "TOML",
     "envs/registry.py: point.load": "behind make_task; an installed package",
     "envs/mujoco/render.py: import_module": "one of two names",
     "envs/mujoco/render.py: platform.system": "the name of this machine's kernel",

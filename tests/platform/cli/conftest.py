@@ -6,6 +6,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from rolecast.platform.cli import verbosity
 from rolecast.platform.cli.app import main
 
 
@@ -20,3 +21,9 @@ def rolecast_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Comple
         return CompletedProcess(words, code, told.out, told.err)
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that fails tells one sentence, however slow the machine that loads it."""
+    monkeypatch.setattr(verbosity, "PATIENCE_S", 600.0)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from subprocess import CompletedProcess
 
-from rolecast.envs.registry import FAMILIES, make_task, task_ids
+from rolecast.envs.registry import FAMILIES, make_task, task_specs
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -13,7 +13,7 @@ Command = Callable[..., CompletedProcess[str]]
 def test_every_task_is_listed_with_agents_sizes_steps_and_source(rolecast_command: Command) -> None:
     lines = rolecast_command("tasks").stdout.splitlines()
     rows = {line.split()[0]: line.rstrip().split(maxsplit=5) for line in lines if line.strip()}
-    for task_id in task_ids():
+    for task_id in task_specs():
         spec = make_task(task_id).spec
         sizes = (spec.agents, spec.observation_size, spec.action_size, spec.horizon)
         assert rows[task_id][1:5] == [*map(str, sizes)]
@@ -29,7 +29,7 @@ def test_numbers_of_every_family_are_told(rolecast_command: Command) -> None:
 
 def test_programs_get_the_same_numbers_by_name(rolecast_command: Command) -> None:
     told = json.loads(rolecast_command("tasks", "--json").stdout)
-    assert told["tasks"].keys() == task_ids().keys()
+    assert told["tasks"].keys() == task_specs().keys()
     for task_id, told_of in told["tasks"].items():
         spec = json.loads(json.dumps(asdict(make_task(task_id).spec)))
         assert told_of == {name: value for name, value in spec.items() if name != "id"}

@@ -167,7 +167,7 @@ def test_resume_extends_a_finished_search(rolecast_command: Command, tmp_path: P
         (["policies", "hom"], ("name", "settings")),
         (["optimizers"], ("optimizers",)),
         (["optimizers", "dss_gp_ucb"], ("name", "settings")),
-        (["check-task", "pred_prey_3"], ("id", "checks", "ok")),
+        (["check-task", "pred_prey_3"], ("id", "checks", "ok", "learners")),
     ],
     ids=str,
 )

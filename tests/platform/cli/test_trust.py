@@ -111,3 +111,23 @@ def test_pickles_of_a_strangers_comparison_are_not_read(
 
 def test_tests_leave_the_trust_list_of_who_runs_them_alone() -> None:
     assert not str(trust.settings_folder()).startswith(str(Path.home() / ".config"))
+
+
+def test_a_file_of_settings_runs_nothing_of_what_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    monkeypatch.chdir(tmp_path)
+    task = 'task = "python:os:system"\n'
+    options = '[task_options]\ncommand = "touch mark"\n'
+    Path("whole.toml").write_text(task + options)
+    Path("options.toml").write_text(options)
+    Path("cluster.toml").write_text('task = "pred_prey_3"\naddress = "1.2.3.4:6379"\n')
+    for words in (["whole.toml"], ["options.toml", "python:os:system"], ["cluster.toml"]):
+        assert main(["search", "--config", *words]) == 2
+        said = capsys.readouterr().err
+        assert "expected --trust" in said
+        assert len(said.splitlines()) == 1
+        assert not Path("mark").exists()
+    assert main(["search", "--config", "whole.toml", "--trust"]) == 2  # it is no task
+    assert Path("mark").exists()

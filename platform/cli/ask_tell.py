@@ -1,0 +1,139 @@
+"""`rolecast ask` and `rolecast tell`: optimises a black box outside Python, command by command."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.settings import parse_settings
+
+if TYPE_CHECKING:
+    from rolecast.platform.optimizers.study import Variable  # loads torch
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the study.")]
+
+
+def ask(
+    folder: Folder,
+    *,
+    count: Annotated[int, typer.Option("--count", "-n", help="New candidates.")] = 1,
+    variable: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LOW:HIGH", help="An input and its bounds; repeatable. Begins a study."
+        ),
+    ] = None,
+    dimension: Annotated[
+        int | None, typer.Option(help="Inputs x0, x1, ... in [0, 1], in place of --variable.")
+    ] = None,
+    minimize: Annotated[
+        bool, typer.Option("--minimize", help="Small values are good; else great ones are.")
+    ] = False,
+    optimizer: Annotated[
+        str, typer.Option(help="Name of the optimiser, from `rolecast optimizers`.")
+    ] = "dss_gp_ucb",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the optimiser; repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    budget: Annotated[
+        int | None, typer.Option(help="Evaluations planned, for optimisers with a schedule.")
+    ] = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="Print the incumbent instead of new candidates.")
+    ] = False,
+) -> None:
+    """Print new candidates of a black box as JSON, one line each; the first call makes the study.
+
+    Example: rolecast ask lab --variable heat=20:90 --variable speed=0:5 -n 4
+    """
+    from rolecast.platform.optimizers.study import Study, StudyRequest
+
+    if variable or dimension is not None:
+        request = StudyRequest(
+            variables=tuple(_variables(variable or [], dimension)),
+            optimizer=optimizer,
+            settings=parse_settings(settings or [])["optimizer"],
+            seed=seed,
+            minimize=minimize,
+            budget=budget,
+        )
+        opened: Study = Study.create(folder, request)
+    elif not folder.exists():
+        raise RequestError(
+            f"{folder} does not exist; expected --variable NAME=LOW:HIGH to begin a study there"
+        )
+    else:
+        opened = Study.open(folder)
+    with opened as study:
+        if best:
+            print_json({"best": study.best(), "evaluations": study.evaluations})
+            return
+        for candidate in study.ask(count):
+            print_json(candidate)
+
+
+def tell(
+    folder: Folder,
+    results: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID=VALUE...", help="Value of a candidate; 3=0.7:0.1 with error."),
+    ] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Tell what the black box gave; without ID=VALUE, lines of JSON are read from stdin.
+
+    Example: rolecast tell lab 0=0.71 1=0.32:0.05
+    """
+    from rolecast.platform.optimizers.study import Study, read_results
+
+    told = dict(map(_result, results)) if results else read_results(sys.stdin.readlines())
+    with Study.open(folder) as study:
+        study.tell(told)
+        best, evaluations, pending = study.best(), study.evaluations, study.pending
+    if json:
+        print_json({"evaluations": evaluations, "pending": pending, "best": best})
+        return
+    named = ", ".join(f"{name}={value:.6g}" for name, value in best.items())
+    say(f"{evaluations} told, {len(pending)} pending; best so far: {named}")
+
+
+def _variables(texts: list[str], dimension: int | None) -> "list[Variable]":
+    """Return the inputs of the black box."""
+    from rolecast.platform.optimizers.study import Variable
+
+    if dimension is not None:
+        if texts:
+            raise RequestError("--variable and --dimension are both given; expected one of them")
+        if dimension < 1:
+            raise ConfigError("--dimension", dimension, "an integer >= 1")
+        return [Variable(name=f"x{index}", low=0.0, high=1.0) for index in range(dimension)]
+    found = []
+    for text in texts:
+        name, equals, bounds = text.partition("=")
+        low, colon, high = bounds.partition(":")
+        if not (name and equals and colon):
+            raise ConfigError("--variable", text, "NAME=LOW:HIGH")
+        found.append(Variable(name=name, low=_number(text, low), high=_number(text, high)))
+    return found
+
+
+def _result(text: str) -> tuple[int, tuple[float, float | None]]:
+    """Return id, value and standard error of `ID=VALUE` or `ID=VALUE:ERROR`."""
+    number, equals, given = text.partition("=")
+    value, colon, error = given.partition(":")
+    if not (equals and number.isdecimal()):
+        raise ConfigError("result", text, "ID=VALUE, as in 3=0.7")
+    return int(number), (_number(text, value), _number(text, error) if colon else None)
+
+
+def _number(text: str, part: str) -> float:
+    try:
+        return float(part)
+    except ValueError as error:
+        raise ConfigError(f"number in {text!r}", part, "a number") from error

@@ -1,0 +1,171 @@
+"""`rolecast search -m`: one search for each combination of values in comma lists.
+
+It works on the words of the command line, before they are read as numbers.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json
+from rolecast.platform.cli.output import print_json, print_table, warn
+
+MULTIRUN_FLAGS: Final = ("-m", "--multirun")
+"""Words that ask for several searches."""
+
+NEVER_LISTS: Final = ("--out", "--config", "--address")
+"""Options whose commas are their own."""
+
+FLAGS_WITHOUT_VALUE: Final = (
+    "--json", "--log-json", "--fewer-episodes", "--no-fewer-episodes", "--asynchronous",
+    "--no-asynchronous", "--flush-on-end", "--no-flush-on-end", "--help", "--trust", "--quiet",
+    "-q", "--verbose", "-v",
+)  # fmt: skip
+"""Options of a search that no value follows."""
+
+DEFAULT_FOLDER: Final = "runs/multirun"
+"""Folder of the searches where --out is not given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combination:
+    """One search of several."""
+
+    words: list[str]
+    """Its command line after the program's name, without --out."""
+
+    name: str
+    """Values that tell it from the others, as in `seed=0,optimizer=snes`; its folder's name."""
+
+
+def wants_several(words: Sequence[str]) -> bool:
+    """Return whether a command line asks for several searches."""
+    return (
+        words[:1] == ["search"]
+        and any(word in MULTIRUN_FLAGS for word in words)
+        and "--help" not in words
+    )
+
+
+def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
+    """Run all searches of a command line, one after the other; print a table of their results.
+
+    A search whose folder has a result already is not run again, so that the same command goes on
+    after an interruption. The first failure ends all.
+
+    Args:
+        words: after the program's name, with -m among them.
+        run: runs one command line; returns its exit code.
+    Returns:
+        The exit code.
+    Raises:
+        RequestError: there is no list, or a value is missing.
+    """
+    plain = [word for word in words if word not in MULTIRUN_FLAGS]
+    plain, folder = _without_out(plain)
+    as_json = "--json" in plain
+    searches = combinations([word for word in plain if word != "--json"])
+    rows: list[tuple[str, dict[str, Any]]] = []
+    for number, search in enumerate(searches, start=1):
+        out = Path(folder) / search.name
+        if not (out / "summary.json").is_file():
+            warn(f"{number} of {len(searches)}: {search.name}")
+            begun = (out / "run.json").is_file()
+            code = run(["resume", str(out)] if begun else [*search.words, "--out", str(out)])
+            if code:
+                return code
+        rows.append((search.name, read_json(out / "summary.json")))
+    if as_json:
+        print_json({"out": folder, "runs": dict(rows)})
+        return 0
+    print_table(
+        ("search", "held-out return", "standard error", "env steps"),
+        [
+            (
+                name,
+                f"{summary['test_return']:.4g}",
+                "-" if summary["test_stderr"] is None else f"{summary['test_stderr']:.2g}",
+                f"{summary['env_steps']:,}",
+            )
+            for name, summary in rows
+        ],
+    )
+    return 0
+
+
+def combinations(words: Sequence[str]) -> list[Combination]:
+    """Return one search for each combination of values.
+
+    Args:
+        words: of `rolecast search`, whose values may be lists with commas; commas in brackets,
+            braces and quotes separate nothing.
+    Raises:
+        RequestError: no value is a list.
+
+    >>> [each.name for each in combinations(["search", "hopper", "--seed", "0,1"])]
+    ['seed=0', 'seed=1']
+    """
+    choices: list[list[tuple[str, str]]] = []  # for each word: the words in its place, their names
+    option = ""
+    for index, word in enumerate(words):
+        key = ""
+        text = word
+        if (option == "--set" and "=" in word) or (word.startswith("--") and "=" in word):
+            key, _, text = word.partition("=")
+            key += "="
+        flag = option or key.rstrip("=")
+        parts = [text] if index == 0 or flag in NEVER_LISTS else split_list(text)
+        label = key.rstrip("=").lstrip("-") or option.lstrip("-") or "task"
+        several = len(parts) > 1
+        choices.append([(key + part, f"{label}={part}" if several else "") for part in parts])
+        takes_value = word.startswith("--") and "=" not in word
+        option = word if takes_value and word not in FLAGS_WITHOUT_VALUE else ""
+    if all(len(each) == 1 for each in choices):
+        raise RequestError(
+            "--multirun has nothing to vary; expected a list with commas, as in --seed 0,1,2"
+        )
+    return [
+        Combination(
+            words=[word for word, _ in row],
+            name=re.sub(r"[^\w.,=+-]+", "-", ",".join(name for _, name in row if name)),
+        )
+        for row in product(*choices)
+    ]
+
+
+def split_list(text: str) -> list[str]:
+    """Split a text at its commas, but for those in brackets, braces and quotes.
+
+    >>> split_list('[8,8],[16],"a,b"')
+    ['[8,8]', '[16]', '"a,b"']
+    """
+    parts, depth, quoted = [""], 0, False
+    for letter in text:
+        quoted ^= letter == '"'
+        depth += 0 if quoted else (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def _without_out(words: Sequence[str]) -> tuple[list[str], str]:
+    """Return the words without --out, and the folder that it names."""
+    kept, folder, index = [], DEFAULT_FOLDER, 0
+    while index < len(words):
+        word = words[index]
+        if word == "--out":
+            if index + 1 == len(words):
+                raise RequestError("--out has no value; expected a folder")
+            folder, index = words[index + 1], index + 1
+        elif word.startswith("--out="):
+            folder = word.removeprefix("--out=")
+        else:
+            kept.append(word)
+        index += 1
+    return kept, folder

@@ -1,0 +1,286 @@
+"""Optimisation of a black box by hand: candidates asked for and told one command at a time.
+
+A study is a folder. It keeps the optimiser's state between commands, so that the black box may be
+anything: another language, a laboratory, a person.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, Self
+
+import numpy as np
+
+from rolecast.core.encoding import from_bytes, to_bytes
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.files import read_json, write_bytes, write_json
+from rolecast.core.locks import try_lock
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.protocol import Optimizer, Paced
+from rolecast.platform.optimizers.registry import make_optimizer
+
+STUDY_SCHEMA: Final = 1
+"""Version of the folder's layout."""
+
+REQUEST_FILE: Final = "study.json"
+STATE_FILE: Final = "study.safetensors"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variable:
+    """One input of the black box."""
+
+    name: str
+    """Name in candidates."""
+
+    low: float
+    """Least value."""
+
+    high: float
+    """Greatest value, above the least."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ConfigError(
+                f"variable {self.name!r}", (self.low, self.high), "finite bounds, low < high"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyRequest:
+    """What a study optimises, and by what."""
+
+    variables: tuple[Variable, ...]
+    """Inputs of the black box."""
+
+    optimizer: str = "dss_gp_ucb"
+    """Name of the optimiser."""
+
+    settings: Mapping[str, Any]
+    """Settings of the optimiser."""
+
+    seed: int = 0
+    """Seed of all random choices."""
+
+    minimize: bool = False
+    """Whether small values are good; else great ones."""
+
+    budget: int | None = None
+    """Evaluations planned, for optimisers with a schedule; None for no plan."""
+
+    def __post_init__(self) -> None:
+        names = [variable.name for variable in self.variables]
+        if not names or len(set(names)) < len(names):
+            raise ConfigError("variables", names, "one or more names, each once")
+        if self.budget is not None and self.budget < 1:
+            raise ConfigError("budget", self.budget, "an integer >= 1")
+
+
+class Study:
+    """Folder with a request, the optimiser's state, and all candidates with what was told."""
+
+    def __init__(self, folder: Path, request: StudyRequest) -> None:
+        self.folder, self.request = folder, request
+        self._optimizer: Optimizer = make_optimizer(
+            request.optimizer,
+            dimension=len(request.variables),
+            seed=request.seed,
+            **request.settings,
+        )
+        self._points: list[list[float]] = []
+        self._told: dict[int, tuple[float, float | None]] = {}
+        self._lock: IO[bytes] | None = None
+
+    @classmethod
+    def create(cls, folder: Path, request: StudyRequest) -> Self:
+        """Make a new study.
+
+        Raises:
+            RequestError: the folder exists, or the optimiser or a setting does not.
+        """
+        if folder.exists():
+            raise RequestError(f"{folder} exists; expected a path that does not")
+        study = cls(folder, request)
+        folder.mkdir(parents=True)
+        study._take()
+        study._save()
+        write_json(
+            folder / REQUEST_FILE,
+            {
+                "schema": STUDY_SCHEMA,
+                "request": {
+                    **vars(request),
+                    "variables": [vars(variable) for variable in request.variables],
+                    "settings": dict(request.settings),
+                },
+            },
+        )
+        return study
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Read a study, and keep other processes from it until this one ends.
+
+        Raises:
+            RequestError: there is none, it is damaged, or another process has it.
+        """
+        path = folder / REQUEST_FILE
+        if not path.is_file():
+            raise RequestError(f"{folder} holds no study; expected a folder of rolecast ask")
+        stored = read_json(path)
+        if stored.get("schema") != STUDY_SCHEMA:
+            raise RequestError(f"{path} has schema {stored.get('schema')}; expected {STUDY_SCHEMA}")
+        given = dict(stored["request"])
+        variables = tuple(Variable(**each) for each in given.pop("variables"))
+        study = cls(folder, StudyRequest(variables=variables, **given))
+        study._take()
+        try:
+            study._read()
+        except BaseException:
+            study.close()
+            raise
+        return study
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other processes have the study."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    @property
+    def pending(self) -> list[int]:
+        """Ids of candidates that were not told yet."""
+        return [number for number in range(len(self._points)) if number not in self._told]
+
+    @property
+    def evaluations(self) -> int:
+        """Number of candidates that were told."""
+        return len(self._told)
+
+    def ask(self, count: int) -> list[dict[str, Any]]:
+        """Return new candidates: id, and values by name.
+
+        Raises:
+            RequestError: the count is below 1.
+        """
+        if count < 1:
+            raise ConfigError("count", count, "an integer >= 1")
+        if self.request.budget is not None and isinstance(self._optimizer, Paced):
+            self._optimizer.pace(min(1.0, self.evaluations / self.request.budget))
+        first = len(self._points)
+        self._points += self._optimizer.ask(count).tolist()
+        self._save()
+        return [
+            {"id": number, "values": self._by_name(np.array(self._points[number]))}
+            for number in range(first, len(self._points))
+        ]
+
+    def tell(self, values: Mapping[int, tuple[float, float | None]]) -> None:
+        """Add what the black box gave.
+
+        Args:
+            values: by id of a candidate: value, and its standard error or None.
+
+        Raises:
+            RequestError: an id is unknown or told already, or a number is not finite.
+        """
+        for number, (value, error) in values.items():
+            if not 0 <= number < len(self._points):
+                raise ConfigError("candidate", number, f"an id below {len(self._points)}")
+            if number in self._told:
+                raise RequestError(f"candidate {number} is told already; expected another id")
+            if not math.isfinite(value):
+                raise ConfigError(f"value of candidate {number}", value, "a finite number")
+            if error is not None and not (math.isfinite(error) and error >= 0.0):
+                raise ConfigError(f"standard error of candidate {number}", error, "a number >= 0")
+        known = {number: each for number, each in values.items() if each[1] is not None}
+        unknown = {number: each for number, each in values.items() if each[1] is None}
+        for part in filter(None, (known, unknown)):
+            self._tell_optimizer(part)
+        self._told.update(values)
+        self._save()
+
+    def best(self) -> dict[str, Any]:
+        """Return the incumbent, by posterior mean where the optimiser has one: values by name.
+
+        Raises:
+            RequestError: nothing was told yet.
+        """
+        return self._by_name(self._optimizer.best())
+
+    def _take(self) -> None:
+        """Keep other processes from the study."""
+        self._lock = try_lock(self.folder / ".lock")
+        if self._lock is None:
+            raise RequestError(f"{self.folder} is in use by another process; expected one at once")
+
+    def _save(self) -> None:
+        """Write points, what was told and the optimiser's state in one file and one step.
+
+        A kill between two files would leave an optimiser that knows other points than the study.
+        """
+        told = sorted(self._told)
+        state = {
+            "points": np.array(self._points).reshape(-1, len(self.request.variables)),
+            "told": np.array(told, dtype=np.int64),
+            "values": np.array([self._told[number][0] for number in told]),
+            "stderrs": [self._told[number][1] for number in told],
+            "optimizer": self._optimizer.state_dict(),
+        }
+        write_bytes(self.folder / STATE_FILE, to_bytes(state))
+
+    def _read(self) -> None:
+        """Read what `_save` wrote."""
+        try:
+            state = from_bytes((self.folder / STATE_FILE).read_bytes())
+            self._points = state["points"].tolist()
+            pairs = zip(state["values"].tolist(), state["stderrs"], strict=True)
+            self._told = dict(zip(state["told"].tolist(), pairs, strict=True))
+            self._optimizer.load_state_dict(state["optimizer"])
+        except (OSError, ValueError, KeyError) as error:
+            raise RequestError(f"{self.folder} is damaged: {error}") from error
+
+    def _tell_optimizer(self, values: Mapping[int, tuple[float, float | None]]) -> None:
+        sign = -1.0 if self.request.minimize else 1.0
+        points = np.array([self._points[number] for number in values])
+        returns = sign * np.array([value for value, _ in values.values()])
+        errors = [error for _, error in values.values()]
+        stderrs = None if None in errors else np.array(errors, dtype=np.float64)
+        self._optimizer.tell(points, returns, stderrs)
+
+    def _by_name(self, point: Float) -> dict[str, float]:
+        """Return a point of the unit cube in the units of the variables."""
+        return {
+            variable.name: variable.low + (variable.high - variable.low) * float(place)
+            for variable, place in zip(self.request.variables, point, strict=True)
+        }
+
+
+def read_results(lines: Sequence[str]) -> dict[int, tuple[float, float | None]]:
+    """Return the results that lines of JSON give: {"id": 3, "value": 0.7, "stderr": 0.1}.
+
+    Raises:
+        RequestError: a line is no such object.
+    """
+    results: dict[int, tuple[float, float | None]] = {}
+    for line in filter(str.strip, lines):
+        try:
+            given = json.loads(line)
+            error = given.get("stderr")
+            results[int(given["id"])] = (
+                float(given["value"]),
+                None if error is None else float(error),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as wrong:
+            raise RequestError(
+                f'{line.strip()!r} is no result; expected {{"id": ID, "value": NUMBER}}'
+            ) from wrong
+    return results

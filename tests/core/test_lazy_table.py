@@ -1,0 +1,78 @@
+"""Registries whose entries are loaded when asked for, and described from their source."""
+
+import inspect
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from rolecast.core.errors import RequestError
+from rolecast.core.lazy_table import LazyTable
+from rolecast.platform.optimizers.registry import (
+    optimizer_config_class,
+    optimizer_names,
+    optimizer_summary,
+)
+from rolecast.policies.registry import policy_config, policy_names, policy_summary
+
+
+def test_an_entry_is_loaded_when_it_is_asked_for() -> None:
+    table: LazyTable[Any] = LazyTable(
+        {"fractions": "fractions:Fraction", "absent": "no_such_module:Thing"}
+    )
+    assert list(table) == ["fractions", "absent"]
+    assert len(table) == 2
+    assert table["fractions"](1, 2).numerator == 1
+    with pytest.raises(ModuleNotFoundError):
+        table["absent"]
+    with pytest.raises(KeyError):
+        table["other"]
+
+
+@pytest.mark.parametrize("name", optimizer_names())
+def test_the_summary_of_an_optimiser_is_that_of_its_class(name: str) -> None:
+    assert (
+        optimizer_summary(name)
+        == (inspect.getdoc(optimizer_config_class(name)) or "").split("\n")[0]
+    )
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_the_summary_of_a_policy_is_that_of_its_class(name: str) -> None:
+    assert policy_summary(name) == (inspect.getdoc(policy_config(name)) or "").split("\n")[0]
+
+
+def test_unknown_names_are_refused_without_loading_any() -> None:
+    with pytest.raises(RequestError, match="did you mean 'snes'"):
+        optimizer_summary("sness")
+    with pytest.raises(RequestError, match="did you mean 'linear'"):
+        policy_summary("linea")
+
+
+HEAVY = ("ray", "torch", "botorch", "gpytorch", "numba", "pandas", "pyarrow", "scipy")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["optimizers"],
+        ["policies"],
+        ["learners"],
+        ["search", "--help"],
+        ["search", "pred_prey_33x"],
+        ["search", "pred_prey_3", "--optimizer", "sness"],
+        ["search", "pred_prey_3", "--policy", "hmo"],
+        ["search", "pred_prey_3", "--out", "."],
+    ],
+    ids=" ".join,
+)
+def test_a_quick_command_loads_nothing_heavy(words: list[str]) -> None:
+    """Seconds depend on the machine; what they are spent on does not."""
+    code = (
+        "import sys; from rolecast.platform.cli.app import main; "
+        f"main({words!r}); print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "[]", ended.stdout

@@ -1,0 +1,64 @@
+"""`rolecast ask` and `rolecast tell`: a shell loop optimises a black box."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+Command = Callable[..., CompletedProcess[str]]
+
+
+def test_a_shell_loop_optimises(
+    rolecast_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = tmp_path / "lab"
+    bounds = ("--variable", "heat=20:90", "--variable", "speed=0:5", "--optimizer", "snes")
+    asked = rolecast_command("ask", lab, *bounds, "-n", "4")
+    assert asked.returncode == 0, asked.stderr
+    for _ in range(5):
+        results = []
+        for line in asked.stdout.splitlines():
+            candidate = json.loads(line)
+            heat, speed = candidate["values"]["heat"], candidate["values"]["speed"]
+            assert 20.0 <= heat <= 90.0
+            value = -((heat - 60.0) ** 2) - speed
+            results.append(json.dumps({"id": candidate["id"], "value": value}))
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(results)))
+        told = json.loads(rolecast_command("tell", lab, "--json").stdout)
+        assert told["pending"] == []
+        asked = rolecast_command("ask", lab, "-n", "4")
+    last = json.loads(asked.stdout.splitlines()[0])["id"]
+    ended = rolecast_command("tell", lab, f"{last}=-9.5:0.5")
+    assert ended.stdout.startswith("21 told, 3 pending; best so far: heat=")
+    best = json.loads(rolecast_command("ask", lab, "--best").stdout)
+    assert best["evaluations"] == 21
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("ask", "absent"), "absent does not exist; expected --variable NAME=LOW:HIGH"),
+        (("ask", "lab", "--variable", "heat"), "expected NAME=LOW:HIGH"),
+        (("ask", "lab", "--variable", "heat=a:9"), "is 'a'; expected a number"),
+        (("ask", "lab", "--dimension", "0"), "expected an integer >= 1"),
+        (("ask", "lab", "--dimension", "2", "--optimizer", "sness"), "did you mean 'snes'"),
+        (("tell", "lab", "one"), "expected ID=VALUE, as in 3=0.7"),
+        (("tell", "lab", "0=1"), "lab holds no study"),
+    ],
+)
+def test_a_wrong_request_is_one_sentence(
+    rolecast_command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = rolecast_command(*words)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert not (tmp_path / "lab").exists()

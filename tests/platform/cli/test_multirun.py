@@ -1,0 +1,115 @@
+"""Lists with commas on a command line, and a file of settings: one search for each combination."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json
+from rolecast.platform.cli.app import app
+from rolecast.platform.cli.multirun import (
+    FLAGS_WITHOUT_VALUE,
+    MULTIRUN_FLAGS,
+    combinations,
+    wants_several,
+)
+from rolecast.platform.cli.search import merged
+from rolecast.platform.search.run_folder import read_history
+
+Command = Callable[..., CompletedProcess[str]]
+SMALL = ("--evaluations", "8", "--episodes", "2", "--batch-size", "4", "--workers", "0")
+
+
+def test_every_combination_of_listed_values_is_one_search() -> None:
+    found = combinations(
+        [
+            "search",
+            "hopper",
+            "--seed",
+            "0,1",
+            "--set",
+            "policy.hidden=[8,8],[4]",
+            "--optimizer=snes",
+        ]
+    )
+    assert [each.name for each in found] == [
+        "seed=0,policy.hidden=-8,8-",
+        "seed=0,policy.hidden=-4-",
+        "seed=1,policy.hidden=-8,8-",
+        "seed=1,policy.hidden=-4-",
+    ]
+    assert found[2].words == [
+        "search", "hopper", "--seed", "1", "--set", "policy.hidden=[8,8]", "--optimizer=snes"
+    ]  # fmt: skip
+    assert len({each.name for each in found}) == 4
+
+
+def test_tasks_and_equals_signs_are_lists_too_and_folders_are_not() -> None:
+    found = combinations(["search", "hopper,swimmer", "--json", "--policy=mlp,linear"])
+    assert [each.name for each in found] == [
+        "task=hopper,policy=mlp",
+        "task=hopper,policy=linear",
+        "task=swimmer,policy=mlp",
+        "task=swimmer,policy=linear",
+    ]
+    with pytest.raises(RequestError, match="nothing to vary; expected a list with commas"):
+        combinations(["search", "hopper", "--config", "a,b.toml"])
+
+
+def test_every_flag_of_a_search_is_known_to_take_no_value() -> None:
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    options = [each for each in command.commands["search"].params if getattr(each, "is_flag", 0)]
+    flags = {word for each in options for word in (*each.opts, *each.secondary_opts)}
+    assert "--asynchronous" in flags
+    assert flags <= {*FLAGS_WITHOUT_VALUE, *MULTIRUN_FLAGS}
+
+
+def test_only_a_search_has_several() -> None:
+    assert wants_several(["search", "hopper", "-m"])
+    assert not wants_several(["search", "hopper", "-m", "--help"])
+    assert not wants_several(["compare", "quickstart", "-m"])
+
+
+def test_a_sweep_runs_each_once_and_goes_on(rolecast_command: Command, tmp_path: Path) -> None:
+    words = ("search", "pred_prey_3", "-m", "--seed", "0,1", "--optimizer", "random", *SMALL)
+    out = tmp_path / "sweep"
+    ended = rolecast_command(*words, "--out", out)
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(folder.name for folder in out.iterdir()) == ["seed=0", "seed=1"]
+    rows = [line.split() for line in ended.stdout.splitlines() if line.startswith("seed=")]
+    summary = read_json(out / "seed=1" / "summary.json")
+    assert rows[1][:2] == ["seed=1", f"{summary['test_return']:.4g}"]
+    told = rolecast_command(*words, "--out", out, "--json")
+    assert json.loads(told.stdout)["runs"]["seed=1"] == summary
+    assert "1 of 2" not in told.stderr
+
+
+def test_a_file_of_settings_and_the_command_line_together(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "search.toml"
+    file.write_text('task = "pred_prey_3"\nenv_steps = 9999\noptimizer = "random"\nseed = 7\n')
+    ended = rolecast_command("search", "--config", file, *SMALL, "--out", tmp_path / "run")
+    assert ended.returncode == 0, ended.stderr
+    assert len(read_history(tmp_path / "run")) == 8
+    stored = json.loads((tmp_path / "run" / "run.json").read_text())["search"]
+    assert (stored["seed"], stored["env_steps"], stored["optimizer"]) == (7, None, "random")
+    refused = rolecast_command("search", "--seed", "1")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "rolecast: no task is given; expected TASK, or --config FILE with a task\n",
+    )
+
+
+def test_options_of_another_optimiser_are_left_out() -> None:
+    file = {"task": "hopper", "optimizer": "snes", "optimizer_settings": {"mirrored": True}}
+    assert merged(file, {"optimizer": "random", "task": None})["optimizer"] == "random"
+    assert "optimizer_settings" not in merged(file, {"optimizer": "random"})
+    kept = merged(file, {"optimizer": "snes", "optimizer_settings": {"rate": 1}})
+    assert kept["optimizer_settings"] == {"mirrored": True, "rate": 1}

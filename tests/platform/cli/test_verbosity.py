@@ -1,0 +1,57 @@
+"""--quiet leaves results and errors, --verbose adds versions, and long loading is told."""
+
+import io
+import time
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from rolecast.platform.cli import verbosity
+from rolecast.platform.cli.verbosity import saying, split_flags
+
+Command = Callable[..., CompletedProcess[str]]
+SMALL = ("--evaluations", "8", "--episodes", "2", "--batch-size", "4", "--workers", "0")
+
+
+def test_flags_may_stand_anywhere() -> None:
+    assert split_flags(["search", "-q", "hopper"]) == (["search", "hopper"], "quiet")
+    assert split_flags(["tasks", "--verbose"]) == (["tasks"], "verbose")
+    assert split_flags(["tasks"]) == (["tasks"], "normal")
+
+
+def test_a_quiet_search_says_nothing_and_a_quiet_error_is_told(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    words = ("search", "pred_prey_3", "--optimizer", "random", *SMALL, "--out", tmp_path / "run")
+    ended = rolecast_command(*words, "--quiet")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    again = rolecast_command(*words, "--quiet")
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+
+
+def test_a_verbose_command_ends_with_versions_and_seconds(rolecast_command: Command) -> None:
+    ended = rolecast_command("optimizers", "-v")
+    assert ended.stderr.startswith("rolecast 0.")
+    assert ended.stderr.endswith(" s\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "verbose", "told"),
+    [
+        (["search", "hopper"], "normal", True),
+        (["search", "hopper"], "quiet", False),
+        (["search", "--help"], "normal", False),
+        (["search", "hopper", "--log-json"], "normal", False),
+        (["tasks"], "normal", False),
+    ],
+)
+def test_loading_that_takes_long_is_told(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], verbose: verbosity.Verbosity, told: bool
+) -> None:
+    monkeypatch.setattr(verbosity, "PATIENCE_S", 0.01)
+    stream = io.StringIO()
+    with saying(verbose, words, stream):
+        time.sleep(0.3)
+    assert ("loading" in stream.getvalue()) == told

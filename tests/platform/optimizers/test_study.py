@@ -1,0 +1,93 @@
+"""A black box asked and told by commands is optimised as one in this process."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.platform.optimizers.registry import make_optimizer
+from rolecast.platform.optimizers.study import Study, StudyRequest, Variable, read_results
+
+INPUTS = (Variable(name="heat", low=20.0, high=90.0), Variable(name="speed", low=-1.0, high=1.0))
+
+
+def request(**changes: object) -> StudyRequest:
+    given: dict[str, Any] = {
+        "variables": INPUTS,
+        "optimizer": "cmaes",
+        "settings": {},
+        "seed": 3,
+        **changes,
+    }
+    return StudyRequest(**given)
+
+
+def loss(values: dict[str, float]) -> float:
+    return (values["heat"] - 60.0) ** 2 / 100.0 + values["speed"] ** 2
+
+
+def test_commands_on_a_folder_give_what_one_optimiser_gives(tmp_path: Path) -> None:
+    Study.create(tmp_path / "lab", request(minimize=True)).close()
+    optimizer = make_optimizer("cmaes", dimension=2, seed=3)
+    for _ in range(6):
+        with Study.open(tmp_path / "lab") as study:
+            asked = study.ask(4)
+            own = optimizer.ask(4)
+            heats = [each["values"]["heat"] for each in asked]
+            np.testing.assert_allclose(heats, 20.0 + 70.0 * own[:, 0])
+            values = {each["id"]: (loss(each["values"]), None) for each in asked}
+            study.tell(values)
+        optimizer.tell(own, -np.array([value for value, _ in values.values()]))
+    with Study.open(tmp_path / "lab") as study:
+        best = study.best()
+    np.testing.assert_allclose(best["heat"], 20.0 + 70.0 * optimizer.best()[0])
+    assert loss(best) < 4.0
+
+
+def test_wrong_results_are_refused_and_change_nothing(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "lab", request())
+    study.ask(2)
+    study.tell({0: (1.0, 0.5)})
+    for values, error, message in (
+        ({0: (1.0, None)}, RequestError, "is told already"),
+        ({2: (1.0, None)}, ConfigError, "expected an id below 2"),
+        ({1: (float("nan"), None)}, ConfigError, "expected a finite number"),
+        ({1: (1.0, -1.0)}, ConfigError, "expected a number >= 0"),
+    ):
+        with pytest.raises(error, match=message):
+            study.tell(values)
+    assert (study.evaluations, study.pending) == (1, [1])
+    with pytest.raises(RequestError, match="in use by another process"):
+        Study.open(tmp_path / "lab")
+    with pytest.raises(RequestError, match="exists; expected a path that does not"):
+        Study.create(tmp_path / "lab", request())
+    with pytest.raises(RequestError, match="holds no study"):
+        Study.open(tmp_path)
+    study.close()
+    (tmp_path / "lab" / "study.safetensors").write_bytes(b"half a f")
+    with pytest.raises(RequestError, match="is damaged"):
+        Study.open(tmp_path / "lab")
+
+
+def test_results_are_read_from_lines_of_json() -> None:
+    lines = ['{"id": 0, "value": 2}\n', "\n", '{"id": 3, "value": 0.5, "stderr": 0.1}\n']
+    assert read_results(lines) == {0: (2.0, None), 3: (0.5, 0.1)}
+    with pytest.raises(RequestError, match="is no result; expected"):
+        read_results(['{"id": 0}'])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"variables": ()}, "one or more names"),
+        ({"variables": (INPUTS[0], INPUTS[0])}, "each once"),
+        ({"budget": 0}, "an integer >= 1"),
+    ],
+)
+def test_a_wrong_request_is_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        request(**change)
+    with pytest.raises(ConfigError, match="finite bounds, low < high"):
+        Variable(name="x", low=1.0, high=1.0)
