@@ -77,6 +77,8 @@ def is_file(path: Path, *, disk: Disk = LOCAL_DISK) -> bool:
     except OSError as error:
         raise RequestError(f"{path} cannot be read: {error.strerror}") from error
     if path.name in disk.names(path.parent):
+        if disk.is_file(path):  # made since the first look, by a run that goes on
+            return True
         raise RequestError(f"{path} is no plain file; expected a file of a run")
     return False
 

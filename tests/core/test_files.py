@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rolecast.core.disk import LocalDisk
 from rolecast.core.encoding import from_bytes, to_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import (
@@ -164,3 +165,18 @@ def test_a_failed_write_names_the_path_and_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match=r"x\.bin cannot be written \(.*\); make room.*resume"):
         write_bytes(tmp_path / "file" / "x.bin", b"data")
+
+
+def test_a_file_that_is_made_between_two_looks_is_there(tmp_path: Path) -> None:
+    """As a reader meets the journal of a run that goes on."""
+
+    class Late(LocalDisk):
+        def is_file(self, path: Path) -> bool:
+            known = super().is_file(path)
+            path.touch()
+            return known
+
+    assert is_file(tmp_path / "journal.bin", disk=Late())
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RequestError, match="folder is no plain file"):
+        is_file(tmp_path / "folder")
