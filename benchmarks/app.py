@@ -283,7 +283,7 @@ def surrogate_speed(
 def scaling(
     *, part: ScalingParts = None, quick: Quick = False, out: Out = None, json: Json = False
 ) -> None:
-    """Measure searches by workers, the driver to 1,000 workers, and the forecast; 10 minutes."""
+    """Measure searches by workers, the driver, the forecast, and --asynchronous; 20 minutes."""
     from rolecast.benchmarks.speed.scaling import SCALING_PARTS, markdown, measure_all
 
     folder = folder_of(out, quick=quick)

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,16 @@ def test_an_unknown_part_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["bench", "scaling", "--part", "speed", "--out", str(tmp_path)]) == 2
     assert "speed" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_both_modes_are_compared_on_a_simulated_clock(tmp_path: Path) -> None:
+    """Sixteen workers whose episodes last from 1 to 20 are done sooner without waiting."""
+    command = ["bench", "scaling", "--part", "unequal", "--quick", "--out", str(tmp_path)]
+    assert main(command) == 0
+    rows = json.loads((tmp_path / "scaling.json").read_text())["unequal"]
+    assert [row["mode"] for row in rows] == ["synchronous", "asynchronous", "synchronous, as long"]
+    whole, sooner, cut = (row["time"] for row in rows)
+    assert whole == 1.0
+    assert sooner < 1.0
+    assert cut < 1.0
+    assert "| pred_prey_3 | 16 | asynchronous | 1 |" in (tmp_path / "scaling.md").read_text()
