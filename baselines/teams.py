@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, Self
 from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.environments import task_of
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
+from rolecast.core.errors import ConfigError
 from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, Rules
 from rolecast.envs.episode_length import typical_steps
 
@@ -75,7 +76,14 @@ class TeamConfig(OffPolicyConfig):
 
     TEAMS = True
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**OffPolicyConfig.RULES, "adam_epsilon": POSITIVE_NUMBER, "use_state": BOOLEAN_VALUE}
+        {
+            **OffPolicyConfig.RULES,
+            "adam_epsilon": POSITIVE_NUMBER,
+            "use_state": BOOLEAN_VALUE,
+            "agent_id": BOOLEAN_VALUE,
+            "share_policy": BOOLEAN_VALUE,
+            "symmetries": BOOLEAN_VALUE,
+        }
     )
 
     suited: bool
@@ -84,6 +92,16 @@ class TeamConfig(OffPolicyConfig):
     use_state: bool
     """Whether centralised critics and mixers read the task's state, where it has one; otherwise
     they read all observations, laid end to end."""
+
+    agent_id: bool
+    """Whether the policy reads which agent it acts for, as n numbers beside the observation."""
+
+    share_policy: bool
+    """Whether all agents act with one network; otherwise each has one of its own."""
+
+    symmetries: bool
+    """Whether each transition of a batch is mapped by a symmetry that the task declares, drawn
+    anew. Critics and mixers then read observations: a task's state has no declared symmetries."""
 
     adam_epsilon: float
     """Epsilon of Adam; a large one, such as 0.01, shortens the steps of small gradients."""
@@ -99,6 +117,9 @@ class TeamConfig(OffPolicyConfig):
         self.suited = False
         self.adam_epsilon = 1e-8
         self.use_state = True
+        self.agent_id = False
+        self.share_policy = True
+        self.symmetries = False
         self.grad_clip: Any = 0.5
         self.tau = 0.01
         self.noise_process = "ornstein_uhlenbeck"
@@ -110,7 +131,7 @@ class TeamConfig(OffPolicyConfig):
     @property
     def reads_state(self) -> bool:
         """Whether critics and mixers read the task's state."""
-        return self.use_state
+        return self.use_state and not self.symmetries
 
     def suit(self, horizon: int) -> Self:
         """Take settings for episodes of this length, but for what the user has set.
@@ -138,6 +159,20 @@ class TeamConfig(OffPolicyConfig):
             task.close()
             self.suit(horizon)
         super().validate()
+
+    def refuse_options(self, *names: str) -> None:
+        """Refuse options of a policy that the method's cannot have.
+
+        Raises:
+            ConfigError: one of them is not at its default.
+        """
+        usual = {"agent_id": False, "share_policy": True}
+        for name in names:
+            if getattr(self, name) != usual[name]:
+                field = f"{type(self).__name__}.{name}"
+                raise ConfigError(
+                    field, getattr(self, name), f"{usual[name]}: {self.NAME} has no other policy"
+                )
 
     def _default_to(self, settings: Mapping[str, Any]) -> None:
         """Set what `training` was not told and nobody else has changed from the default."""

@@ -71,6 +71,7 @@ class COMIXConfig(TeamConfig):
             ConfigError: names the setting, its value and what was expected.
         """
         super().check_settings()
+        self.refuse_options("agent_id", "share_policy")
         CrossEntropySettings(
             samples=self.cem_samples, elites=self.cem_elites, iterations=self.cem_iterations
         )

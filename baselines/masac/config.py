@@ -44,6 +44,15 @@ class MASACConfig(TeamConfig):
         self.learn_alpha = True
         self.target_entropy = None
 
+    def check_settings(self) -> None:
+        """Refuse values that cannot be.
+
+        Raises:
+            ConfigError: names the setting, its value and what was expected.
+        """
+        super().check_settings()
+        self.refuse_options("share_policy")
+
 
 class MASAC(OffPolicy):
     """RLlib's Algorithm of MASAC."""

@@ -15,6 +15,8 @@ from ray.rllib.utils.metrics import (
     TIMERS,
 )
 
+from rolecast.baselines.rllib.augment import SymmetryAugmentation
+from rolecast.baselines.rllib.environments import task_of
 from rolecast.baselines.rllib.learner import OffPolicyLearner
 from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.replay import Batch, ReplayBuffer
@@ -173,8 +175,19 @@ class OffPolicy(JointAlgorithm):
         """Make runners, learner and replay."""
         super().setup(config)
         settings = self.settings
-        self.replay = ReplayBuffer(settings.replay_capacity, root_seed(settings.seed))
+        self.replay = ReplayBuffer(
+            settings.replay_capacity, root_seed(settings.seed), self._augmentation()
+        )
         self._owed = 0.0
+
+    def _augmentation(self) -> SymmetryAugmentation | None:
+        """Return what maps batches by the task's symmetries, where that is asked for."""
+        if not getattr(self.settings, "symmetries", False):
+            return None
+        task = task_of(self.settings.env, self.settings.env_config)
+        task.close()
+        spec = task.spec
+        return SymmetryAugmentation(spec.symmetries, (spec.observation_size, spec.action_size))
 
     @property
     def settings(self) -> OffPolicyConfig:

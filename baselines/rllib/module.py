@@ -1,4 +1,4 @@
-"""The RLModule of all off-policy learners here: one policy that all agents share, and critics."""
+"""The RLModule of all off-policy learners here: a policy, shared unless told, and critics."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -12,13 +12,14 @@ from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
 from torch import Tensor, nn
 
 from rolecast.baselines.rllib.networks import mlp, policy_widths
+from rolecast.baselines.rllib.team_actor import TeamActor
 
 OU_DECAY: Final = 0.15
 """Of the Ornstein-Uhlenbeck noise (Lillicrap et al. 2016), per step."""
 
 
 class JointModule(TorchRLModule, InferenceOnlyAPI):
-    """Acts for n agents with one network, each on its own observation.
+    """Acts for n agents, each on its own observation, with one network or with n.
 
     A method writes `build_critics`, if it has any, and what differs of the rest. Spaces are joint:
     observations [n, do], actions [n, da] in [-1, 1].
@@ -63,8 +64,19 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
         return tuple(self.settings["critic_hidden"])
 
     def build_actor(self) -> nn.Module:
-        """Return the network that acts: [..., do] to [..., da], before its tanh."""
-        return mlp(self.observation_size, self.hidden, self.action_size)
+        """Return the network that acts: [..., n, do] to [..., n, da], before its tanh."""
+        agent_id = bool(self.settings.get("agent_id", False))
+        share_policy = bool(self.settings.get("share_policy", True))
+        if share_policy and not agent_id:
+            return mlp(self.observation_size, self.hidden, self.action_size)
+        return TeamActor(
+            self.agents,
+            self.observation_size,
+            self.hidden,
+            self.action_size,
+            agent_id=agent_id,
+            share_policy=share_policy,
+        )
 
     @abstractmethod
     def build_critics(self) -> nn.Module:

@@ -1,6 +1,6 @@
 """The replay buffer: one contiguous float32 array a column, overwritten in a ring."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,18 @@ class ReplayBuffer:
     Memory is claimed as it is filled, by doubling, so a short run does not pay for a long one.
     """
 
-    def __init__(self, capacity: int, seed: int | np.random.SeedSequence) -> None:
+    def __init__(
+        self,
+        capacity: int,
+        seed: int | np.random.SeedSequence,
+        augment: Callable[[Batch, np.random.Generator], Batch] | None = None,
+    ) -> None:
         """Make an empty buffer.
 
         Args:
             capacity: transitions kept, >= 1.
             seed: decides the draws.
+            augment: maps each batch that is drawn, with random numbers of the buffer's own.
         """
         if type(capacity) is not int or capacity < 1:
             raise ConfigError("replay_capacity", capacity, "an integer >= 1")
@@ -32,6 +38,7 @@ class ReplayBuffer:
         self._columns: Batch = {}
         self._size = self._next = 0
         self._random = np.random.default_rng(seed)
+        self._augment = augment
 
     def __len__(self) -> int:
         return self._size
@@ -60,7 +67,8 @@ class ReplayBuffer:
         if not self._size:
             raise RequestError("the replay buffer is empty; expected transitions before a sample")
         rows = self._random.integers(0, self._size, batch_size)
-        return {name: column.take(rows, axis=0) for name, column in self._columns.items()}
+        batch = {name: column.take(rows, axis=0) for name, column in self._columns.items()}
+        return batch if self._augment is None else self._augment(batch, self._random)
 
     def get_state(self) -> dict[str, Any]:
         """Return what `set_state` needs: contents, place and random state; arrays are copies."""

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from rolecast.baselines.rllib.module import JointModule
 from rolecast.baselines.rllib.networks import mlp
+from rolecast.baselines.rllib.team_actor import AgentNumbers
 from rolecast.baselines.td3.module import TwinCritics
 
 LOG_STD_RANGE: Final = (-20.0, 2.0)
@@ -22,20 +23,31 @@ class SquashedGaussian(nn.Module):
     therefore has as many parameters as a deterministic policy.
     """
 
-    def __init__(self, inputs: int, hidden: tuple[int, ...], outputs: int) -> None:
+    def __init__(
+        self, inputs: int, hidden: tuple[int, ...], outputs: int, *, agents: int = 0
+    ) -> None:
+        """Draw the weights.
+
+        Args:
+            inputs: do.
+            hidden: widths between.
+            outputs: da.
+            agents: n, where the policy reads which agent it acts for; 0 where it does not.
+        """
         super().__init__()
-        self.mean = mlp(inputs, hidden, outputs)
+        self.numbers: nn.Module = AgentNumbers(agents) if agents else nn.Identity()
+        self.mean = mlp(inputs + agents, hidden, outputs)
         self.log_deviation = nn.Linear(hidden[-1], outputs)  # The name is a key of checkpoints.
 
     def forward(self, obs: Tensor) -> Tensor:
         """Return means [..., da] for observations [..., do]."""
-        mean: Tensor = self.mean(obs)
+        mean: Tensor = self.mean(self.numbers(obs))
         return mean
 
     def mean_and_log_std(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """Return means and log standard deviations, [..., da] each."""
         *body, head = self.mean
-        features = obs
+        features = self.numbers(obs)
         for layer in body:
             features = layer(features)
         return head(features), self.log_deviation(features).clamp(*LOG_STD_RANGE)
@@ -73,7 +85,8 @@ class SACModule(JointModule):
 
     def build_actor(self) -> SquashedGaussian:
         """Return the policy."""
-        return SquashedGaussian(self.observation_size, self.hidden, self.action_size)
+        agents = self.agents if self.settings.get("agent_id", False) else 0
+        return SquashedGaussian(self.observation_size, self.hidden, self.action_size, agents=agents)
 
     def build_critics(self) -> TwinCritics:
         """Return both critics, over the state and joint actions."""
