@@ -64,7 +64,13 @@ def test_a_row_follows_the_incumbent_to_what_the_search_hands_over(tmp_path: Pat
     (found,) = run_policy_table(trials, tmp_path / "rows.json", processes=1, note=lambda _: None)
     out = tmp_path / "run"
     rolecast.search(
-        "pred_prey_3", optimizer="dss_gp_ucb", env_steps=24_000, seed=0, workers=0, out=str(out)
+        "pred_prey_3",
+        optimizer="dss_gp_ucb",
+        optimizer_settings={"structure": "found"},
+        env_steps=24_000,
+        seed=0,
+        workers=0,
+        out=str(out),
     )
     ended = rolecast.evaluate(out, episodes=50)
     assert found["returns"][-1] == pytest.approx(ended.episode_return_mean, abs=1e-3)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from PIL import Image
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import write_bytes
 
 PALETTE_SIZE: Final = 96
@@ -122,8 +122,8 @@ def write_film(frames: Frames, frame_ms: int, out: str | Path) -> None:
     data = require_ending(out)(frames, frame_ms)
     try:
         write_bytes(Path(out), data)
-    except OSError as error:
-        raise RequestError(f"--out {out} cannot be written: {error.strerror}") from error
+    except RunError as error:
+        raise RequestError(f"--out {out} cannot be written: {error.__cause__}") from error
 
 
 def _ffmpeg() -> str:

@@ -176,8 +176,8 @@ def test_a_task_that_fails_ends_the_training_in_its_own_words() -> None:
 
 
 def test_a_task_that_does_not_fit_is_refused_before_anything_runs() -> None:
-    with pytest.raises(RequestError, match="td3 acts with real numbers"):
-        build_tiny(environment="gym:CartPole-v1")
+    with pytest.raises(RequestError, match="td3 acts for one agent"):
+        build_tiny(environment=SPREAD)
     with pytest.raises(RequestError, match=r"TD3Config\.tau is 2\.0; expected a number in"):
         algorithm_config("td3")().environment("hopper").training(tau=2.0).build_algo()
 
