@@ -29,7 +29,7 @@ from rolecast.platform.reports.comparison.paper import paper_number
 from rolecast.platform.reports.comparison.table import number
 from rolecast.platform.reports.curves import Trained, thousands, training_curves
 from rolecast.platform.reports.style import png
-from rolecast.platform.search.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod, Method

@@ -25,7 +25,7 @@ from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, HeldOut, held_out_seeds
-from rolecast.platform.search.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.main_table import TABLE, TABLE_OPTIMIZERS, TEAM_TEST_EPISODES, experiment

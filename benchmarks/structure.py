@@ -24,9 +24,9 @@ from rolecast.platform.optimizers.structure.cliques import strongest_edges
 from rolecast.platform.optimizers.structure.hessians import hessian_scores
 from rolecast.platform.optimizers.structure.returns import pair_scores
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.plan import Plan, make_plan
-from rolecast.platform.search.policy_hints import RECORDED_OBSERVATIONS
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import Plan, make_plan
+from rolecast.platform.search.planning.policy_hints import RECORDED_OBSERVATIONS
 from rolecast.platform.surrogate.outcome_transform import transform_returns
 
 Edges = frozenset[tuple[int, int]]

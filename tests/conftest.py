@@ -16,7 +16,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
-from rolecast.platform.search.run_folder import read_history
+from rolecast.platform.search.records.run_folder import read_history
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
 # The same examples in each run, so that a run that is red says something of the change before it;
@@ -56,7 +56,7 @@ SLOW: Final = (
     "tests/platform/optimizers/test_state.py",
     "tests/platform/reports/test_run.py",
     "tests/platform/search/test_fewer_episodes.py",
-    "tests/platform/search/test_measurements.py",
+    "tests/platform/search/records/test_measurements.py",
     "tests/platform/search/test_run.py",
     "tests/platform/surrogate/clique_sum/test_dispatch.py",
     "tests/policies/hom/test_policy.py",

@@ -141,6 +141,17 @@ def test_imports_follow_the_arrows_inside_the_platform(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("folder", "allowed"),
+    [("planning", {"planning"}), ("records", {"planning", "records"})],
+)
+def test_plans_know_no_records_and_neither_knows_the_loop(folder: str, allowed: set[str]) -> None:
+    files = (ROOT / "platform/search" / folder).glob("*.py")
+    parts = [module.split(".") for file in files for module in imported_modules(file)]
+    known = {part[3] for part in parts if part[1:3] == ["platform", "search"] and part[3:]}
+    assert known == allowed
+
+
+@pytest.mark.parametrize(
     "file",
     [file for file in ROOM_FILES if file.is_relative_to(ROOT / "platform/reports")],
     ids=name,

@@ -21,11 +21,11 @@ from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import LocalBackend
-from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.records.run_folder import RunFolder
 
 LONGEST_EPISODE: Final = 20.0
 """Duration of the longest episode of predator-prey, where the shortest lasts 1."""

@@ -58,7 +58,7 @@ def demo(
 
     from rolecast.platform.reports.film.render import render, write_rendering
     from rolecast.platform.reports.run import write_report
-    from rolecast.platform.search.measurements import complete_run
+    from rolecast.platform.search.records.measurements import complete_run
 
     say("\n3. Drawing.")
     rendering = render(out)
@@ -121,7 +121,7 @@ def _search(out: Path, env_steps: int, workers: int | None) -> None:
 
 def _require_demo(out: Path, env_steps: int) -> None:
     """Refuse a folder that holds anything but a demo of this budget."""
-    from rolecast.platform.search.run_folder import RunFolder
+    from rolecast.platform.search.records.run_folder import RunFolder
 
     asked = {
         "task": DEMO_TASK,

@@ -33,9 +33,9 @@ def plan(
 
     Example: rolecast plan drone_delivery_3 --evaluations 1500 --episodes 256 --workers 64
     """
-    from rolecast.platform.search.config import SearchConfig
     from rolecast.platform.search.forecast import forecast, measure
-    from rolecast.platform.search.plan import described, make_plan
+    from rolecast.platform.search.planning.config import SearchConfig
+    from rolecast.platform.search.planning.plan import described, make_plan
 
     parts = parse_settings(settings or [])
     given = {

@@ -33,7 +33,7 @@ def report(
     """
     from rolecast.platform.reports.comparison.page import write_comparison_report
     from rolecast.platform.reports.run import write_report
-    from rolecast.platform.search.measurements import complete_run
+    from rolecast.platform.search.records.measurements import complete_run
     from rolecast.platform.tuning.comparison_folder import ComparisonFolder
     from rolecast.platform.tuning.yardsticks import complete_comparison
 

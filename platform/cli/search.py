@@ -14,9 +14,12 @@ from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.cli.verbosity import shown
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.request_check import check_names, require_trusted_file
-from rolecast.platform.search.request_file import read_request
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.request import (
+    check_names,
+    read_request,
+    require_trusted_file,
+)
 
 _SEARCH_SETTINGS = {each.name: each for each in settings_of(SearchConfig)}
 
@@ -166,7 +169,7 @@ def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     """Write the report of a finished search; print one JSON object, or what comes next."""
     from rolecast.platform.reports.run import write_report
-    from rolecast.platform.search.measurements import complete_run
+    from rolecast.platform.search.records.measurements import complete_run
 
     complete_run(out)
     report = write_report(out)

@@ -64,7 +64,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], bool]:
 
     from rolecast.core.files import is_file, read_json
     from rolecast.platform.search.progress import ProgressSnapshot
-    from rolecast.platform.search.run_folder import RunFolder
+    from rolecast.platform.search.records.run_folder import RunFolder
 
     run = RunFolder(folder)
     if not is_file(run.status_file):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.style import BLUE, COLOUR_CYCLE, GREY, INK, VERMILION, figure
-from rolecast.platform.search.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick
 
 Trained = tuple[Sequence[float], Sequence[float]]
 """Env steps and held-out returns at points along a training."""

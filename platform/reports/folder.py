@@ -17,9 +17,9 @@ from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.reports.curves import Curve
-from rolecast.platform.search.config import CALLABLE_PREFIX
-from rolecast.platform.search.history import Batch, Kind
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.planning.config import CALLABLE_PREFIX
+from rolecast.platform.search.records.history import Batch, Kind
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy

@@ -16,8 +16,8 @@ from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import inline_image, page, paragraph, section, table
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import png
-from rolecast.platform.search.history import Kind
-from rolecast.platform.search.measurements import (
+from rolecast.platform.search.records.history import Kind
+from rolecast.platform.search.records.measurements import (
     ABLATED_EPISODES,
     INCUMBENT_EPISODES,
     RunMeasurements,

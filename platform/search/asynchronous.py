@@ -28,12 +28,12 @@ from rolecast.platform.rollout.chunks import (
 )
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
 from rolecast.platform.search.backend import Backend
-from rolecast.platform.search.budget import Spent
-from rolecast.platform.search.history import Kind, PendingBatch
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.plan import Plan
+from rolecast.platform.search.planning.budget import Spent
+from rolecast.platform.search.planning.plan import Plan
 from rolecast.platform.search.progress import Progress
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.records.history import Kind, PendingBatch
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.session import BatchRequest
 
 

@@ -14,7 +14,7 @@ from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
-from rolecast.platform.search.plan import Plan
+from rolecast.platform.search.planning.plan import Plan
 from rolecast.platform.search.progress import ProgressSnapshot
 from rolecast.platform.search.session import LocalSession, OptimizerSession
 from rolecast.policies.protocol import Policy

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.platform.search.budget import Budget
-from rolecast.platform.search.history import Batch
+from rolecast.platform.search.planning.budget import Budget
+from rolecast.platform.search.records.history import Batch
 
 CLEAR_MARGIN: Final = 2.0
 """Standard errors by which an earlier incumbent must lead to replace that of now."""

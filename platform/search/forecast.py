@@ -15,9 +15,9 @@ import numpy as np
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
 from rolecast.core.threads import OneThread
 from rolecast.platform.rollout.chunks import cut, evaluate_chunk
-from rolecast.platform.search import policy_hints
-from rolecast.platform.search.budget import Spent
-from rolecast.platform.search.plan import Plan
+from rolecast.platform.search.planning import policy_hints
+from rolecast.platform.search.planning.budget import Spent
+from rolecast.platform.search.planning.plan import Plan
 from rolecast.platform.search.session import BatchRequest, EvaluatedBatch, LocalSession
 
 MESSAGE_S: Final = 0.0006

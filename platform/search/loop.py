@@ -16,16 +16,16 @@ from rolecast.core.threads import OneThread
 from rolecast.core.types import Float, Seeds
 from rolecast.platform.rollout.chunks import BatchResult, cut, join
 from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
-from rolecast.platform.search import policy_hints
 from rolecast.platform.search.backend import Backend
-from rolecast.platform.search.budget import Spent
-from rolecast.platform.search.checkpoints import CheckpointTimer
 from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
-from rolecast.platform.search.history import Batch, Kind, PendingBatch, standard_errors
-from rolecast.platform.search.plan import Plan
+from rolecast.platform.search.planning import policy_hints
+from rolecast.platform.search.planning.budget import Spent
+from rolecast.platform.search.planning.plan import Plan
 from rolecast.platform.search.progress import Progress
+from rolecast.platform.search.records.history import Batch, Kind, PendingBatch, standard_errors
+from rolecast.platform.search.records.journal import CheckpointTimer
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.reporting import Reporter, time_shares
-from rolecast.platform.search.run_folder import RunFolder
 from rolecast.platform.search.session import (
     BatchRequest,
     EvaluatedBatch,

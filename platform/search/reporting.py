@@ -16,11 +16,11 @@ from tensorboard.summary.writer.event_file_writer import EventFileWriter
 from rolecast.core.disk import LOCAL_DISK
 from rolecast.core.types import Float
 from rolecast.platform.search.backend import Backend
-from rolecast.platform.search.budget import Budget, Spent
-from rolecast.platform.search.history import Batch
-from rolecast.platform.search.metrics import batch_metrics
+from rolecast.platform.search.planning.budget import Budget, Spent
 from rolecast.platform.search.progress import Progress, ProgressSnapshot
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.records.history import Batch
+from rolecast.platform.search.records.metrics import batch_metrics
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.session import OptimizerReply
 
 STATUS_INTERVAL_S: Final = 1.0

@@ -23,9 +23,9 @@ from rolecast.envs.trust import (
 )
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
-from rolecast.platform.search.config import CALLABLE_PREFIX, OWN_ADDRESSES, SearchConfig
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.plan import (
+from rolecast.platform.search.planning.config import CALLABLE_PREFIX, OWN_ADDRESSES, SearchConfig
+from rolecast.platform.search.planning.plan import (
     Plan,
     TaskSource,
     described,
@@ -34,9 +34,9 @@ from rolecast.platform.search.plan import (
     run_record,
     with_budget,
 )
+from rolecast.platform.search.planning.request import request_text
 from rolecast.platform.search.progress import Progress, Silent
-from rolecast.platform.search.request_file import request_text
-from rolecast.platform.search.run_folder import RunFolder, read_history
+from rolecast.platform.search.records.run_folder import RunFolder, read_history
 from rolecast.policies.artefact import save_policy
 
 RUNS_FOLDER: Final = Path("runs")

@@ -24,7 +24,7 @@ from rolecast.platform.optimizers.protocol import (
     SavesEpisodes,
     SharesEpisodes,
 )
-from rolecast.platform.search.history import Batch, Kind
+from rolecast.platform.search.records.history import Batch, Kind
 
 MAX_REBUILDS: Final = 5
 """Times that one call may lose the optimiser's process before the search gives up."""

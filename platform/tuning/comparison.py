@@ -17,7 +17,7 @@ from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
-from rolecast.platform.search.plan import make_plan, versions
+from rolecast.platform.search.planning.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory, method_factory

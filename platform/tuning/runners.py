@@ -14,13 +14,13 @@ import numpy as np
 from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.search.backend import backend_for
-from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.metrics import batch_metrics
-from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records.metrics import batch_metrics
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import finish
-from rolecast.platform.search.run_folder import RunFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import LearningMethod, MethodFactory, method_factory
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod

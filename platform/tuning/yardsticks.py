@@ -9,7 +9,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.files import parsed, read_json, write_sealed_json
 from rolecast.envs.registry import make_task
 from rolecast.envs.trust import require_trust
-from rolecast.platform.search.measurements import Yardstick, scripted_yardsticks
+from rolecast.platform.search.records.measurements import Yardstick, scripted_yardsticks
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
 NOT_MEASURED: Final = "not measured yet; `rolecast report DIR` does"

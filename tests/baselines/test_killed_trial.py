@@ -12,7 +12,7 @@ import pytest
 from rolecast.baselines.methods import METHODS
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, held_out_seeds
-from rolecast.platform.search.metrics import METRIC_VOCABULARY
+from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import LearningMethod

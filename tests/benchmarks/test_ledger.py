@@ -28,7 +28,7 @@ from rolecast.envs.scripted import rollout_scripted
 from rolecast.platform.cli.app import main
 from rolecast.platform.reports.curves import training_curves
 from rolecast.platform.rollout.held_out import held_out_seeds
-from rolecast.platform.search.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.tune_configs.ledger import (
     GAME_TUNING,

@@ -25,7 +25,7 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.rollout.held_out import held_out_seeds
-from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.policies.registry import make_policy
 from rolecast.tune_configs.main_table import (

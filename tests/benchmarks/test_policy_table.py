@@ -20,7 +20,7 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.artefact import load_policy
 from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES
 

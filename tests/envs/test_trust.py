@@ -115,8 +115,8 @@ LOADERS = (
     "platform/rollout/evaluate.py",
     "platform/rollout/ablation.py",
     "platform/search/run.py",
-    "platform/search/measurements.py",
-    "platform/search/run_folder.py",
+    "platform/search/records/measurements.py",
+    "platform/search/records/run_folder.py",
     "platform/reports/run.py",
     "platform/reports/folder.py",
     "platform/reports/film/render.py",
@@ -149,7 +149,7 @@ ALLOWED = {
     "policies/artefact.py: json.loads": "JSON",
     "envs/adapters/sources.py: import_module": "behind make_task",
     "core/lazy_table.py: import_module": "an entry of a table in the code",
-    "platform/search/request_file.py: tomllib.loads": "TOML",
+    "platform/search/planning/request.py: tomllib.loads": "TOML",
     "envs/registry.py: point.load": "behind make_task; an installed package",
     "envs/mujoco/render.py: import_module": "one of two names",
     "envs/mujoco/render.py: platform.system": "the name of this machine's kernel",
@@ -187,7 +187,7 @@ def test_no_loader_makes_a_task_that_a_file_names_without_asking() -> None:
     assert {file: count for file, count in calls.items() if count} == {
         "platform/rollout/evaluate.py": 1,  # task=
         "platform/rollout/ablation.py": 1,  # task=
-        "platform/search/measurements.py": 1,  # yardsticks of a task that was asked for
+        "platform/search/records/measurements.py": 1,  # yardsticks of a task that was asked for
         "platform/reports/film/render.py": 1,  # render_scripted
         "platform/tuning/yardsticks.py": 1,  # after require_trust
     }

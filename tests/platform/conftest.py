@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import rolecast
-from rolecast.platform.search import journal
-from rolecast.platform.search.measurements import complete_run
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
+from rolecast.platform.search.records import journal
+from rolecast.platform.search.records.measurements import complete_run
 
 AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
-from rolecast.platform.search.plan import make_plan
+from rolecast.platform.search.planning.plan import make_plan
 from rolecast.platform.tuning.comparison import check_experiment
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import method_factory

@@ -18,7 +18,7 @@ from rolecast.platform.reports.comparison.method_styles import MethodStyle, meth
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.curves import thousands
 from rolecast.platform.reports.style import BLUE, GREY, INK, PICTURE_DPI
-from rolecast.platform.search.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick
 
 Axis = Literal["env_steps", "policy_evaluations", "wall_time_s"]
 

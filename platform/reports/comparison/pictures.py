@@ -18,7 +18,7 @@ from rolecast.platform.reports.comparison.groups import Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.page import inline_image
 from rolecast.platform.reports.style import png
-from rolecast.platform.search.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick
 
 BUDGET_AXES: Final[Mapping[Axis, str]] = MappingProxyType(
     {

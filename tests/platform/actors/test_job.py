@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import ray
 
-from rolecast.platform.search.run_folder import read_history
+from rolecast.platform.search.records.run_folder import read_history
 from rolecast.platform.tuning.comparison_folder import read_comparison
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,12 +12,12 @@ import pytest
 
 from rolecast.core.errors import ConfigError, RunError
 from rolecast.platform.actors.ray_backend import RayBackend
-from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records.run_folder import RunFolder, read_history
 from rolecast.platform.search.run import resume, search
-from rolecast.platform.search.run_folder import RunFolder, read_history
 
 SETTINGS: dict[str, Any] = {
     "policy": "mlp",

@@ -65,7 +65,7 @@ def test_a_command_that_is_ended_by_sys_exit_has_failed(
     def exits(*_: object, **__: object) -> None:
         sys.exit(0)
 
-    monkeypatch.setattr("rolecast.platform.search.run_folder.RunFolder.read_run", exits)
+    monkeypatch.setattr("rolecast.platform.search.records.run_folder.RunFolder.read_run", exits)
     ended = rolecast_command("report", small_run)
     assert ended.returncode == 1
     assert ended.stderr == (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rolecast.platform.cli.documented import field_texts, settings_of
 from rolecast.platform.cli.settings import SEARCH_PARTS, parse_settings, parse_value
-from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.policies.hom.config import HomConfig
 
 

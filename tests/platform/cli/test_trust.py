@@ -96,7 +96,7 @@ def test_a_folder_connects_nobody_to_a_cluster_that_it_names(
 def test_pickles_of_a_strangers_comparison_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from rolecast.platform.search.plan import versions
+    from rolecast.platform.search.planning.plan import versions
     from rolecast.platform.tuning.comparison_folder import ComparisonFolder
     from rolecast.platform.tuning.loading import load_experiment
 

@@ -8,7 +8,7 @@ from PIL import Image
 
 from rolecast.platform.reports.curves import Curve, comparison, learning_curve, thousands
 from rolecast.platform.reports.style import png
-from rolecast.platform.search.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick
 
 
 def curve(evaluations: int, batch: int) -> Curve:

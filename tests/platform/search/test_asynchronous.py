@@ -15,12 +15,12 @@ from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import LocalBackend
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.history import Kind
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.records.history import Kind
+from rolecast.platform.search.records.run_folder import RunFolder
 
 Q, EPISODES = 4, 2
 HORIZON = make_task("pred_prey_3").spec.horizon

@@ -8,8 +8,8 @@ import pytest
 
 from rolecast.platform.search import backend
 from rolecast.platform.search.backend import AutomaticBackend, LocalBackend, backend_for
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.plan import make_plan
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import make_plan
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import search
 

@@ -1,8 +1,8 @@
 import numpy as np
 
-from rolecast.platform.search.budget import Budget
 from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
-from rolecast.platform.search.history import Batch, Kind
+from rolecast.platform.search.planning.budget import Budget
+from rolecast.platform.search.records.history import Batch, Kind
 
 
 def run_of(incumbents: list[float]) -> list[Batch]:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.search.config import SearchConfig
+from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records.run_folder import read_history
 from rolecast.platform.search.run import SearchInterrupted, resume, search
-from rolecast.platform.search.run_folder import read_history
 
 HORIZON = 2
 SETTINGS: dict[str, Any] = {

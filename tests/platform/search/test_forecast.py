@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rolecast.platform.search.config import SearchConfig
 from rolecast.platform.search.forecast import Costs, forecast, makespan, measure
-from rolecast.platform.search.plan import Plan, make_plan
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import Plan, make_plan
 
 FREE = Costs(episode_s=0.01, optimizer_s=0.0, message_s=0.0, return_s=0.0)
 """Costs of a cluster whose messages take no time."""

@@ -11,12 +11,12 @@ from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomSearch
 from rolecast.platform.search.backend import LocalBackend
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.history import Batch, Kind
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.plan import Plan, make_plan, run_record
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.records.history import Batch, Kind
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.protocol import Policy
 
 

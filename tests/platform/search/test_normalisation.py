@@ -12,11 +12,11 @@ import rolecast
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
-from rolecast.platform.search.history import Batch, Kind
-from rolecast.platform.search.measurements import complete_run
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records.history import Batch, Kind
+from rolecast.platform.search.records.measurements import complete_run
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import SearchInterrupted, resume, search
-from rolecast.platform.search.run_folder import RunFolder
 
 HOPPER: dict[str, Any] = {
     "policy": "linear",

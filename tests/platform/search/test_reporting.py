@@ -5,7 +5,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from rolecast.core.types import Float
-from rolecast.platform.search.history import Batch, Kind
+from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.reporting import CandidateStats, Events
 
 

@@ -11,10 +11,10 @@ import pytest
 
 import rolecast
 from rolecast.core.seeds import Purpose, episode_seeds
-from rolecast.platform.search import metrics
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
+from rolecast.platform.search.records import metrics
+from rolecast.platform.search.records.run_folder import read_history, read_incumbents
 from rolecast.platform.search.run import SearchInterrupted, resume, search
-from rolecast.platform.search.run_folder import read_history, read_incumbents
 
 SMALL: dict[str, Any] = {
     "policy": "mlp",

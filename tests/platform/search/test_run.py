@@ -16,11 +16,11 @@ import pytest
 import rolecast
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.seeds import Purpose, episode_seeds
-from rolecast.platform.search import checkpoints
-from rolecast.platform.search.history import Batch
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records import journal
+from rolecast.platform.search.records.history import Batch
+from rolecast.platform.search.records.run_folder import RunFolder, read_history, read_incumbents
 from rolecast.platform.search.run import SearchInterrupted, resume, search
-from rolecast.platform.search.run_folder import RunFolder, read_history, read_incumbents
 
 SMALL: dict[str, Any] = {
     "policy": "mlp",
@@ -135,8 +135,8 @@ def test_every_optimizer_resumes_to_the_same_history(
     optimizer: str,
     interval: float,
 ) -> None:
-    monkeypatch.setattr(checkpoints, "CHECKPOINT_INTERVAL_S", interval)
-    monkeypatch.setattr(checkpoints, "CHECKPOINT_SHARE", float("inf"))
+    monkeypatch.setattr(journal, "CHECKPOINT_INTERVAL_S", interval)
+    monkeypatch.setattr(journal, "CHECKPOINT_SHARE", float("inf"))
     settings = SMALL | {"optimizer": optimizer, "env_steps": 6_000}
     search(TASK, out=tmp_path / "one", **settings)
     with pytest.raises(SearchInterrupted):

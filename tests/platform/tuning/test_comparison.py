@@ -18,7 +18,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import rolecast
 from rolecast.core.errors import RequestError
-from rolecast.platform.search.metrics import METRIC_VOCABULARY
+from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison import ComparisonResult, compare
 from rolecast.platform.tuning.comparison_folder import read_comparison
 from rolecast.platform.tuning.experiment import Experiment

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.search.metrics import METRIC_VOCABULARY
+from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison_folder import (
     TRIAL_COLUMNS,
     read_comparison,

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.platform.search.config import DEFAULT_ENV_STEPS, SearchConfig
+from rolecast.platform.search.planning.config import DEFAULT_ENV_STEPS, SearchConfig
 
 
 def test_a_config_survives_the_way_through_json() -> None:

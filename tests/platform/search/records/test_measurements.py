@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import rolecast
-from rolecast.platform.search.measurements import (
+from rolecast.platform.search.records.measurements import (
     ABLATED_EPISODES,
     INCUMBENT_EPISODES,
     PAST_INCUMBENTS,
     RunMeasurements,
     complete_run,
 )
-from rolecast.platform.search.run_folder import RunFolder, read_history
+from rolecast.platform.search.records.run_folder import RunFolder, read_history
 
 FILES = ("run.json", "history.parquet", "incumbents.parquet", "summary.json")
 

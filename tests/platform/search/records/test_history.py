@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.search.history import (
+from rolecast.platform.search.records.history import (
     Batch,
     Kind,
     batches_of,

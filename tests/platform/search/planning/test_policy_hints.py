@@ -7,9 +7,9 @@ from rolecast.core.errors import ConfigError
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.registry import optimizer_config
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.plan import make_plan
-from rolecast.platform.search.policy_hints import informed_config
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import make_plan
+from rolecast.platform.search.planning.policy_hints import informed_config
 from rolecast.policies.registry import make_policy
 
 SPEC = TaskSpec(id="mine", agents=3, observation_size=16, action_size=2, horizon=25)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.platform.search.history import Batch
+from rolecast.platform.search.records.history import Batch
 
 METRIC_VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -18,9 +18,10 @@ from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
 from rolecast.core.files import is_file, read_bytes, read_json, write_bytes, write_sealed_json
 from rolecast.core.locks import try_lock
-from rolecast.platform.search import journal
-from rolecast.platform.search.batch_checks import require_sound, require_structure
-from rolecast.platform.search.history import (
+from rolecast.platform.search.planning.request import folder_exists
+from rolecast.platform.search.records import journal
+from rolecast.platform.search.records.batch_checks import require_sound, require_structure
+from rolecast.platform.search.records.history import (
     Batch,
     history_table,
     incumbents_table,
@@ -28,8 +29,7 @@ from rolecast.platform.search.history import (
     stored_batches,
     table_bytes,
 )
-from rolecast.platform.search.journal import Journal
-from rolecast.platform.search.request_check import folder_exists
+from rolecast.platform.search.records.journal import Journal
 
 RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""

@@ -21,7 +21,7 @@ from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_json
 from rolecast.platform.cli.app import main
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.records.run_folder import RunFolder
 
 Mutation = Callable[[Path], None]
 STATE_FILE: Final = "checkpoint/optimizer.safetensors"

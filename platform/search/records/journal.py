@@ -1,22 +1,25 @@
-"""The batches since the last checkpoint, in one file that only grows.
+"""The batches since the last checkpoint, in one file that only grows, and when the next is due.
 
 A process killed in the middle of a write leaves the beginning of a record, which is dropped when
 the journal is read; a record that is whole but wrong is damage, and is refused. Records are made
 durable as they come, or about once a second where they come faster: a power cut, unlike a kill,
 loses at most the batches of the last `SYNC_INTERVAL_S`.
+
+A checkpoint saves the optimiser's state and empties the file; it is seldom enough to cost little.
 """
 
 import struct
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError
 from rolecast.core.files import is_file, read_bytes, unwritable, write_bytes
-from rolecast.platform.search.history import Batch
+from rolecast.platform.search.records.history import Batch
 
 RECORD_MAGIC: Final = b"rcj2"
 """Beginning of a record; those of older releases have none."""
@@ -26,6 +29,12 @@ SYNC_INTERVAL_S: Final = 1.0
 
 LARGEST_RECORD: Final = 1 << 32
 """Bytes; a longer record of an older release is damage."""
+
+CHECKPOINT_INTERVAL_S: Final = 10.0
+"""Least time between two checkpoints."""
+
+CHECKPOINT_SHARE: Final = 0.05
+"""Share of the time that checkpoints may take; the interval grows until they do not."""
 
 _RECORD_HEADER: Final = struct.Struct("<4sQI")
 """Magic, length and CRC-32 of the record that follows."""
@@ -77,6 +86,28 @@ class Journal:
             content = read_bytes(self._path, disk=self._disk)
             if len(content) != length:
                 write_bytes(self._path, content[:length], disk=self._disk)
+
+
+class CheckpointTimer:
+    """Tells when the next checkpoint is due."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._last = clock()
+        self._interval = CHECKPOINT_INTERVAL_S
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for one."""
+        return self._clock() - self._last >= self._interval
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Write one inside; the next is due the later, the longer it takes."""
+        began = self._clock()
+        yield
+        self._last = self._clock()
+        self._interval = max(CHECKPOINT_INTERVAL_S, (self._last - began) / CHECKPOINT_SHARE)
 
 
 def read(path: Path, *, disk: Disk = LOCAL_DISK) -> list[Batch]:

@@ -16,9 +16,9 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.optimizers.registry import optimizer_config
-from rolecast.platform.search import policy_hints
-from rolecast.platform.search.budget import Budget
-from rolecast.platform.search.config import CALLABLE_PREFIX, SearchConfig
+from rolecast.platform.search.planning import policy_hints
+from rolecast.platform.search.planning.budget import Budget
+from rolecast.platform.search.planning.config import CALLABLE_PREFIX, SearchConfig
 from rolecast.policies.protocol import Policy, RemarksOnTask
 from rolecast.policies.registry import make_policy
 

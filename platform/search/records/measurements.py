@@ -21,9 +21,9 @@ from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.rollout.evaluate import Evaluation, evaluate
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.config import CALLABLE_PREFIX
-from rolecast.platform.search.history import Batch
-from rolecast.platform.search.run_folder import RunFolder
+from rolecast.platform.search.planning.config import CALLABLE_PREFIX
+from rolecast.platform.search.records.history import Batch
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rolecast.core.errors import ConfigError
-from rolecast.platform.search.budget import Budget, Spent
+from rolecast.platform.search.planning.budget import Budget, Spent
 
 
 @given(

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.search.history import Batch
+from rolecast.platform.search.records.history import Batch
 
 MOST_ENV_STEPS: Final = 2**53
 """Env steps that a float64 still counts exactly."""

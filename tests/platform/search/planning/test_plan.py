@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.plan import make_plan, remarks
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import make_plan, remarks
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.run import search
 

@@ -8,9 +8,9 @@ import pytest
 
 from rolecast.core.disk import LocalDisk
 from rolecast.core.errors import RequestError
-from rolecast.platform.search import journal
-from rolecast.platform.search.history import Batch, Kind
-from rolecast.platform.search.journal import Journal
+from rolecast.platform.search.records import journal
+from rolecast.platform.search.records.history import Batch, Kind
+from rolecast.platform.search.records.journal import Journal
 
 
 def batch_of(index: int) -> Batch:

@@ -10,8 +10,8 @@ import pytest
 
 import rolecast
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.platform.search.config import SearchConfig
-from rolecast.platform.search.request_file import read_request, request_text
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.request import read_request, request_text
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.files import SEAL_KEY, read_bytes
 from rolecast.core.seals import BLANK_SEAL, seal, seal_holds
 from rolecast.core.types import Float
-from rolecast.platform.search.budget import Spent
+from rolecast.platform.search.planning.budget import Spent
 from rolecast.policies.normalisation import ObservationStatistics
 
 
