@@ -1,24 +1,31 @@
-"""What tests of learners share: a learner without a cluster, and batches of transitions."""
+"""What tests of learners share: a learner without a cluster, and batches of transitions.
 
-from typing import Any
+RLlib is loaded where a learner is made: fast tests read this file too.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from ray.rllib.core import DEFAULT_MODULE_ID
 
-from rolecast.baselines.rllib.algorithm import OffPolicyConfig
-from rolecast.baselines.rllib.environments import joint_spaces
-from rolecast.baselines.rllib.replay import Batch
 from rolecast.envs.spec import TaskSpec
+
+if TYPE_CHECKING:
+    from rolecast.baselines.rllib.algorithm import OffPolicyConfig
+    from rolecast.baselines.rllib.replay import Batch
 
 
 def make_learner(
-    config: OffPolicyConfig, agents: int, observed: int, acted: int, state: int = 0
+    config: "OffPolicyConfig", agents: int, observed: int, acted: int, state: int = 0
 ) -> Any:
     """Return a built learner for n agents that observe and act with so many numbers.
 
     The state has `state` numbers, 0 where the task has none.
     """
+    from ray.rllib.core import DEFAULT_MODULE_ID
+
+    from rolecast.baselines.rllib.environments import joint_spaces
+
     spec = TaskSpec(
         id="none", agents=agents, observation_size=observed, action_size=acted, horizon=9
     )
@@ -33,7 +40,7 @@ def make_learner(
 
 def make_batch(
     size: int, agents: int, observed: int, acted: int, seed: int = 0, state: int = 0
-) -> Batch:
+) -> "Batch":
     """Return N random transitions, about a third of them terminal."""
     rng = np.random.default_rng(seed)
     columns = {
@@ -48,7 +55,7 @@ def make_batch(
     return {name: np.asarray(rows, dtype=np.float32) for name, rows in columns.items()}
 
 
-def tensors(batch: Batch) -> dict[str, torch.Tensor]:
+def tensors(batch: "Batch") -> dict[str, torch.Tensor]:
     """Return a batch as a learner sees it."""
     return {name: torch.from_numpy(rows) for name, rows in batch.items()}
 
