@@ -104,6 +104,29 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
 )
 """Families of this project's tasks, by the name before `_N`."""
 
+CAUSAL_TASKS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "causal:toy": (),
+        "causal:psa": (),
+        "causal:dropwave": ("noise=1",),
+        "causal:alpine2": ("noise=1",),
+        "causal:rosenbrock": ("noise=1",),
+        "causal:ackley": (),
+    }
+)
+"""Tasks whose reward is a node of a causal graph: id to the variants that are listed."""
+
+CAUSAL_OPTIONS: Final = ("noise", "noise_seen_only")
+"""Options of their ids."""
+
+
+def _causal(name: str, **options: Any) -> BatchedTask:
+    from rolecast.envs.causal.catalogue import make_causal
+
+    kept = {option: value for option, value in options.items() if value != 0}
+    return make_causal(name, format_id(name, kept), options)
+
+
 OWN_FORMS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "gym:ID": "any Gymnasium environment, as in gym:Pendulum-v1",
@@ -123,6 +146,9 @@ def task_specs() -> dict[str, TaskSpec]:
         for variant in family.variants:
             task_id, options = parse_id(f"{name}_{family.sizes[0]}?{variant}")
             made[format_id(task_id, options)] = family.build(family.sizes[0], **options)
+    for name, variants in CAUSAL_TASKS.items():
+        for task_id in (name, *(f"{name}?{variant}" for variant in variants)):
+            made[task_id] = make_task(task_id)
     return {task_id: task.spec for task_id, task in made.items()}
 
 
@@ -157,8 +183,11 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
 
     if isinstance(task, str):
         name, given = parse_id(task)
-        rewards, given = split_options(given | options)
-        return with_rewards(_from_id(name, given), rewards)
+        given |= options
+        causal = CAUSAL_OPTIONS if name in CAUSAL_TASKS else ()  # its noise is that of nodes
+        own = {key: given.pop(key) for key in causal if key in given}
+        rewards, given = split_options(given)
+        return with_rewards(_from_id(name, given | own), rewards)
     if not callable(task):
         raise RequestError(f"task is a {type(task).__name__}; expected an id or a function")
     rewards, given = split_options(options)
@@ -168,7 +197,7 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
 def is_built_in(name: str) -> bool:
     """Return whether a task's name, without options, is of this project itself."""
     family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
-    return name in NAMED_TASKS or (family is not None and family[1] in FAMILIES)
+    return name in (*NAMED_TASKS, *CAUSAL_TASKS) or (family is not None and family[1] in FAMILIES)
 
 
 def make_env(task: str | Factory, *, render_mode: str | None = None, **options: Any) -> Any:
@@ -204,11 +233,13 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
     if name in NAMED_TASKS:
         _check_options(name, TASK_OPTIONS, given)
         return NAMED_TASKS[name](**given)
+    if name in CAUSAL_TASKS:
+        return _causal(name, **given)
     scheme, colon, rest = name.partition(":")
     if colon:
         from rolecast.envs.adapters.sources import ENVIRONMENT_SOURCES
 
-        _check_scheme(scheme)
+        _check_scheme(scheme, rest)
         return _from_factory(ENVIRONMENT_SOURCES[scheme](rest), name, given)
     for point in entry_points(group=ENTRY_POINTS, name=name):
         return _from_factory(point.load(), name, given)
@@ -224,16 +255,18 @@ def check_task_id(task: str) -> None:
     name, _ = parse_id(task)
     if is_built_in(name):
         return
-    scheme, colon, _ = name.partition(":")
+    scheme, colon, rest = name.partition(":")
     if colon:
-        _check_scheme(scheme)
+        _check_scheme(scheme, rest)
     elif name not in tasks_of_others():
         raise unknown_name("task", name, _names_of_tasks())
 
 
-def _check_scheme(scheme: str) -> None:
+def _check_scheme(scheme: str, rest: str) -> None:
     """Refuse the beginning of an id that says no kind of task."""
     kinds = [form.partition(":")[0] for form in OWN_FORMS]
+    if scheme == "causal":
+        raise unknown_name("task", f"causal:{rest}", CAUSAL_TASKS)
     if scheme not in kinds:
         raise unknown_name("kind of task", scheme, kinds)
 
@@ -241,7 +274,7 @@ def _check_scheme(scheme: str) -> None:
 def _names_of_tasks() -> list[str]:
     """Return the names of tasks as they are offered to someone who mistyped one."""
     families = [f"{name}_{n}" for name, family in FAMILIES.items() for n in family.sizes]
-    return [*families, *NAMED_TASKS, *tasks_of_others()]
+    return [*families, *NAMED_TASKS, *CAUSAL_TASKS, *tasks_of_others()]
 
 
 def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> BatchedTask:

@@ -126,7 +126,7 @@ def save_policy(
         },
         "action_processing": {
             "gain": policy.options.get("output_gain"),
-            "squash": "tanh",
+            "squash": "tanh" if "output_gain" in policy.options else "none",
             "range": [-1.0, 1.0],
         },
         "parameters": policy.space.size,

@@ -77,7 +77,16 @@ CALLED_BY_LIBRARIES: Final = frozenset(
 """Methods that a library looks for by name."""
 
 CALLED_BY_USERS: Final = frozenset(
-    {"acting_layers", "for_env", "read_incumbents", "ridge", "venture"}
+    {
+        "acting_layers",
+        "candidate",
+        "for_env",
+        "graph_from_networkx",
+        "read_graph",
+        "read_incumbents",
+        "ridge",
+        "venture",
+    }
 )
 """What task ids name, and readers of a run or a learner; registries list all else for users."""
 

@@ -36,6 +36,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "manyagent_ant_4",
         "gym:Pendulum-v1",
         "gym:Pendulum-v1?delay=3&horizon=50",
+        "causal:alpine2?noise=1",
     ],
 )
 def test_tasks_that_are_built_in_need_no_trust(task: str) -> None:

@@ -89,7 +89,8 @@ def test_hom_of_three_predators_has_these_nets(task_id: str, nets: dict[str, int
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_policys_options_build_it_again(name: str) -> None:
     task = TaskSpec(id="pred_prey_3", agents=3, observation_size=16, action_size=2, horizon=25)
-    policy = make_policy(name, task, seed=4, ranges={"first": 1.5})
+    settings = {} if name == "constant" else {"ranges": {"first": 1.5}}
+    policy = make_policy(name, task, seed=4, **settings)
     again = make_policy(name, task, **json.loads(json.dumps(policy.options)))
     assert again.options == policy.options
     np.testing.assert_array_equal(again.space.centre, policy.space.centre)

@@ -1,0 +1,232 @@
+"""Causal graphs as data: nodes in topological order, interventions and noise, checked when built.
+
+Source: section 2 of the MCBO paper (Sussex, Makarova and Krause 2023). A soft intervention is an
+action that is a further parent of nodes (equation 2); a hard one is do(X_i = a_i) (equation 6).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.types import Float
+
+GRAPH_SCHEMA: Final = "rolecast.causal_graph/1"
+"""Schema of a graph as JSON values."""
+
+NOISE_KINDS: Final = ("none", "normal", "uniform", "measured")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeNoise:
+    """Additive noise of a node, of mean zero and independent of all other nodes."""
+
+    kind: Literal["none", "normal", "uniform", "measured"] = "none"
+    """Distribution. "measured": its variance is that of the mean over the episodes of an
+    evaluation, by their standard error."""
+
+    scale: float = 0.0
+    """Standard deviation of "normal", half width of "uniform"; 0 for the other kinds."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in NOISE_KINDS:
+            raise unknown_name("NodeNoise.kind", str(self.kind), NOISE_KINDS)
+        spread = self.kind in {"normal", "uniform"}
+        number = isinstance(self.scale, int | float) and isfinite(self.scale)
+        if not number or (self.scale <= 0.0 if spread else self.scale != 0.0):
+            expected = f"a number > 0 for kind {self.kind!r}" if spread else f"0 for {self.kind!r}"
+            raise ConfigError("NodeNoise.scale", self.scale, expected)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of one observation; 0 where it is not known before."""
+        return self.scale / 3.0**0.5 if self.kind == "uniform" else self.scale
+
+    def quantiles(self, uniforms: Float) -> Float:
+        """Return the noise at probabilities in (0, 1), of any shape."""
+        if self.kind == "normal":
+            from scipy.special import ndtri
+
+            return np.asarray(self.scale * ndtri(uniforms))
+        return np.asarray(self.scale * (2.0 * uniforms - 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionRange:
+    """An intervention and its range: soft by the name of an action, hard by that of a node."""
+
+    name: str
+    """Name of the action, or of the node that is set."""
+
+    low: float = 0.0
+    """Least value."""
+
+    high: float = 1.0
+    """Greatest value, above the least."""
+
+    def __post_init__(self) -> None:
+        bounds = (self.low, self.high)
+        numbers = all(isinstance(bound, int | float) and isfinite(bound) for bound in bounds)
+        if not numbers or not self.low < self.high:
+            raise ConfigError(f"range of {self.name!r}", bounds, "finite numbers, low < high")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CausalNode:
+    """An observed quantity and its causes."""
+
+    name: str
+    """Name, under which a task's metrics have it."""
+
+    parents: tuple[str, ...] = ()
+    """Nodes that it depends on directly; all stand before it."""
+
+    actions: tuple[str, ...] = ()
+    """Soft interventions that it depends on directly."""
+
+    noise: NodeNoise = field(default_factory=NodeNoise)
+    """Known noise."""
+
+    metric: str | None = None
+    """Metric of the task that observes it; None: that of its name. The reward node needs none."""
+
+    mechanism: str = ""
+    """Its equation in words, for reports."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CausalGraph:
+    """Nodes in topological order, the reward last, and the interventions that are allowed."""
+
+    nodes: tuple[CausalNode, ...]
+    """All nodes; the last one is the reward, and all others lead to it or not."""
+
+    actions: tuple[ActionRange, ...] = ()
+    """Soft interventions."""
+
+    do: tuple[ActionRange, ...] = ()
+    """Nodes that may be set, and to which values."""
+
+    sets: tuple[tuple[str, ...], ...] | None = None
+    """Sets of names of interventions that are allowed together. None: all soft interventions at
+    once; with hard ones or a limit, every minimal intervention set."""
+
+    limit: int | None = None
+    """Greatest number of interventions at once; None: no limit (equation 1)."""
+
+    def __post_init__(self) -> None:
+        if not self.nodes:
+            raise ConfigError("CausalGraph.nodes", self.nodes, "one node or more")
+        _require_once("CausalGraph.nodes", self.names)
+        _require_once("CausalGraph.actions", [each.name for each in self.actions])
+        _require_once("CausalGraph.do", [each.name for each in self.do])
+        self._check_parents()
+        self._check_interventions()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return tuple(node.name for node in self.nodes)
+
+    @property
+    def reward(self) -> CausalNode:
+        """The node that is maximised."""
+        return self.nodes[-1]
+
+    @property
+    def interventions(self) -> tuple[ActionRange, ...]:
+        """Soft interventions, then hard ones: the A coordinates of an intervention."""
+        return (*self.actions, *self.do)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether a node has noise of a known distribution."""
+        return any(node.noise.kind in {"normal", "uniform"} for node in self.nodes)
+
+    def _check_parents(self) -> None:
+        """Refuse unknown parents, cycles, and a reward that is not last."""
+        for place, node in enumerate(self.nodes):
+            for parent in node.parents:
+                if parent not in self.names:
+                    raise unknown_name(f"parent of node {node.name!r}:", parent, self.names)
+                if self.names.index(parent) >= place:
+                    raise ConfigError(
+                        f"parents of node {node.name!r}",
+                        node.parents,
+                        f"nodes before it: {parent!r} is not, or causes go round in a cycle",
+                    )
+            _require_once(f"parents of node {node.name!r}", node.parents)
+        if any(self.reward.name in node.parents for node in self.nodes):
+            raise ConfigError("CausalGraph.nodes[-1]", self.reward.name, "the reward, no cause")
+
+    def _check_interventions(self) -> None:
+        """Refuse actions and settable nodes that are unknown or of no use, sets and limits."""
+        actions = [each.name for each in self.actions]
+        used = {name for node in self.nodes for name in node.actions}
+        for node in self.nodes:
+            for name in node.actions:
+                if name not in actions:
+                    raise unknown_name(f"action of node {node.name!r}:", name, actions)
+        for name in actions:
+            if name not in used:
+                raise ConfigError("CausalGraph.actions", name, "an action that enters a node")
+            if name in self.names:
+                raise ConfigError("CausalGraph.actions", name, "a name that is no node's")
+        for each in self.do:
+            if each.name not in self.names:
+                raise unknown_name("settable node", each.name, self.names)
+            if each.name == self.reward.name:
+                raise ConfigError("CausalGraph.do", each.name, "a node other than the reward")
+        if not self.interventions:
+            raise RequestError("CausalGraph has no interventions; expected actions or do")
+        self._check_sets()
+
+    def _check_sets(self) -> None:
+        names = [each.name for each in self.interventions]
+        if self.limit is not None and (type(self.limit) is not int or self.limit < 1):
+            raise ConfigError("CausalGraph.limit", self.limit, "an integer >= 1, or none")
+        if self.sets is None:
+            return
+        if not self.sets:
+            raise ConfigError("CausalGraph.sets", self.sets, "one set or more, or none")
+        for one in self.sets:
+            _require_once("a set of CausalGraph.sets", one)
+            for name in one:
+                if name not in names:
+                    raise unknown_name("intervention in CausalGraph.sets:", name, names)
+            if self.limit is not None and len(one) > self.limit:
+                raise ConfigError(
+                    "CausalGraph.sets", one, f"at most {self.limit} interventions, its limit"
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the graph as JSON values."""
+        return {"schema": GRAPH_SCHEMA, **asdict(self)}
+
+
+def _require_once(field_name: str, names: Iterable[str]) -> None:
+    """Refuse names that are empty or stand twice."""
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ConfigError(field_name, name, "names that are not empty")
+        if name in seen:
+            raise ConfigError(field_name, name, "each name once")
+        seen.add(name)
+
+
+def named(owner: str, given: object, known: Iterable[str]) -> Mapping[str, Any]:
+    """Return a mapping whose keys are all known.
+
+    Raises:
+        RequestError: it is no mapping, or a key is unknown; offers the nearest.
+    """
+    if not isinstance(given, Mapping):
+        raise ConfigError(owner, given, "a mapping")
+    for key in given:
+        if key not in known:
+            raise unknown_name(f"field of {owner}:", str(key), known)
+    return given

@@ -1,0 +1,121 @@
+"""Simulators of causal graphs: the value of every node for interventions and seeds."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from rolecast.core.counter_random import draw, episode_keys
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float, Seeds
+from rolecast.envs.causal.graph import CausalGraph
+
+DRAWS_AT_ONCE: Final = 200_000
+"""Draws computed in one piece, so that their arrays stay in the cache and in memory."""
+
+Mechanism = Callable[[Mapping[str, Float]], Float]
+"""Function [B] of a node without its noise, from the values [B] of actions and of nodes before."""
+
+Simulate = Callable[[Mapping[str, float], np.random.Generator], Mapping[str, float]]
+"""A user's simulator: interventions by name, those not made left out, to all nodes by name."""
+
+
+class NodeSimulator(Protocol):
+    """Draws all nodes for B interventions."""
+
+    def draw(self, values: Float, seeds: Seeds) -> dict[str, Float]:
+        """Return name to [B] for values [B, A], NaN where a node is not set, and seeds [B]."""
+
+
+@dataclass(frozen=True)
+class StructuralModel:
+    """Structural causal model with additive noise: a mechanism a node, vectorised over draws."""
+
+    graph: CausalGraph
+    mechanisms: Mapping[str, Mechanism]
+
+    def draw(self, values: Float, seeds: Seeds) -> dict[str, Float]:
+        """Return name to [B], with noise that depends on each seed and node alone."""
+        first, second = episode_keys(seeds)
+        uniforms: dict[str, Float] = {
+            node.name: (draw(first, second, np.uint32(place)).astype(np.float64) + 0.5) * 2.0**-32
+            for place, node in enumerate(self.graph.nodes)
+            if node.noise.kind != "none"
+        }
+        return self.outcome(values, uniforms)
+
+    def outcome(self, values: Float, uniforms: Mapping[str, Float]) -> dict[str, Float]:
+        """Return name to [B].
+
+        Args:
+            values: [B, A], of interventions; NaN where a node is not set.
+            uniforms: probabilities [B] in (0, 1) of each noisy node's noise.
+        """
+        names = [each.name for each in self.graph.interventions]
+        soft = len(self.graph.actions)
+        known: dict[str, Float] = {name: values[:, k] for k, name in enumerate(names[:soft])}
+        found = {}
+        for node in self.graph.nodes:
+            value = np.array(self.mechanisms[node.name](known), dtype=np.float64)
+            value = np.broadcast_to(value, (len(values),))
+            if node.name in uniforms:
+                value = value + node.noise.quantiles(uniforms[node.name])
+            if node.name in names[soft:]:
+                fixed = values[:, soft + names[soft:].index(node.name)]
+                value = np.where(np.isnan(fixed), value, fixed)
+            known[node.name] = found[node.name] = value
+        return found
+
+    def expected_rewards(self, values: Float, draws: int, seed: int) -> Float:
+        """Return the mean reward [q] of interventions [q, A] over common draws of the noise."""
+        rng = np.random.default_rng(seed)
+        count = draws if self.graph.noisy else 1
+        uniforms = {
+            node.name: rng.random(count) for node in self.graph.nodes if node.noise.kind != "none"
+        }
+        means = []
+        for start in range(0, len(values), max(1, DRAWS_AT_ONCE // count)):
+            some = values[start : start + max(1, DRAWS_AT_ONCE // count)]
+            common = {name: np.tile(draws_of, len(some)) for name, draws_of in uniforms.items()}
+            found = self.outcome(np.repeat(some, count, axis=0), common)[self.graph.reward.name]
+            means.append(found.reshape(len(some), count).mean(axis=1))
+        return np.concatenate(means)
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """A user's simulator, called once for each draw."""
+
+    graph: CausalGraph
+    simulate: Simulate
+
+    def draw(self, values: Float, seeds: Seeds) -> dict[str, Float]:
+        """Return name to [B].
+
+        Raises:
+            RequestError: the simulator leaves out a node, or gives what is no finite number.
+        """
+        names = [each.name for each in self.graph.interventions]
+        rows = []
+        for row, seed in zip(values, seeds, strict=True):
+            made = {n: float(x) for n, x in zip(names, row, strict=True) if not np.isnan(x)}
+            given = self.simulate(made, np.random.default_rng(int(seed)))
+            rows.append([_value(given, name) for name in self.graph.names])
+        columns = np.array(rows, dtype=np.float64).reshape(-1, len(self.graph.names))
+        return dict(zip(self.graph.names, columns.T, strict=True))
+
+
+def _value(given: Mapping[str, Any], name: str) -> float:
+    """Return the finite value of a node in what a simulator gave."""
+    if not isinstance(given, Mapping):
+        raise RequestError(f"the simulator gave {given!r}; expected a mapping of nodes to numbers")
+    if name not in given:
+        raise RequestError(f"node {name!r} is missing; the simulator gave {sorted(given)}")
+    try:
+        value = float(given[name])
+    except (TypeError, ValueError):
+        value = np.nan
+    if not np.isfinite(value):
+        raise RequestError(f"node {name!r} is {given[name]!r}; expected a finite number")
+    return value
