@@ -16,6 +16,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
+from rolecast.platform.search.records import measurements
 from rolecast.platform.search.records.run_folder import read_history
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
@@ -45,18 +46,19 @@ SLOW: Final = (
     "tests/baselines/test_losses.py",
     "tests/baselines/test_state.py",
     "tests/baselines/test_teams.py",
+    "tests/baselines/test_twin_teams.py",
     "tests/core/test_compiled.py",
     "tests/core/test_threads.py",
     "tests/envs/drone_delivery/test_expert.py",
     "tests/envs/test_scripted.py",
     "tests/platform/actors",
     "tests/platform/cli/test_commands.py",
+    "tests/platform/deployment/test_boards.py",
     "tests/platform/optimizers/test_contract.py",
     "tests/platform/optimizers/test_improvement.py",
     "tests/platform/optimizers/test_state.py",
     "tests/platform/reports/test_run.py",
     "tests/platform/search/test_fewer_episodes.py",
-    "tests/platform/search/records/test_measurements.py",
     "tests/platform/search/test_run.py",
     "tests/platform/surrogate/clique_sum/test_dispatch.py",
     "tests/policies/hom/test_policy.py",
@@ -127,6 +129,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def own_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what tests make out of the trust list of whoever runs them."""
     os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("settings"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_reports() -> Iterator[None]:
+    """Measure few episodes and draw few frames: the end of a search takes a tenth of 3 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("INCUMBENT_EPISODES", "YARDSTICK_EPISODES", "ABLATED_EPISODES"):
+            patch.setattr(measurements, name, 40)
+        patch.setattr("rolecast.platform.reports.run.MOST_FRAMES", 3)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
 from rolecast.policies.registry import make_policy
 
-VECTORS = 2000
+VECTORS = 800
 POLICIES: list[tuple[str, int, dict[str, Any]]] = [
     ("hom", 3, {}),
     ("hom", 3, {"role_assignment": True, "edges": "soft", "interaction": "coupled"}),

@@ -1,7 +1,7 @@
 """Two held-out sets that share no seed, and the sealed one in the hands of table writers alone."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HELD_OUT_SETS, held_out_seeds
+from rolecast.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE_WRITERS = {
@@ -22,11 +23,18 @@ TABLE_WRITERS = {
 OWNERS = {"core/seeds.py", "platform/rollout/held_out.py"}
 
 
-def sources() -> Iterator[tuple[str, ast.AST]]:
-    for part in ("baselines", "benchmarks", "core", "envs", "platform", "policies", "rolecast",
-                 "theory", "tune_configs"):  # fmt: skip
-        for file in sorted((ROOT / part).rglob("*.py")):
-            yield file.relative_to(ROOT).as_posix(), ast.parse(file.read_text())
+@cache
+def sources() -> dict[str, set[str]]:
+    """Return the names of every module, by its path."""
+    return {
+        file.relative_to(ROOT).as_posix(): names_of(ast.parse(file.read_text()))
+        for part in (*ROOMS, "rolecast")
+        for file in sorted((ROOT / part).rglob("*.py"))
+    }
+
+
+def users_of(name: str) -> set[str]:
+    return {path for path, names in sources().items() if name in names}
 
 
 def names_of(tree: ast.AST) -> set[str]:
@@ -66,13 +74,12 @@ def test_the_development_set_is_what_it_was() -> None:
 
 
 def test_only_table_writers_name_the_sealed_set() -> None:
-    users = {path for path, tree in sources() if "SEALED_SET" in names_of(tree)}
+    users = users_of("SEALED_SET")
     assert users <= TABLE_WRITERS | OWNERS
-    passed_on = {path for path, tree in sources() if "TABLE_HELD_OUT_SET" in names_of(tree)}
-    assert passed_on <= TABLE_WRITERS
+    assert users_of("TABLE_HELD_OUT_SET") <= TABLE_WRITERS
     assert users >= {"tune_configs/main_table.py", "platform/rollout/held_out.py"}
 
 
 @pytest.mark.parametrize("name", ["SEALED", "text sealed"])
 def test_nobody_reaches_the_sealed_set_by_another_name(name: str) -> None:
-    assert {path for path, tree in sources() if name in names_of(tree)} <= OWNERS
+    assert users_of(name) <= OWNERS

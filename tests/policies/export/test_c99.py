@@ -30,7 +30,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werro
 needs_clang = pytest.mark.skipif(
     shutil.which("clang") is None, reason="needs the Debian package clang"
 )
-COMPILERS = ["cc", pytest.param("clang", marks=needs_clang)]
+COMPILERS = ["cc", pytest.param("clang", marks=[needs_clang, pytest.mark.slow])]
 SHAPES: list[tuple[str, int, dict[str, Any]]] = [
     ("hom", 3, {}),
     ("hom", 1, {"role_assignment": True}),
@@ -130,6 +130,7 @@ def test_every_shape_gives_the_bits_of_the_reference(
     np.testing.assert_array_equal(found.view(np.uint32), expected.view(np.uint32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "agents", "options"), [SHAPES[0], SHAPES[6]], ids=str)
 def test_a_hundred_thousand_vectors_give_the_bits_of_the_reference(
     name: str, agents: int, options: dict[str, Any], tmp_path: Path

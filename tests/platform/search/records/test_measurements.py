@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import rolecast
+from rolecast.platform.search.records import measurements
 from rolecast.platform.search.records.measurements import (
-    ABLATED_EPISODES,
-    INCUMBENT_EPISODES,
     PAST_INCUMBENTS,
     RunMeasurements,
     complete_run,
@@ -40,19 +39,20 @@ def test_the_last_incumbent_earns_what_its_artefact_does(small_run: Path) -> Non
     assert measured.incumbent_batches[0] == 0
     assert measured.incumbent_batches[-1] == len(batches) - 1
     assert len(measured.returns) == min(PAST_INCUMBENTS, len(batches)) == len(measured.stderrs)
-    again = rolecast.evaluate(small_run, episodes=INCUMBENT_EPISODES)
+    again = rolecast.evaluate(small_run, episodes=measurements.INCUMBENT_EPISODES)
     assert measured.returns[-1] == pytest.approx(again.episode_return_mean)
     assert measured.stderrs[-1] == pytest.approx(again.episode_return_stderr)
 
 
 def test_the_last_incumbent_is_ablated(small_run: Path) -> None:
     for at, found in read(small_run).ablations.items():
-        assert found == rolecast.ablate(small_run, episodes=ABLATED_EPISODES, at=at).to_json()
+        again = rolecast.ablate(small_run, episodes=measurements.ABLATED_EPISODES, at=at)
+        assert found == again.to_json()
 
 
 def test_scripted_policies_earn_what_evaluate_says(small_run: Path) -> None:
     found = {each.name: each for each in read(small_run).yardsticks}
-    chase = rolecast.evaluate("chase", task="pred_prey_3", episodes=1000)
+    chase = rolecast.evaluate("chase", task="pred_prey_3", episodes=measurements.YARDSTICK_EPISODES)
     assert found["scripted chase"].mean == chase.episode_return_mean
     assert found["scripted chase"].stderr == chase.episode_return_stderr
 
