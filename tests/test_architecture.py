@@ -27,10 +27,20 @@ MAX_LINES: Final = 332
 PLATFORM_ARROWS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "cli": frozenset(
-            {"reports", "tuning", "search", "rollout", "optimizers", "deployment", "serving"}
+            {
+                "reports",
+                "tuning",
+                "search",
+                "rollout",
+                "optimizers",
+                "deployment",
+                "serving",
+                "play",
+            }
         ),
         "serving": frozenset({"rollout", "actors"}),
         "deployment": frozenset({"rollout"}),
+        "play": frozenset({"deployment", "reports", "rollout"}),
         "reports": frozenset({"tuning", "search", "rollout"}),
         "tuning": frozenset({"search", "rollout", "optimizers", "actors"}),
         "actors": frozenset({"search", "rollout", "optimizers"}),

@@ -65,9 +65,21 @@ def demo(
     write_rendering(rendering, out / "hunt.gif")
     write_rendering(rendering, out / "hunt.png")
     say(f"   {rendering.description}")
+    say(f"   {_page(out)}")
     complete_run(out)
     report = write_report(out)
     say(f"\nOpen {report} (everything), or {out / 'hunt.gif'} (the hunt), {out / 'hunt.png'}.")
+
+
+def _page(out: Path) -> str:
+    """Write the page in which a person can interfere; return a line about it."""
+    from rolecast.platform.play.page import write_page
+
+    try:
+        page = write_page(out)
+    except RequestError as reason:
+        return f"No page to play with: {reason}"
+    return f"{page.path}: play with the team in a browser"
 
 
 def verdict(

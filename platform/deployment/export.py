@@ -62,7 +62,7 @@ def export_policy(
     if sign is not None:
         private_key(sign)
     trained = load_policy(source)
-    policy = _exportable(trained, config)
+    policy = exportable(trained, config)
     digest = weights_digest(trained.weights)
     promise = certificate_sentence(trained.extra, digest)
     remarks = (
@@ -120,11 +120,11 @@ def _built(
     return build_code(trained, policy, config, remarks, scratch, trust=trust)
 
 
-def _exportable(trained: LoadedPolicy, config: ExportConfig) -> HomPolicy | MlpPolicy:
-    """Return the policy; refuse what the target, the numbers or the devices cannot hold.
+def exportable(trained: LoadedPolicy, config: ExportConfig) -> HomPolicy | MlpPolicy:
+    """Return the policy of an artefact, where it can be exported so.
 
     Raises:
-        RequestError: as `export_policy` says.
+        RequestError: the target, the numbers or the devices cannot hold it.
     """
     policy, agents = trained.policy, trained.task.agents
     reference(policy, trained.weights)  # refuses policies without an exporter, and their weights

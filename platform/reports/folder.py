@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
+
+PLAY_FILE: Final = "play.html"
+"""Page of `rolecast play` beside a run; its report links it."""
 
 
 @dataclass(frozen=True)

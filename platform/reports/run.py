@@ -12,8 +12,8 @@ from rolecast.core.files import write_bytes
 from rolecast.platform.reports.curves import Curve, learning_curve
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
-from rolecast.platform.reports.folder import Run
-from rolecast.platform.reports.page import inline_image, page, paragraph, section, table
+from rolecast.platform.reports.folder import PLAY_FILE, Run
+from rolecast.platform.reports.page import inline_image, link, page, paragraph, section, table
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import png
 from rolecast.platform.search.records.history import Kind
@@ -208,7 +208,10 @@ def _episode(run: Run) -> Markup:
     except RequestError as reason:
         return section("An episode", paragraph(f"Not shown: {reason}."))
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")
-    return section("An episode", picture, paragraph(f"Held-out episode, {rendering.description}."))
+    told = paragraph(f"Held-out episode, {rendering.description}.")
+    played = run.folder.path / PLAY_FILE
+    game = (link(PLAY_FILE, "Play with it in this browser"),) if played.is_file() else ()
+    return section("An episode", picture, told, *game)
 
 
 def _settings(run: Run) -> Markup:

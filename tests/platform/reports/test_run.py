@@ -40,6 +40,12 @@ def test_a_report_needs_no_other_file_and_no_network(run_copy: Path) -> None:
     assert not re.search(r"https?://|<link|<script|src=\"(?!data:)", text)
 
 
+def test_a_report_links_the_page_to_play_with_where_there_is_one(run_copy: Path) -> None:
+    assert "play.html" not in write_report(run_copy).read_text()
+    (run_copy / "play.html").write_text("a page")
+    assert '<a href="play.html">' in write_report(run_copy).read_text()
+
+
 def test_a_report_tells_result_yardsticks_and_settings(run_copy: Path) -> None:
     text = write_report(run_copy).read_text()
     for word in ("scripted chase", "scripted random", "held out (20 episodes)", "local_gp"):

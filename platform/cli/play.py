@@ -1,0 +1,41 @@
+"""`rolecast play`: a found team in a browser, with a person in it."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.trust import Trust
+
+
+def play(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, or its policy/.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A .html; play.html in DIR without it.")
+    ] = None,
+    open_it: Annotated[
+        bool, typer.Option("--open", help="Open the page in this machine's browser.")
+    ] = False,
+    trust: Trust = False,
+    json: Json = False,
+) -> None:
+    """Write one HTML file in which a found team plays, and a person can steer or push.
+
+    Example: rolecast play runs/hunt --out hunt.html
+    """
+    from rolecast.platform.play.page import write_page
+
+    page = write_page(folder, out, trust=trust)
+    if json:
+        told = {"out": str(page.path), "episodes": page.episodes}
+        print_json({**told, "return_mean": page.return_mean, "return_stderr": page.return_stderr})
+    else:
+        say(
+            f"{page.episodes} held-out episodes, return {page.return_mean:.1f} "
+            f"± {page.return_stderr:.1f} in Python\nopen {page.path}"
+        )
+    if open_it:
+        webbrowser.open(page.path.absolute().as_uri())

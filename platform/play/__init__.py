@@ -1,0 +1,1 @@
+"""A found policy as a page for a browser, where a person can interfere."""

@@ -1,0 +1,86 @@
+"""Tasks whose physics a page carries, as C that follows the compiled task.
+
+Source: `physics_fused.py` and `observation_fused.py` of each task: same order of events, same
+counters of random draws, float32. Differs: one episode at a time, so that sums of a few terms may
+round otherwise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rolecast.envs.predator_prey.physics_fused import CONTACT_REACH
+from rolecast.envs.predator_prey.prey import FIRST_COUNTER
+from rolecast.envs.predator_prey.prey_fused import HALF_TURN
+from rolecast.envs.predator_prey.task import PredatorPreyTask
+from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.spec import BatchedTask
+from rolecast.policies.export.c99 import c_templates, float_literal
+
+WORLD_TEMPLATES: Final = c_templates("rolecast.platform.play")
+
+PREDATOR_PREY_SPEED: Final = 2.5
+"""Binary logarithm of the steps a second at first; real time has ten."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """Physics of a task in C, and what a page needs to draw it."""
+
+    source: str
+    """C that includes `rolecast_policy.h` and exports the functions of `world.c.jinja`."""
+
+    scene: Mapping[str, Any]
+    """Kind of picture, counts and radii, for the page's script."""
+
+
+def world_of(task: BatchedTask) -> World | None:
+    """Return the world of a task, which pays as earned; None of a task without one in C."""
+    below = unwrapped(task)
+    if isinstance(below, PredatorPreyTask):
+        return _predator_prey(below)
+    return None
+
+
+def _predator_prey(task: PredatorPreyTask) -> World:
+    params, literal = task.params, float_literal
+    touch = params.predator_size + params.prey_size
+    source = WORLD_TEMPLATES.get_template("world.c.jinja").render(
+        world="predator_prey",
+        task_id=task.spec.id,
+        horizon=params.horizon,
+        movers=params.movers,
+        state_size=2 * params.entities + 2 * params.movers,
+        entities=params.entities,
+        prey_points=params.prey_points,
+        capture=params.capture,
+        scouts=params.scouts,
+        sizes=[literal(each) for each in params.sizes],
+        gains=[literal(each) for each in params.gain],
+        max_speeds=[literal(each) for each in params.max_speeds],
+        landmark_spread=literal(params.landmark_spread),
+        nearest=task.observation == "nearest16" and params.predators > 3,
+        view=literal(params.view_radius**2),
+        touch_squared=literal(touch**2),
+        first_counter=FIRST_COUNTER,
+        half_turn=literal(HALF_TURN),
+        contact_reach=literal(CONTACT_REACH),
+        contact_margin=literal(params.contact_margin),
+        contact_force=literal(params.contact_force),
+        damping=literal(params.damping),
+        dt=literal(params.dt),
+        touch_reward=literal(params.touch_reward),
+    )
+    scene = {
+        "kind": "predator_prey",
+        "agents": params.predators,
+        "movers": params.movers,
+        "horizon": params.horizon,
+        "speed": PREDATOR_PREY_SPEED,
+        "decimals": 0,
+        "stateSize": 2 * params.entities + 2 * params.movers,
+        "sizes": params.sizes.tolist(),
+        "names": [f"predator {a + 1}" for a in range(params.predators)]
+        + [f"prey {p + 1}" if params.prey > 1 else "the prey" for p in range(params.prey)],
+    }
+    return World(source=source, scene=scene)

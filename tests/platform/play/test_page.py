@@ -1,0 +1,112 @@
+"""A page in headless Chromium moves, scores as Python does, and obeys the hand of a person."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.core.errors import RequestError
+from rolecast.envs.registry import make_task
+from rolecast.platform.play.page import PLAY_TOOLS, write_page
+from rolecast.policies.artefact import save_policy
+from rolecast.policies.registry import make_policy
+
+needs_compiler = pytest.mark.skipif(
+    any(shutil.which(name) is None for name in PLAY_TOOLS),
+    reason="needs the Debian packages clang and lld",
+)
+
+
+def saved_policy(folder: Path, task_id: str) -> Path:
+    """Save a random linear policy of a task."""
+    task = make_task(task_id)
+    policy = make_policy("linear", task)
+    weights = policy.space.weights(np.random.default_rng(4).random(policy.space.dimension))
+    save_policy(folder, policy, weights, task.spec)
+    return folder
+
+
+def place(browser: Any, mover: int) -> tuple[float, float]:
+    """Return where a mover is."""
+    x, y = browser.value(f"painter.place(state, {mover})")
+    return x, y
+
+
+def on_screen(browser: Any, x: float, y: float) -> tuple[float, float]:
+    """Return the pixel of a place of the world."""
+    left, top, width = browser.value(
+        "(() => { const b = picture.getBoundingClientRect(); return [b.left, b.top, b.width]; })()"
+    )
+    half = browser.value("painter.halfWidth(state)")
+    return left + (x / half + 1.0) / 2.0 * width, top + (1.0 - y / half) / 2.0 * width
+
+
+@needs_compiler
+def test_the_page_plays_as_python_does(small_run: Path, tmp_path: Path, browser: Any) -> None:
+    """False alarm of the return: 1e-6, were the 200 episodes of both drawn apart."""
+    page = write_page(small_run, tmp_path / "hunt.html")
+    browser.open(page.path)
+    browser.wait_for("byId('here').textContent !== '-'")
+    assert browser.value("byId('vectors').textContent") == "all equal bit by bit"
+    mean, error = map(float, browser.value("byId('here').textContent").split(" ± "))
+    assert abs(mean - page.return_mean) < 4.89 * np.hypot(error, page.return_stderr)
+    assert browser.value("byId('python').textContent") == (
+        f"{page.return_mean:.1f} ± {page.return_stderr:.1f}"
+    )
+    before = browser.value("picture.toDataURL()")
+    browser.value("byId('speed').value = 6; byId('speed').max = 6")
+    browser.wait_for("step > 2")
+    assert browser.value("picture.toDataURL()") != before
+    browser.wait_for("total > 0")
+    assert "return 0" not in browser.value("byId('score').textContent").split("   ")[-1:]
+
+
+@needs_compiler
+def test_a_person_steers_the_prey_and_pushes_a_predator(tmp_path: Path, browser: Any) -> None:
+    page = write_page(saved_policy(tmp_path / "policy", "pred_prey_3"), tmp_path / "hunt.html")
+    browser.open(page.path)
+    browser.wait_for("byId('here').textContent !== '-'")
+    browser.value("pause()")
+    browser.value("byId('steered').value = '3'; byId('steered').onchange()")
+    assert browser.value("byId('endless').checked")
+    target = (0.9, 0.9)
+    browser.mouse("mouseMoved", *on_screen(browser, *target))
+    browser.value("for (let i = 0; i < 60; i++) advance()")
+    assert np.hypot(*np.subtract(place(browser, 3), target)) < 0.3
+    assert "step 60 of 25" in browser.value("byId('score').textContent")
+    assert "with your hand in it" in browser.value("byId('score').textContent")
+
+    browser.value("byId('steered').value = '-1'; byId('steered').onchange()")
+    browser.value("begin(1)")
+    browser.mouse("mousePressed", *on_screen(browser, *place(browser, 0)))
+    browser.mouse("mouseMoved", *on_screen(browser, -0.8, 0.7))
+    np.testing.assert_allclose(place(browser, 0), (-0.8, 0.7), atol=0.02)
+    browser.mouse("mouseReleased", *on_screen(browser, -0.8, 0.7))
+    assert browser.value("dragged") == -1
+    browser.value("advance()")
+    assert "with your hand in it" in browser.value("byId('score').textContent")
+
+
+def test_another_ending_than_html_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"hunt\.gif has ending '\.gif'; expected \.html"):
+        write_page(tmp_path, tmp_path / "hunt.gif")
+
+
+@needs_compiler
+def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    policy = saved_policy(tmp_path / "policy", "pred_prey_3")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(RequestError, match="cannot be written: "):
+        write_page(policy, tmp_path / "file" / "play.html")
+
+
+def test_without_a_compiler_the_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = saved_policy(tmp_path / "policy", "pred_prey_3")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RequestError, match=r"'clang' is not installed.*apt-get install clang"):
+        write_page(policy)
+    assert not (policy / "play.html").exists()
