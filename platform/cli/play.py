@@ -24,18 +24,18 @@ def play(
 ) -> None:
     """Write one HTML file in which a found team plays, and a person can steer or push.
 
+    Predator-prey and drone delivery are played as they are; of other tasks an episode is shown.
+
     Example: rolecast play runs/hunt --out hunt.html
     """
     from rolecast.platform.play.page import write_page
 
     page = write_page(folder, out, trust=trust)
     if json:
-        told = {"out": str(page.path), "episodes": page.episodes}
-        print_json({**told, "return_mean": page.return_mean, "return_stderr": page.return_stderr})
+        game = page.game
+        told = {} if game is None else {"return_mean": game.return_mean}
+        print_json({"out": str(page.path), "description": page.description, **told})
     else:
-        say(
-            f"{page.episodes} held-out episodes, return {page.return_mean:.1f} "
-            f"± {page.return_stderr:.1f} in Python\nopen {page.path}"
-        )
+        say(f"{page.description}\nopen {page.path}")
     if open_it:
         webbrowser.open(page.path.absolute().as_uri())

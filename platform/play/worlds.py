@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rolecast.envs.drone_delivery.observation import LEAST_LENGTH
+from rolecast.envs.drone_delivery.physics import FIRST_POINT_COUNTER
+from rolecast.envs.drone_delivery.task import DroneDeliveryTask
+from rolecast.envs.drone_delivery.world_fused import WORLD_ROWS
 from rolecast.envs.predator_prey.physics_fused import CONTACT_REACH
 from rolecast.envs.predator_prey.prey import FIRST_COUNTER
 from rolecast.envs.predator_prey.prey_fused import HALF_TURN
@@ -19,7 +23,11 @@ from rolecast.policies.export.c99 import c_templates, float_literal
 
 WORLD_TEMPLATES: Final = c_templates("rolecast.platform.play")
 
+DRONE_STRENGTH: Final = 0.2
+"""Greatest action of a person; a drone at full speed empties its tank in three steps."""
+
 PREDATOR_PREY_SPEED: Final = 2.5
+DRONE_DELIVERY_SPEED: Final = 3.5
 """Binary logarithm of the steps a second at first; real time has ten."""
 
 
@@ -39,6 +47,8 @@ def world_of(task: BatchedTask) -> World | None:
     below = unwrapped(task)
     if isinstance(below, PredatorPreyTask):
         return _predator_prey(below)
+    if isinstance(below, DroneDeliveryTask):
+        return _drone_delivery(below)
     return None
 
 
@@ -77,10 +87,55 @@ def _predator_prey(task: PredatorPreyTask) -> World:
         "movers": params.movers,
         "horizon": params.horizon,
         "speed": PREDATOR_PREY_SPEED,
+        "strength": 1.0,
         "decimals": 0,
         "stateSize": 2 * params.entities + 2 * params.movers,
         "sizes": params.sizes.tolist(),
         "names": [f"predator {a + 1}" for a in range(params.predators)]
         + [f"prey {p + 1}" if params.prey > 1 else "the prey" for p in range(params.prey)],
+    }
+    return World(source=source, scene=scene)
+
+
+def _drone_delivery(task: DroneDeliveryTask) -> World:
+    params, literal = task.params, float_literal
+    source = WORLD_TEMPLATES.get_template("world.c.jinja").render(
+        world="drone_delivery",
+        task_id=task.spec.id,
+        horizon=params.horizon,
+        movers=params.drones,
+        state_size=WORLD_ROWS * params.drones,
+        handover=params.handover,
+        least_length=literal(LEAST_LENGTH),
+        view=literal(params.view_radius),
+        per_speed=literal(1.0 / params.speed_unit),
+        first_point_counter=FIRST_POINT_COUNTER,
+        nearest_squared=literal(params.nearest_point**2),
+        keep=literal(1.0 - params.damping),
+        thrust=literal(params.gain * params.dt),
+        dt=literal(params.dt),
+        hover_burn=literal(params.dt * params.hover_burn),
+        speed_burn=literal(params.dt * params.speed_burn),
+        delivery_squared=literal(params.delivery_radius**2),
+        delivery_reward=literal(params.delivery_reward),
+        empty_penalty=literal(params.empty_penalty),
+        handover_squared=literal(params.handover_radius**2),
+        contact_squared=literal(params.contact**2),
+        collision_penalty=literal(params.collision_penalty),
+        stop_steps=literal(params.stop_steps),
+    )
+    scene = {
+        "kind": "drone_delivery",
+        "agents": params.drones,
+        "movers": params.drones,
+        "horizon": params.horizon,
+        "speed": DRONE_DELIVERY_SPEED,
+        "strength": DRONE_STRENGTH,
+        "decimals": 1,
+        "stateSize": WORLD_ROWS * params.drones,
+        "names": [f"drone {drone + 1}" for drone in range(params.drones)],
+        "drones": list(range(params.drones)),
+        "droneRadius": params.drone_radius,
+        "deliveryRadius": params.delivery_radius,
     }
     return World(source=source, scene=scene)

@@ -12,7 +12,7 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
-from rolecast.platform.play.page import world_files
+from rolecast.platform.play.game import world_files
 from rolecast.platform.play.worlds import world_of
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy
@@ -31,6 +31,7 @@ PREDATOR_PREY = (
     "pred_prey_6?capture=2&scout=2&view=0.9",
     "pred_prey_3?sparse=5",
 )
+DRONES = ("drone_delivery_1", "drone_delivery_3", "drone_delivery_9", "drone_delivery_4?handover=1")
 
 
 def random_policy(task_id: str, seed: int) -> LoadedPolicy:
@@ -70,7 +71,7 @@ def numbers(library: Any, name: str, *shape: int) -> Float:
     return found
 
 
-@pytest.mark.parametrize("task_id", PREDATOR_PREY)
+@pytest.mark.parametrize("task_id", [*PREDATOR_PREY, *DRONES])
 def test_observations_and_rewards_are_those_of_the_float64_task(
     task_id: str, tmp_path: Path
 ) -> None:
@@ -95,7 +96,7 @@ def test_observations_and_rewards_are_those_of_the_float64_task(
     assert apart <= 2
 
 
-@pytest.mark.parametrize("task_id", ["pred_prey_3", "pred_prey_6"])
+@pytest.mark.parametrize("task_id", ["pred_prey_3", "pred_prey_6", *DRONES])
 def test_episodes_return_what_the_compiled_task_pays(task_id: str, tmp_path: Path) -> None:
     """Of 200 episodes, rounding changes the touches of a few."""
     trained = random_policy(task_id, 2)
