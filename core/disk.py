@@ -8,6 +8,7 @@ import errno
 import fcntl
 import os
 import stat
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Final, Protocol
 
@@ -24,8 +25,12 @@ class Disk(Protocol):
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder, sorted; none where it is missing."""
 
-    def make_folder(self, folder: Path, *, new: bool = False) -> None:
-        """Make a folder and those above it; FileExistsError where it is there and `new`."""
+    def make_folder(self, folder: Path, *, new: bool = False) -> list[Path]:
+        """Make a folder and those above it; FileExistsError where it is there and `new`.
+
+        Returns:
+            The folders that were missing.
+        """
 
     def create(self, path: Path, data: bytes) -> None:
         """Write a new file; what is there under the name is removed, and never followed."""
@@ -73,9 +78,11 @@ class LocalDisk:
         """Return the names in a folder."""
         return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
-    def make_folder(self, folder: Path, *, new: bool = False) -> None:
+    def make_folder(self, folder: Path, *, new: bool = False) -> list[Path]:
         """Make a folder."""
+        missing = list(takewhile(lambda each: not each.exists(), (folder, *folder.parents)))
         folder.mkdir(parents=True, exist_ok=not new)
+        return missing
 
     def create(self, path: Path, data: bytes) -> None:
         """Write a new file."""

@@ -30,7 +30,7 @@ def write_bytes(path: Path, data: bytes, *, disk: Disk = LOCAL_DISK, durable: bo
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        disk.make_folder(path.parent)
+        make_folder(path.parent, disk=disk, durable=durable)
         disk.create(beside, data)
         if durable:
             disk.sync(beside)
@@ -39,6 +39,20 @@ def write_bytes(path: Path, data: bytes, *, disk: Disk = LOCAL_DISK, durable: bo
             disk.sync_folder(path.parent)
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+def make_folder(
+    folder: Path, *, disk: Disk = LOCAL_DISK, new: bool = False, durable: bool = True
+) -> None:
+    """Make a folder and those above it, where they are missing; arguments as in `write_bytes`.
+
+    Raises:
+        FileExistsError: it is there, and should be `new`.
+        OSError: it cannot be made.
+    """
+    for made in disk.make_folder(folder, new=new):
+        if durable:
+            disk.sync_folder(made.parent)
 
 
 def unwritable(path: Path, error: OSError) -> RunError:

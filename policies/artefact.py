@@ -7,7 +7,6 @@ observations and actions. Loading needs neither Ray nor the task.
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,7 +17,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
+from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.files import write_bytes
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.normalisation import ObservationStatistics
@@ -92,6 +93,7 @@ def save_policy(
     extra: Mapping[str, Any] | None = None,
     *,
     statistics: ObservationStatistics | None = None,
+    disk: Disk = LOCAL_DISK,
 ) -> None:
     """Write the two files of a policy, each atomically, and the pair with a digest.
 
@@ -102,9 +104,10 @@ def save_policy(
         task_spec: the task that it was trained for.
         extra: JSON values stored with it.
         statistics: a record of the observations by which the weights are normalised already.
+        disk: on which.
     Raises:
         ConfigError: the weights do not fit the policy, or are not finite.
-        OSError: the directory cannot be written.
+        RunError: the directory cannot be written.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (policy.space.size,) or not np.isfinite(weights).all():
@@ -139,9 +142,8 @@ def save_policy(
     }
     text = json.dumps(description, indent=2, allow_nan=False) + "\n"
     folder = Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / WEIGHTS_FILE, sealed)
-    _write(folder / POLICY_FILE, text.encode())
+    write_bytes(folder / WEIGHTS_FILE, sealed, disk=disk)
+    write_bytes(folder / POLICY_FILE, text.encode(), disk=disk)
 
 
 def load_policy(
@@ -217,17 +219,3 @@ def _weights(path: Path, digest: str, space: ParameterSpace) -> Float:
 
 def _damaged(path: Path, reason: str) -> RequestError:
     return RequestError(f"{path} is damaged: {reason}")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file atomically: to a temporary file beside it, flushed to disk, then renamed."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)

@@ -11,7 +11,6 @@ that of the clock, so two runs of one command differ, and what was under way whe
 is not evaluated again.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -79,7 +78,7 @@ class AsynchronousSearch(Search):
         Raises:
             RunError: the task failed, or the optimiser did; all that was told before is kept.
         """
-        start = time.monotonic()
+        start = self._clock()
         self._fill()
         if not self._under_way:
             return super().step()
@@ -95,7 +94,7 @@ class AsynchronousSearch(Search):
         )
         metrics = self._learn(pending, _joined(told, self._plan.episodes), asked=False)
         # Episodes run beside all of it, and not only while the search waits for them.
-        self._evaluating_s += time.monotonic() - start
+        self._evaluating_s += self._clock() - start
         return metrics
 
     def _wanted(self, kind: Kind | None, spent: Spent) -> BatchRequest | None:

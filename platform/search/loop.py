@@ -4,8 +4,7 @@ Synchronous by batch, so that the same seed gives the same history whoever compu
 died on the way: a batch is kept in the journal before the next one begins.
 """
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 import numpy as np
@@ -45,22 +44,19 @@ class Search:
         folder: RunFolder,
         backend: Backend,
         progress: Progress,
-        *,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take up the search.
 
         Args:
             plan: what is searched, with which budget.
-            folder: locked by the caller; its batches are taken over.
+            folder: locked by the caller; its batches and its clock are taken over.
             backend: closed by the caller.
             progress: started and finished by the caller.
-            clock: seconds that only grow.
         Raises:
             RequestError: the folder is damaged.
         """
         self._plan, self._folder, self._backend = plan, folder, backend
-        self._clock = clock
+        clock = self._clock = folder.clock
         folder.repair()
         self.batches = folder.read_batches()
         known, state = folder.read_state()

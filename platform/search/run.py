@@ -104,7 +104,7 @@ def search(
         backend.close()
         raise
     _remember(plan)
-    return _run(plan, folder, backend, progress)
+    return run_to_end(plan, folder, backend, progress)
 
 
 def resume(
@@ -170,7 +170,7 @@ def resume(
         raise
     _remember(plan)
     folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
-    return _run(plan, folder, backend, progress)
+    return run_to_end(plan, folder, backend, progress)
 
 
 def _trusted_source(
@@ -234,7 +234,13 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
     policy, statistics = plan.policy, search.statistics
     weights = policy.space.weights(search.incumbent, statistics)
     save_policy(
-        folder.policy_folder, policy, weights, plan.task.spec, summary, statistics=statistics
+        folder.policy_folder,
+        policy,
+        weights,
+        plan.task.spec,
+        summary,
+        statistics=statistics,
+        disk=folder.disk,
     )
     folder.write_summary(summary)
     return result_of(folder, search.incumbent, summary)
@@ -251,7 +257,7 @@ def result_of(folder: RunFolder, incumbent: Float, summary: Mapping[str, Any]) -
     )
 
 
-def _run(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) -> SearchResult:
+def run_to_end(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) -> SearchResult:
     """Advance a search to its end; whatever ends it, every whole batch is kept."""
     search: Search | None = None
     progress.start(described(plan))

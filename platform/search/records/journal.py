@@ -1,9 +1,10 @@
 """The batches since the last checkpoint, in one file that only grows, and when the next is due.
 
 A process killed in the middle of a write leaves the beginning of a record, which is dropped when
-the journal is read; a record that is whole but wrong is damage, and is refused. Records are made
-durable as they come, or about once a second where they come faster: a power cut, unlike a kill,
-loses at most the batches of the last `SYNC_INTERVAL_S`.
+the journal is read; so does a power cut, which may leave sectors of zeros in it too. A record that
+is whole but wrong is damage, and is refused. Records are made durable as they come, or about once a
+second where they come faster: a power cut, unlike a kill, loses at most the batches of the last
+`SYNC_INTERVAL_S` before the latest one.
 
 A checkpoint saves the optimiser's state and empties the file; it is seldom enough to cost little.
 """
@@ -35,6 +36,9 @@ CHECKPOINT_INTERVAL_S: Final = 10.0
 
 CHECKPOINT_SHARE: Final = 0.05
 """Share of the time that checkpoints may take; the interval grows until they do not."""
+
+SECTOR_BYTES: Final = 512
+"""Unit in which a disk writes; one that a power cut kept from it reads as zeros."""
 
 _RECORD_HEADER: Final = struct.Struct("<4sQI")
 """Magic, length and CRC-32 of the record that follows."""
@@ -139,7 +143,11 @@ def _records(path: Path, disk: Disk) -> tuple[list[bytes], int]:
 
 
 def _record(path: Path, content: bytes, at: int, number: int) -> tuple[bytes, int] | None:
-    """Return the record that begins at a place, and where it ends; None if it was cut off."""
+    """Return the record that begins at a place, and where it ends; None if it was cut off.
+
+    Raises:
+        RequestError: it is whole, and not what was written.
+    """
     rest = len(content) - at
     if content.startswith(RECORD_MAGIC[: min(rest, 4)], at):
         begin = at + _RECORD_HEADER.size + _HEADER_CHECK.size
@@ -147,22 +155,33 @@ def _record(path: Path, content: bytes, at: int, number: int) -> tuple[bytes, in
             return None
         header = content[at : at + _RECORD_HEADER.size]
         if _HEADER_CHECK.unpack_from(content, at + _RECORD_HEADER.size)[0] != zlib.crc32(header):
-            raise _damaged(path, number)
+            _refuse_unless_torn(path, content, at, begin, number)
+            return None
         _, length, check = _RECORD_HEADER.unpack(header)
     else:
         begin = at + _OLD_HEADER.size
         if begin > len(content):
             return None
         length, check = _OLD_HEADER.unpack_from(content, at)
-        if length > LARGEST_RECORD:
-            raise _damaged(path, number)
+        if length > LARGEST_RECORD or not any(content[at:begin]):
+            _refuse_unless_torn(path, content, at, begin, number)
+            return None
     data = content[begin : begin + length]
     if len(data) < length:
         return None
     if zlib.crc32(data) != check:
-        raise _damaged(path, number)
+        _refuse_unless_torn(path, content, at, begin + length, number)
+        return None
     return data, begin + length
 
 
-def _damaged(path: Path, number: int) -> RequestError:
-    return RequestError(f"{path} is damaged: record {number} has a wrong checksum")
+def _refuse_unless_torn(path: Path, content: bytes, at: int, end: int, number: int) -> None:
+    """Return if a power cut kept a sector of this part from the disk, so that it was not durable.
+
+    Raises:
+        RequestError: no sector of it is zeros.
+    """
+    for sector in range(at - at % SECTOR_BYTES, end, SECTOR_BYTES):
+        if not any(content[max(sector, at) : min(sector + SECTOR_BYTES, end)]):
+            return
+    raise RequestError(f"{path} is damaged: record {number} has a wrong checksum")

@@ -13,10 +13,10 @@ from typing import IO, Any, Final, Self
 
 import pandas as pd
 
+from rolecast.core import files
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
-from rolecast.core.files import is_file, read_bytes, read_json, write_bytes, write_sealed_json
 from rolecast.core.locks import try_lock
 from rolecast.platform.search.planning.request import folder_exists
 from rolecast.platform.search.records import journal
@@ -33,7 +33,6 @@ from rolecast.platform.search.records.journal import Journal
 
 RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
-
 
 RUN_PARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {"search": ("task",), "task": ("id",), "policy": ("name", "options")}
@@ -52,7 +51,7 @@ class RunFolder:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path = Path(path)
-        self.disk = disk
+        self.disk, self.clock = disk, clock
         self.journal = Journal(self.journal_file, disk=disk, clock=clock)
         self._lock: IO[bytes] | None = None
 
@@ -123,26 +122,26 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: str | Path, run: Mapping[str, Any]) -> Self:
-        """Make the folder of a new run.
+        """Return the folder of a new run, made and locked; arguments and errors as in `make`."""
+        folder = cls(path)
+        folder.make(run)
+        return folder
 
-        Args:
-            path: must not exist.
-            run: what run.json says beside its schema.
+    def make(self, run: Mapping[str, Any]) -> None:
+        """Make and lock the folder, which must not exist; run.json says `run` beside its schema.
+
         Raises:
             RequestError: the path exists or cannot be written.
         """
-        folder = cls(path)
         try:
-            folder.disk.make_folder(folder.path, new=True)
-            folder.disk.make_folder(folder.checkpoint_folder)
-            folder.disk.sync_folder(folder.path.parent)
+            files.make_folder(self.path, disk=self.disk, new=True)
+            files.make_folder(self.checkpoint_folder, disk=self.disk)
         except FileExistsError:
-            raise folder_exists(folder.path) from None
+            raise folder_exists(self.path) from None
         except OSError as error:
-            raise RequestError(f"--out {path} cannot be made: {error.strerror}") from error
-        folder.lock()
-        folder.write_run(run)
-        return folder
+            raise RequestError(f"--out {self.path} cannot be made: {error.strerror}") from error
+        self.lock()
+        self.write_run(run)
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -185,7 +184,7 @@ class RunFolder:
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         """Replace run.json."""
-        write_sealed_json(self.run_file, {"schema": RUN_SCHEMA, **run}, disk=self.disk)
+        files.write_sealed_json(self.run_file, {"schema": RUN_SCHEMA, **run}, disk=self.disk)
 
     def read_run(self) -> dict[str, Any]:
         """Return run.json.
@@ -193,7 +192,7 @@ class RunFolder:
         Raises:
             RequestError: it is missing, damaged, or of another schema.
         """
-        run = read_json(self.run_file, disk=self.disk)
+        run = files.read_json(self.run_file, disk=self.disk)
         schema = run.get("schema")
         if type(schema) is not int:
             raise RequestError(f"{self.run_file} is damaged: it has no schema")
@@ -220,16 +219,17 @@ class RunFolder:
 
     def write_tables(self, batches: Sequence[Batch]) -> None:
         """Replace history.parquet and incumbents.parquet."""
-        text = {"rolecast": str(RUN_SCHEMA)}
         tables = (self.incumbents_file, incumbents_table), (self.history_file, history_table)
         for path, table in tables:
-            write_bytes(path, table_bytes(table(batches), text), disk=self.disk)
+            files.write_bytes(
+                path, table_bytes(table(batches), {"rolecast": str(RUN_SCHEMA)}), disk=self.disk
+            )
 
     def write_checkpoint(self, batches: Sequence[Batch], state: Mapping[str, Any]) -> None:
         """Replace tables and optimiser state, then empty the journal."""
         self.write_tables(batches)
         saved = to_sealed_bytes({"batches": len(batches), "optimizer": state})
-        write_bytes(self.state_file, saved, disk=self.disk)
+        files.write_bytes(self.state_file, saved, disk=self.disk)
         self.journal.clear()
 
     def read_state(self) -> tuple[int, dict[str, Any] | None]:
@@ -238,10 +238,10 @@ class RunFolder:
         Raises:
             RequestError: the file is damaged.
         """
-        if not is_file(self.state_file, disk=self.disk):
+        if not files.is_file(self.state_file, disk=self.disk):
             return 0, None
         try:
-            saved = from_bytes(read_bytes(self.state_file, disk=self.disk))
+            saved = from_bytes(files.read_bytes(self.state_file, disk=self.disk))
             known, state = saved["batches"], saved["optimizer"]
             if type(known) is not int or known < 0 or not isinstance(state, dict):
                 raise ValueError("its fields are of another kind")  # noqa: TRY301
@@ -257,7 +257,7 @@ class RunFolder:
         """
         recent = journal.read(self.journal_file, disk=self.disk)
         batches: list[Batch] = []
-        if is_file(self.history_file, disk=self.disk):
+        if files.is_file(self.history_file, disk=self.disk):
             paths = self.history_file, self.incumbents_file
             batches = stored_batches(*(read_table(path, disk=self.disk) for path in paths))
         batches += [batch for batch in recent if batch.index >= len(batches)]
@@ -279,9 +279,9 @@ class RunFolder:
         Raises:
             RequestError: the file is damaged, or names parameters that the policy has not.
         """
-        if not is_file(self.structure_file, disk=self.disk):
+        if not files.is_file(self.structure_file, disk=self.disk):
             return None
-        structure = read_json(self.structure_file, disk=self.disk)
+        structure = files.read_json(self.structure_file, disk=self.disk)
         policy = self.read_run().get("policy")
         size = policy.get("parameters") if isinstance(policy, dict) else None
         require_structure(structure, size if type(size) is int else None, self.structure_file)
@@ -289,21 +289,20 @@ class RunFolder:
 
     def write_status(self, status: Mapping[str, Any]) -> None:
         """Replace status.json, which a power cut may take."""
-        write_sealed_json(self.status_file, status, disk=self.disk, durable=False)
+        files.write_sealed_json(self.status_file, status, disk=self.disk, durable=False)
 
     def write_structure(self, structure: Mapping[str, Any]) -> None:
         """Replace structure.json."""
-        write_sealed_json(self.structure_file, structure, disk=self.disk)
+        files.write_sealed_json(self.structure_file, structure, disk=self.disk)
 
     def read_summary(self) -> dict[str, Any] | None:
         """Return the result, if the run has one."""
-        if not is_file(self.summary_file, disk=self.disk):
-            return None
-        return read_json(self.summary_file, disk=self.disk)
+        known = files.is_file(self.summary_file, disk=self.disk)
+        return files.read_json(self.summary_file, disk=self.disk) if known else None
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Replace summary.json."""
-        write_sealed_json(self.summary_file, summary, disk=self.disk)
+        files.write_sealed_json(self.summary_file, summary, disk=self.disk)
 
 
 def read_history(path: str | os.PathLike[str]) -> pd.DataFrame:

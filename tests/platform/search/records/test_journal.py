@@ -10,7 +10,7 @@ from rolecast.core.disk import LocalDisk
 from rolecast.core.errors import RequestError
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.history import Batch, Kind
-from rolecast.platform.search.records.journal import Journal
+from rolecast.platform.search.records.journal import SECTOR_BYTES, Journal
 
 
 def batch_of(index: int) -> Batch:
@@ -69,6 +69,25 @@ def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         with pytest.raises(RequestError, match=r"journal\.bin is damaged"):
             journal.read(path)
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_sectors_that_a_power_cut_kept_from_the_disk_end_the_journal(
+    tmp_path: Path, lost: int
+) -> None:
+    """The file has its new length, but one of the sectors that were not durable is zeros."""
+    path = tmp_path / "journal.bin"
+    Journal(path).append(batch_of(0))
+    safe = len(path.read_bytes())
+    Journal(path).append(batch_of(1))
+    content = bytearray(path.read_bytes())
+    first = safe // SECTOR_BYTES + lost
+    begin, end = max(safe, first * SECTOR_BYTES), (first + 1) * SECTOR_BYTES
+    content[begin:end] = bytes(min(end, len(content)) - begin)
+    path.write_bytes(content)
+    assert [batch.index for batch in journal.read(path)] == [0]
+    Journal(path).repair()
+    assert path.read_bytes() == content[:safe]
 
 
 def test_records_of_older_releases_are_read_and_followed_by_new_ones(tmp_path: Path) -> None:

@@ -1,0 +1,34 @@
+"""docs/results/faults.md."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def page(results: Mapping[str, Any]) -> str:
+    """Return the page of the schedules that were run."""
+    failed = len(results["failed"])
+    rows = [f"| {kind} | {count:,} |" for kind, count in results["kinds"].items()]
+    lines = [
+        "# Searches under simulated faults",
+        "",
+        "What is run is the real search loop, journal, run folder, checkpoints and optimiser",
+        "session; disk, clock and processes are simulated. Each schedule kills or disturbs a",
+        "search at points drawn from its seed and resumes it until it ends. Then its history,",
+        "held-out return and weights must be those of the undisturbed search, bit by bit; no",
+        "batch that was kept may be lost on the way (a power cut may take those of the last",
+        "second), each message must be one sentence, and nothing may be left behind.",
+        "",
+        f"{results['schedules']:,} schedules, {results['faults']:,} faults, "
+        f"{results['lives']:,} drivers, {results['points']:,} points: **{failed} failed**.",
+        f"{results['simulated_hours']:,} simulated hours in {results['core_s']:,} s of a core: "
+        f"{results['real_time_ratio']:,} times real time.",
+        "",
+        "| fault | struck |",
+        "|---|---|",
+        *rows,
+        "",
+        f"Made by `{results['command']} --out docs/results`; a seed again, point by point:",
+        "`rolecast bench faults --schedules 1 --seed 4711 --points`.",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,301 @@
+"""One schedule: the real search loop, journal, session and checkpoints under simulated faults.
+
+A driver runs until it ends or is ended, and is then started again as `rolecast resume` does, until
+the search has its result. What must hold at each step is checked here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.benchmarks.faults.disk import SimulatedDisk
+from rolecast.benchmarks.faults.parts import SEARCH_KINDS, SearchKind, SimulatedBackend, plan_of
+from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
+from rolecast.benchmarks.faults.world import POINT_LIMIT, Hang, Killed, World
+from rolecast.core.errors import RequestError, RunError
+from rolecast.platform.search.planning.plan import run_record
+from rolecast.platform.search.progress import ProgressSnapshot
+from rolecast.platform.search.records.history import Batch
+from rolecast.platform.search.records.journal import SYNC_INTERVAL_S
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.run import SearchResult, run_to_end
+from rolecast.policies.artefact import POLICY_FILE, WEIGHTS_FILE
+
+RUN_PATH: Final = Path("/runs/simulated")
+"""Folder of the run on the simulated disk."""
+
+CHECKPOINT_SLACK_S: Final = 0.5
+"""Longest time from a batch's record to its report: that of a checkpoint."""
+
+TIMED_FIELDS: Final = ("wall_time_s",)
+"""Fields of a batch that two runs do not share."""
+
+
+class InvariantError(AssertionError):
+    """Something that must always hold does not."""
+
+
+@dataclass
+class Witnessed:
+    """What the user saw of a run: a `Progress` that checks each sentence."""
+
+    world: World
+    batches: list[float] = field(default_factory=list)
+    """When each batch was reported, the first one first."""
+
+    def start(self, title: str) -> None:
+        """See what is searched."""
+        require_sentence(title)
+
+    def update(self, figures: ProgressSnapshot, /) -> None:
+        """See a batch."""
+        del self.batches[figures.batch - 1 :]
+        self.batches.append(self.world.now)
+
+    def note(self, text: str) -> None:
+        """See a sentence."""
+        if not self.world.dead:
+            require_sentence(text)
+
+    def finish(self, text: str) -> None:
+        """See the last sentence."""
+        if not self.world.dead:
+            require_sentence(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a schedule ended."""
+
+    seed: int
+    faults: list[Fault]
+    struck: list[Fault]
+    """Those that struck before the search had ended."""
+
+    lives: int
+    """Drivers that it took."""
+
+    simulated_s: float
+    """Time without jumps of the clock."""
+
+    failure: str | None
+    """What does not hold; None if all does."""
+
+    passed: list[str]
+    """The points that it passed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Undisturbed:
+    """The search without faults."""
+
+    batches: Sequence[Batch]
+    result: SearchResult
+    weights: bytes
+    points: int
+
+
+def run_schedule(seed: int) -> Outcome:
+    """Run the schedule of a seed."""
+    kind = SEARCH_KINDS[seed % len(SEARCH_KINDS)]
+    return run_faults(seed, faults_of(seed, undisturbed(kind).points))
+
+
+def run_faults(seed: int, faults: list[Fault]) -> Outcome:
+    """Run the search of a seed under these faults."""
+    kind = SEARCH_KINDS[seed % len(SEARCH_KINDS)]
+    known = undisturbed(kind)
+    world = World(faults, seed=seed, limit=POINT_LIMIT * known.points)
+    simulation = Simulation(kind, world, known)
+    failure = None
+    try:
+        simulation.run()
+    except InvariantError as error:
+        failure = str(error)
+    except Hang:
+        failure = f"no end after {world.points} points"
+    except Exception as error:  # noqa: BLE001 - any is a failure of the schedule, which names it
+        failure = f"{type(error).__name__}: {error}"
+    return Outcome(
+        seed=seed,
+        faults=faults,
+        struck=simulation.struck,
+        lives=simulation.lives,
+        simulated_s=world.simulated_s,
+        failure=failure,
+        passed=world.passed,
+    )
+
+
+@cache
+def undisturbed(kind: SearchKind) -> Undisturbed:
+    """Return the search without faults."""
+    world = World([], seed=0)
+    simulation = Simulation(kind, world, None)
+    result = simulation.life()
+    policy = RUN_PATH / "policy"
+    return Undisturbed(
+        batches=simulation.folder().read_batches(),
+        result=result,
+        weights=simulation.disk.read(policy / WEIGHTS_FILE),
+        points=world.points,
+    )
+
+
+@cache
+def record_of(kind: SearchKind) -> dict[str, Any]:
+    """Return what run.json says, versions of packages included, which take long to look up."""
+    return run_record(plan_of(kind, str(RUN_PATH)))
+
+
+class Simulation:
+    """A disk, and the lives of the driver on it."""
+
+    def __init__(self, kind: SearchKind, world: World, known: Undisturbed | None) -> None:
+        self.lives = 0
+        self.struck: list[Fault] = []
+        self.disk = SimulatedDisk(world)
+        self._plan = plan_of(kind, str(RUN_PATH))
+        self._record = record_of(kind)
+        self._world, self._known = world, known
+        self._seen = Witnessed(world)
+        self._least = 0
+        world.on_read = self._read
+
+    def folder(self) -> RunFolder:
+        """Return the run's folder, as a process that begins now has it."""
+        return RunFolder(RUN_PATH, disk=self.disk, clock=self._world.clock)
+
+    def run(self) -> None:
+        """Run one driver after the other until the search has its result.
+
+        Raises:
+            InvariantError: something that must always hold does not.
+        """
+        result = None
+        while result is None:
+            self._world.begin_life()
+            self.disk.begin_life()
+            self.lives += 1
+            try:
+                result = self.life()
+            except Killed:
+                pass
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
+                self._require_reason(error)
+            self.struck += self._world.struck
+            self._least = self._promised()
+        self._require_result(result)
+
+    def life(self) -> SearchResult:
+        """Run one driver: a new search, or one that resumes."""
+        folder = self.folder()
+        if self._begin_anew(folder):
+            folder.make(self._record)
+        else:
+            run = folder.read_run()
+            folder.lock()
+            self._require_kept(folder.read_batches())
+            folder.read_summary()
+            folder.read_state()
+            folder.write_run({**run, **self._record})
+        return run_to_end(self._plan, folder, SimulatedBackend(self._world), self._seen)
+
+    def _begin_anew(self, folder: RunFolder) -> bool:
+        """Return whether no search was begun; what is left of its folder is removed by hand."""
+        if self.disk.is_file(folder.run_file):
+            return False
+        try:
+            folder.read_run()
+        except RequestError as error:
+            require_sentence(str(error))
+        if self._least:
+            raise InvariantError(f"{self._least} batches were lost with the folder")
+        self.disk.remove_folder(RUN_PATH)
+        return True
+
+    def _read(self) -> None:
+        """Read the run as another process does, at any moment."""
+        if self.disk.is_file(RUN_PATH / "run.json"):
+            folder = self.folder()
+            folder.read_run()
+            self._require_equal(folder.read_batches())
+
+    def _promised(self) -> int:
+        """Return how many batches the next driver must find."""
+        times = self._seen.batches
+        if any(fault.kind is FaultKind.POWER for fault in self._world.struck):
+            sure = [t for t in times if t <= times[-1] - SYNC_INTERVAL_S - CHECKPOINT_SLACK_S]
+            return len(sure)
+        return len(times)
+
+    def _require_kept(self, batches: Sequence[Batch]) -> None:
+        """Refuse the loss of a batch that was kept, and any other history."""
+        if len(batches) < self._least:
+            raise InvariantError(f"{len(batches)} of {self._least} batches are left")
+        self._require_equal(batches)
+        self._seen.batches = self._seen.batches[: len(batches)]
+
+    def _require_equal(self, batches: Sequence[Batch]) -> None:
+        """Refuse batches that are not the first of the undisturbed search."""
+        if self._known is None:
+            return
+        if len(batches) > len(self._known.batches):
+            raise InvariantError(f"{len(batches)} batches, not {len(self._known.batches)}")
+        for batch, other in zip(batches, self._known.batches, strict=False):
+            for name, value in vars(batch).items():
+                if name not in TIMED_FIELDS and not _same(value, getattr(other, name)):
+                    raise InvariantError(f"batch {batch.index} has another {name}")
+
+    def _require_reason(self, error: BaseException) -> None:
+        """Refuse an end of a driver for which no fault is a reason, or that is no sentence."""
+        kinds = {fault.kind for fault in self._world.struck}
+        require_sentence(str(error) or "interrupted")
+        if isinstance(error, KeyboardInterrupt) and FaultKind.TERM in kinds:
+            return
+        full = isinstance(error, RunError | RequestError) and FaultKind.FULL in kinds
+        if full and str(RUN_PATH) in str(error):
+            return
+        raise InvariantError(f"{type(error).__name__}: {error}") from error
+
+    def _require_result(self, result: SearchResult) -> None:
+        """Refuse a result that is not that of the undisturbed search, and what is left over."""
+        assert self._known is not None
+        self._world.calm()
+        batches = self.folder().read_batches()
+        self._require_equal(batches)
+        expected = self._known.result
+        if len(batches) != len(self._known.batches):
+            raise InvariantError(f"{len(batches)} batches, not {len(self._known.batches)}")
+        if result.test_return != expected.test_return:
+            raise InvariantError("another held-out return")
+        if self.disk.read(RUN_PATH / "policy" / WEIGHTS_FILE) != self._known.weights:
+            raise InvariantError("other weights")
+        expected_names = {POLICY_FILE, WEIGHTS_FILE}
+        left = [name for name in self.disk.names(RUN_PATH) if name.endswith(".tmp")]
+        left += set(self.disk.names(RUN_PATH / "policy")) - expected_names
+        if left:
+            raise InvariantError(f"left over: {', '.join(left)}")
+        lock = self.disk.lock(RUN_PATH / ".lock")
+        if lock is None:
+            raise InvariantError("the run is locked after its end")
+        lock.close()
+
+
+def require_sentence(text: str) -> None:
+    """Refuse a text that is not one line."""
+    if not text or "\n" in text or "Traceback" in text:
+        raise InvariantError(f"no sentence: {text!r}")
+
+
+def _same(value: object, other: object) -> bool:
+    """Return whether two fields of batches are equal bit by bit."""
+    if isinstance(value, np.ndarray):
+        return np.array_equal(value, np.asarray(other))
+    if hasattr(value, "to_json") and hasattr(other, "to_json"):
+        return bool(value.to_json() == other.to_json())
+    return value == other
