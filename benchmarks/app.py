@@ -78,11 +78,9 @@ def structure_found(
     found in the returns of functions whose graph is known.
     """
     from rolecast.benchmarks import structure as table
-    from rolecast.core.errors import unknown_name
+    from rolecast.core.errors import require_known
 
-    for name in part or ():
-        if name not in table.PART_PAGES:
-            raise unknown_name("--part", name, table.PART_PAGES)
+    require_known("--part", part or (), table.PART_PAGES)
     runs = table.quick_structure_runs(seeds) if quick else table.structure_runs(seeds)
     only = [f"part={name}" for name in part or ()]
     folder = folder_of(out, quick=quick)

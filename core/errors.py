@@ -1,7 +1,7 @@
 """The two kinds of failure a user can meet, as sentences: a wrong request, and a failed run."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class RequestError(ValueError):
@@ -52,6 +52,22 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> RequestError:
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
     return RequestError(f"{kind} {name!r} does not exist; {hint}")
+
+
+def require_known(kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse the first name that does not exist.
+
+    Args:
+        kind: what is named, as for `unknown_name`.
+        names: that were given.
+        known: all names that exist.
+
+    Raises:
+        RequestError: names the nearest one that exists.
+    """
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, str(name), known)
 
 
 def first_line(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS, TASK_OPTIONS, many_segments
 from rolecast.envs.rewards.settings import split_options
@@ -317,9 +317,7 @@ def _made(factory: Factory, options: Mapping[str, Any], task_id: str) -> Any:
 
 def _check_options(name: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:
     """Refuse options that a task of this project does not have."""
-    for option in options:
-        if option not in known:
-            raise unknown_name(f"option of task {name!r}:", option, known)
+    require_known(f"option of task {name!r}:", options, known)
 
 
 def _name_of(factory: Factory) -> str:

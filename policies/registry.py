@@ -5,7 +5,7 @@ import inspect
 from importlib.metadata import entry_points
 from typing import Any, Final, Protocol
 
-from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.errors import ConfigError, require_known, unknown_name
 from rolecast.core.lazy_table import LazyTable
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.protocol import Policy
@@ -87,9 +87,7 @@ def make_policy(
     """
     config = policy_config(name)
     known = [field.name for field in dataclasses.fields(config)]  # type: ignore[arg-type]  # by contract
-    for option in options:
-        if option not in known:
-            raise unknown_name(f"option of policy {name!r}:", option, known)
+    require_known(f"option of policy {name!r}:", options, known)
     if type(seed) is not int or seed < 0:
         raise ConfigError("make_policy.seed", seed, "an integer >= 0")
     return config(**options).build(task if isinstance(task, TaskSpec) else task.spec, seed)

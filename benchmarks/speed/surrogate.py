@@ -39,7 +39,7 @@ from rolecast.benchmarks.speed.clique_kernels import (
     random_cliques,
 )
 from rolecast.benchmarks.timing import peak_mib
-from rolecast.core.errors import unknown_name
+from rolecast.core.errors import require_known
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
@@ -277,9 +277,7 @@ def measure_all(
         RequestError: a part is not known, or is of CUDA and torch sees none.
     """
     known = BENCHMARK_PARTS | CUDA_PARTS
-    for part in parts:
-        if part not in known:
-            raise unknown_name("--part", part, known)
+    require_known("--part", parts, known)
     if not CUDA_PARTS.keys().isdisjoint(parts):
         cuda.require_cuda()
     found: dict[str, Any] = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
-from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, require_known
 
 CALLABLE_PREFIX: Final = "callable:"
 """Begins the task name of a search whose task was given as a Python callable."""
@@ -123,10 +123,7 @@ class SearchConfig:
         Raises:
             RequestError: a setting is not known to this version, or has a wrong value.
         """
-        known = [each.name for each in fields(cls)]
-        for name in values:
-            if name not in known:
-                raise unknown_name("setting of a search", name, known)
+        require_known("setting of a search", values, [each.name for each in fields(cls)])
         return cls(**values)
 
 

@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.envs.registry import check_task_id
 from rolecast.platform.optimizers.registry import optimizer_names
 from rolecast.platform.search.planning.config import (
@@ -69,10 +69,7 @@ def read_request(path: Path) -> dict[str, Any]:
         reason = error.strerror
         raise RequestError(f"--config {path} cannot be read ({reason}); expected a file") from error
     values = _parsed(path, text)
-    known = [each.name for each in fields(SearchConfig)]
-    for name in values:
-        if name not in known:
-            raise unknown_name(f"setting of {path}:", str(name), known)
+    require_known(f"setting of {path}:", values, [each.name for each in fields(SearchConfig)])
     for table in REQUEST_TABLES:
         options = values.get(table, {})
         if not isinstance(options, Mapping):
@@ -141,9 +138,8 @@ def check_names(request: Mapping[str, Any]) -> None:
         )
     check_task_id(task)
     for kind, known in (("optimizer", optimizer_names()), ("policy", policy_names())):
-        name = request.get(kind)
-        if name is not None and name not in known:
-            raise unknown_name(kind, name, known)
+        if request.get(kind) is not None:
+            require_known(kind, [request[kind]], known)
     if request.get("out") is not None and Path(request["out"]).exists():
         raise folder_exists(Path(request["out"]))
 
