@@ -12,6 +12,7 @@ import ray
 
 from rolecast.envs.registry import make_task
 from rolecast.platform.actors import ray_evaluator
+from rolecast.platform.actors.assignment import OpenBatch
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.actors.rollout_actor import RolloutActor
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, cut, join
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.usefixtures("ray_cluster")
 TASK = make_task("pred_prey_3")
 POLICY = make_policy("mlp", TASK)
 SHAPE = (20, 512)
+SAID_LATE = "a worker is slow or lost; others do what it owes"
 
 
 def batch(workers: int = 2) -> list[Chunk]:
@@ -78,10 +80,71 @@ def test_a_late_actor_holds_no_batch_and_its_answer_comes_to_nothing(
     evaluator.pids()
     np.testing.assert_array_equal(returns_of(evaluator), expected())
     assert evaluator.repeated >= 1
-    assert notes == ["a worker is slow or lost; others repeat what it owes"]
-    assert evaluator.nodes["far away"] == 1
+    assert notes == [SAID_LATE]
+    assert evaluator.workers == 1
     (tmp_path / "gate").touch()
+    while evaluator.workers == 1:
+        time.sleep(0.1)
+    assert evaluator.nodes["far away"] == 1
+    assert notes == [SAID_LATE, "a worker that was slow or lost is back"]
     np.testing.assert_array_equal(returns_of(evaluator), expected())  # its old answers are dropped
+    evaluator.close()
+
+
+def test_a_chunk_whose_copy_is_late_too_is_given_to_a_third_actor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All others are done when the two are late, so the first copies go to whoever waits."""
+    monkeypatch.setattr(ray_evaluator, "LATE_S", 0.3)
+    monkeypatch.setattr(ray_evaluator, "CALLS_AHEAD", 1)
+    gate, notes = tmp_path / "gate", list[str]()
+    actors = [sleepy_actor(gate), sleepy_actor(gate), real_actor()]
+    evaluator = RayEvaluator(actors, note=notes.append)
+    evaluator.pids()
+    chunks = batch()
+    one, other = OpenBatch(1), evaluator._workers[1]
+    one.add(chunks)
+    first = one.waiting.popleft()
+    for worker in evaluator._workers[:2]:
+        evaluator._call(worker, one, first)
+    evaluator._batch = 1
+    while one.owed:
+        evaluator.advance(one)
+    results = [one.results[number] for number in range(len(chunks))]
+    np.testing.assert_array_equal(join(chunks, results, SHAPE).returns, expected())
+    assert evaluator.workers == 1
+    assert other not in evaluator._workers
+    assert notes == [SAID_LATE]
+    evaluator.close()
+
+
+def test_when_all_actors_are_silent_a_compiled_task_runs_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_evaluator, "LIGHT_BATCH_S", 0.0)
+    monkeypatch.setattr(ray_evaluator, "UNTIMED_LATE_S", 0.3)
+    here = LocalEvaluator(TASK, POLICY)
+    evaluator = RayEvaluator([sleepy_actor(tmp_path / "gate")], here=here)
+    evaluator.pids()
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert here.busy_s > 0.0
+    evaluator.close()
+
+
+def test_an_answer_lost_with_its_node_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator = RayEvaluator([real_actor()])
+    evaluator.pids()
+    lost: list[Any] = []
+
+    def answer(reference: Any) -> Any:
+        if not lost:
+            lost.append(reference)
+            raise ray.exceptions.ObjectLostError(reference.hex(), None, "")
+        return ray.get(reference)
+
+    monkeypatch.setattr(ray_evaluator, "answer", answer)
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert len(lost) == 1
     evaluator.close()
 
 
