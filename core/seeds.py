@@ -40,6 +40,9 @@ class Purpose(IntEnum):
     CERTIFICATE = 6
     """Episodes of `rolecast certify` alone, so that no choice before it has met them."""
 
+    COIN = 7
+    """Coins of the agents of a distributed bandit; the index is the epoch."""
+
 
 def episode_seeds(root: int, purpose: Purpose, index: int, episodes: int) -> Seeds:
     """Return the seeds [episodes] of the index-th evaluation of a purpose.

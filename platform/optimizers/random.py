@@ -47,17 +47,8 @@ class RandomSearch:
         self._data.add(candidates, returns, stderrs)
 
     def best(self) -> Float:
-        """Return the candidate of highest posterior mean under independent normal returns.
-
-        With prior N(m, v) and noise s^2 the posterior mean is m + v / (v + s^2) (y - m). A noisy
-        return is shrunk more than a precise one.
-        """
-        if not len(self._data):
-            raise RequestError("best() needs at least one evaluation; tell() came first for none")
-        returns, noise = self._data.returns, np.nan_to_num(self._data.stderrs) ** 2
-        prior = max(float(returns.var() - noise.mean()), 1e-3 * float(returns.var()))
-        shrunk = (returns - returns.mean()) * prior / np.maximum(prior + noise, 1e-300)
-        return np.array(self._data.candidates[int(np.argmax(shrunk))])
+        """Return the candidate of highest posterior mean under independent normal returns."""
+        return shrunk_best(self._data)
 
     def state_dict(self) -> dict[str, Any]:
         """Return data and generator."""
@@ -67,3 +58,20 @@ class RandomSearch:
         """Continue from a state."""
         self._data.load_state_dict(state["data"])
         self._rng = restored_generator(state["rng"])
+
+
+def shrunk_best(data: Observations) -> Float:
+    """Return the candidate [D] of highest posterior mean under independent normal returns.
+
+    With prior N(m, v) and noise s^2 the posterior mean is m + v / (v + s^2) (y - m). A noisy
+    return is shrunk more than a precise one.
+
+    Raises:
+        RequestError: there is none.
+    """
+    if not len(data):
+        raise RequestError("best() needs at least one evaluation; tell() came first for none")
+    returns, noise = data.returns, np.nan_to_num(data.stderrs) ** 2
+    prior = max(float(returns.var() - noise.mean()), 1e-3 * float(returns.var()))
+    shrunk = (returns - returns.mean()) * prior / np.maximum(prior + noise, 1e-300)
+    return np.array(data.candidates[int(np.argmax(shrunk))])

@@ -22,6 +22,7 @@ OPTIMIZERS: Final[LazyTable[type[OptimizerConfig]]] = LazyTable(
         "dss_gp_ucb": "rolecast.platform.optimizers.dss_gp_ucb.config:DssGpUcbConfig",
         "local_gp": "rolecast.platform.optimizers.local_gp.config:LocalGpConfig",
         "gp_ucb": "rolecast.platform.optimizers.gp_ucb:GpUcbConfig",
+        "duets": "rolecast.platform.optimizers.duets.config:DuetsConfig",
         "cmaes": "rolecast.platform.optimizers.cmaes:CmaesConfig",
         "random": "rolecast.platform.optimizers.random:RandomConfig",
     }

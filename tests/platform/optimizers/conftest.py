@@ -61,6 +61,7 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {**LOCAL, "acquisition": "thompson"},
     ],
     "gp_ucb": [{"pool": 32, "max_points": 60}],
+    "duets": [{"agents": 4, "rounds": 20}, {"kernel": "matern52", "standardise": False}],
     "cmaes": [
         {"separable": True},
         {"separable": False},
@@ -131,6 +132,7 @@ def case_id(case: tuple[str, dict[str, Any]]) -> str:
         "direction",
         "narrowing",
         "acquisition",
+        "kernel",
     )
     chosen = [key for key in telling if key in settings]
     return "-".join([name, *(f"{key}={settings[key]}" for key in chosen)])
