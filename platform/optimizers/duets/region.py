@@ -151,8 +151,8 @@ class Region:
                 proposed = self._proposed(uniforms).reshape(-1, dimension)
                 inside = self.contains(proposed).reshape(len(part), width)
                 hit, place = inside.any(1), inside.argmax(1)
-                proposed = proposed.reshape(len(part), width, dimension)
-                found[part[hit]] = proposed[hit, place[hit]]
+                rows = np.arange(len(part)) * width + place
+                found[part[hit]] = proposed[rows[hit]]
                 parts.append(part[~hit])
             waiting, done = np.concatenate(parts), done + width
         return found.reshape(agents, count, self.domain.dimension)

@@ -26,7 +26,7 @@ def exact_variance(kernel: StationaryKernel, points: Float, queries: Float) -> F
     """Equation 4 with an inverse."""
     inverse = np.linalg.inv(kernel.matrix(points, points) + NOISE * np.eye(len(points)))
     across = kernel.matrix(points, queries)
-    return 1.0 - np.einsum("nq,nm,mq->q", across, inverse, across)
+    return np.asarray(1.0 - np.einsum("nq,nm,mq->q", across, inverse, across))
 
 
 def sparse_variance(
@@ -38,7 +38,7 @@ def sparse_variance(
     z = inducing_features(kernel, factor, inducing, queries)
     gram = Z.T @ Z
     middle = gram @ np.linalg.inv(NOISE * np.eye(len(gram)) + gram)
-    return 1.0 - np.einsum("qs,st,qt->q", z, middle, z)
+    return np.asarray(1.0 - np.einsum("qs,st,qt->q", z, middle, z))
 
 
 @pytest.mark.parametrize("form", KERNEL_FORMS)

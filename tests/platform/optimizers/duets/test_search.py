@@ -14,7 +14,7 @@ SETTINGS = {"agents": 4, "rounds": 30, "lengthscale": 0.3}
 
 
 def paid(points: Float) -> Float:
-    return 3.0 - 5.0 * np.square(points - 0.4).sum(1)
+    return np.asarray(3.0 - 5.0 * np.square(points - 0.4).sum(1))
 
 
 def built(settings: dict[str, Any], seed: int) -> DuetsSearch:
