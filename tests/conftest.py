@@ -1,24 +1,23 @@
-"""What tests share: one real Ray cluster a run, and how histories are compared."""
+"""What tests share: one real Ray cluster a run, and how histories are compared.
+
+The process that hands tests to the others reads this file before it starts them. So what is heavy
+is imported where it is used.
+"""
 
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-import pandas as pd
 import pytest
-import torch
 from hypothesis import settings
+from xdist import is_xdist_controller
 from xdist.scheduler import LoadScopeScheduling
 
-from rolecast.core.errors import RequestError
-from rolecast.envs.registry import make_task
-from rolecast.platform.search.records import measurements
-from rolecast.platform.search.records.run_folder import read_history
-from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The same examples in each run, so that a run that is red says something of the change before it;
 # `pytest --hypothesis-profile default` looks for new ones.
@@ -75,11 +74,6 @@ The learners of `baselines/` are among them, for they import RLlib, which takes 
 """
 
 
-if not torch.cuda.is_available():
-    # Kernels for CUDA are then interpreted. Triton decides when it is imported, by torch perhaps.
-    os.environ["TRITON_INTERPRET"] = "1"
-
-
 class WholeFiles(LoadScopeScheduling):  # type: ignore[misc]  # xdist is untyped
     """Lets each of several processes run whole files, and one of them all files on Ray.
 
@@ -96,6 +90,19 @@ class WholeFiles(LoadScopeScheduling):  # type: ignore[misc]  # xdist is untyped
 def on_ray(file: Path) -> bool:
     """Tell whether the tests of a file use the cluster."""
     return CLUSTER in file.read_text()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have kernels for CUDA interpreted where there is no such device.
+
+    Triton decides when it is imported, by a test perhaps.
+    """
+    if is_xdist_controller(session):
+        return  # runs no test itself
+    import torch
+
+    if not torch.cuda.is_available():
+        os.environ["TRITON_INTERPRET"] = "1"
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -134,6 +141,8 @@ def own_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def short_reports() -> Iterator[None]:
     """Measure few episodes and draw few frames: the end of a search takes a tenth of 3 s."""
+    from rolecast.platform.search.records import measurements
+
     with pytest.MonkeyPatch.context() as patch:
         for name in ("INCUMBENT_EPISODES", "YARDSTICK_EPISODES", "ABLATED_EPISODES"):
             patch.setattr(measurements, name, 40)
@@ -157,6 +166,10 @@ def ray_cluster() -> Iterator[str]:
 def same_history() -> Callable[[Path, Path], None]:
     """Return an assertion: two runs have the same history in all columns but `wall_time_s`."""
 
+    import pandas as pd
+
+    from rolecast.platform.search.records.run_folder import read_history
+
     def check(one: Path, other: Path) -> None:
         left, right = (frame_of(read_history(path)) for path in (one, other))
         pd.testing.assert_frame_equal(left, right, check_exact=True)
@@ -164,8 +177,9 @@ def same_history() -> Callable[[Path, Path], None]:
     return check
 
 
-def frame_of(history: pd.DataFrame) -> pd.DataFrame:
+def frame_of(history: "pd.DataFrame") -> "pd.DataFrame":
     """Return a history in a form that can be compared exactly."""
+    import numpy as np
 
     def plain(value: Any) -> Any:
         return tuple(value.tolist()) if isinstance(value, np.ndarray) else value
@@ -182,6 +196,11 @@ def interrupts() -> None:
 @pytest.fixture(scope="session")
 def screen() -> None:
     """Skip where a machine has neither EGL nor OSMesa; it ends when their libraries are there."""
+    import numpy as np
+
+    from rolecast.core.errors import RequestError
+    from rolecast.envs.registry import make_task
+
     task: Any = make_task("hopper")
     task.reset(np.array([1], dtype=np.uint64))
     try:
@@ -192,8 +211,10 @@ def screen() -> None:
         task.close()
 
 
-def write_comparison(out: Path, experiment: Mapping[str, Any], rows: pd.DataFrame) -> None:
+def write_comparison(out: Path, experiment: Mapping[str, Any], rows: "pd.DataFrame") -> None:
     """Write a folder that `read_comparison` reads; the engine itself writes it piece by piece."""
+    from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+
     folder = ComparisonFolder(out)
     folder.write_experiment(experiment)
     folder.write_rows(rows)
