@@ -53,6 +53,7 @@ SLOW: Final = (
     "tests/platform/actors",
     "tests/platform/cli/test_commands.py",
     "tests/platform/deployment/test_boards.py",
+    "tests/platform/optimizers/mcbo",
     "tests/platform/optimizers/test_contract.py",
     "tests/platform/optimizers/test_improvement.py",
     "tests/platform/optimizers/test_state.py",

@@ -96,6 +96,11 @@ class CausalNode:
     mechanism: str = ""
     """Its equation in words, for reports."""
 
+    @property
+    def observed_as(self) -> str:
+        """Name of the metric that observes it."""
+        return self.metric or self.name
+
 
 @dataclass(frozen=True, kw_only=True)
 class CausalGraph:

@@ -4,7 +4,7 @@ The action is the intervention, and all nodes are metrics.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,15 @@ EXPECTATION_DRAWS: Final = 100_000
 """Draws of the noise by which E[Y | a] is estimated, as in the experiments of the MCBO paper."""
 
 PAPER_SOURCE: Final = "Sussex et al. 2023, figure 3"
+
+
+@runtime_checkable
+class HasCausalGraph(Protocol):
+    """Task whose metrics are the nodes of a causal graph that is known."""
+
+    @property
+    def graph(self) -> CausalGraph:
+        """The graph; its last node is the reward."""
 
 
 class CausalProblem:

@@ -68,6 +68,10 @@ class Observations:
         fresh[:, 0], fresh[:, 1], fresh[:, 2:] = returns, errors, candidates
         self._count = need
 
+    def drop(self, count: int) -> None:
+        """Forget all but the first `count` evaluations."""
+        self._count = min(self._count, count)
+
     def state_dict(self) -> dict[str, NDArray[np.float64]]:
         """Return a copy of all rows."""
         return {"rows": self._rows[: self._count].copy()}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rolecast.core.types import Float
 
 if TYPE_CHECKING:
+    from rolecast.envs.causal.graph import CausalGraph
     from rolecast.policies.protocol import Policy
 
 
@@ -90,6 +91,39 @@ class Explains(Protocol):
 
     def explain(self) -> dict[str, float]:
         """Return named numbers, such as noise share, structure share and cloud radius."""
+
+
+@runtime_checkable
+class ObservesNodes(Protocol):
+    """Optimiser that learns from what was observed between candidate and return."""
+
+    def tell_nodes(
+        self,
+        candidates: Float,
+        returns: Float,
+        stderrs: Float | None,
+        nodes: Mapping[str, Float],
+    ) -> None:
+        """Add evaluations as `Optimizer.tell`, with metrics of the task.
+
+        Args:
+            candidates: [q, D].
+            returns: [q].
+            stderrs: [q], or None.
+            nodes: metric to its values [q, E] in each episode, those of `observed_metrics`.
+        """
+
+
+@runtime_checkable
+class UsesCausalGraph(Protocol):
+    """Settings of an optimiser whose search knows the causal graph of a task's metrics."""
+
+    @property
+    def observed_metrics(self) -> tuple[str, ...]:
+        """Metrics that its optimiser has to be told."""
+
+    def with_graph(self, graph: "CausalGraph") -> "OptimizerConfig":
+        """Return these settings with the graph of a task, unless they have one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,10 +66,18 @@ BASELINES: Final[Mapping[str, str]] = MappingProxyType(
 """Competitors: name and place of the config class, which is imported on first use."""
 
 
+CAUSAL_SEARCHES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "mcbo": "rolecast.platform.optimizers.mcbo.config:McboConfig",
+    }
+)
+"""Searches of interventions in a causal graph, apart from those of any black box."""
+
+
 def optimizer_names() -> list[str]:
     """Return all names, of this project and of installed third parties."""
     installed = (entry.name for entry in entry_points(group=ENTRY_POINTS))
-    return sorted({*OPTIMIZERS, *BASELINES, *installed})
+    return sorted({*OPTIMIZERS, *BASELINES, *CAUSAL_SEARCHES, *installed})
 
 
 def optimizer_summary(name: str) -> str:
@@ -80,8 +88,9 @@ def optimizer_summary(name: str) -> str:
     """
     if name in OPTIMIZERS:
         return OPTIMIZERS.summary(name)
-    if name in BASELINES:
-        return class_summary(BASELINES[name])
+    place = BASELINES.get(name) or CAUSAL_SEARCHES.get(name)
+    if place is not None:
+        return class_summary(place)
     return (inspect.getdoc(optimizer_config_class(name)) or "").split("\n")[0]
 
 
@@ -93,8 +102,9 @@ def optimizer_config_class(name: str) -> type[OptimizerConfig]:
     """
     if name in OPTIMIZERS:
         return OPTIMIZERS[name]
-    if name in BASELINES:
-        found: type[OptimizerConfig] = EntryPoint(name, BASELINES[name], ENTRY_POINTS).load()
+    place = BASELINES.get(name) or CAUSAL_SEARCHES.get(name)
+    if place is not None:
+        found: type[OptimizerConfig] = EntryPoint(name, place, ENTRY_POINTS).load()
         return found
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         loaded: type[OptimizerConfig] = entry.load()

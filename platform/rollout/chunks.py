@@ -7,23 +7,16 @@ small enough that all workers are busy to the end, and large enough to fill a co
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import RunError
-from rolecast.core.types import LANE_COUNT, Float, Seeds
+from rolecast.core.errors import ConfigError, RequestError, RunError, unknown_name
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.spec import BatchedTask
+from rolecast.platform.rollout.corners import equal_corners, grid_corners, shrinking_corners
 from rolecast.platform.rollout.rollout import Rollout, rollout
-from rolecast.platform.rollout.sizes import (
-    CALL_SECONDS,
-    COMPILED_LANES,
-    LEAST_EPISODES,
-    MOST_EPISODES,
-    RECORDED_BATCHED,
-    RECORDED_COMPILED,
-)
+from rolecast.platform.rollout.sizes import RECORDED_BATCHED, RECORDED_COMPILED
 from rolecast.policies.normalisation import ObservationStatistics, observation_bound
 from rolecast.policies.protocol import Policy
 
@@ -112,6 +105,9 @@ class BatchResult:
     metrics: Mapping[str, float]
     """Name to its mean over all episodes."""
 
+    nodes: Mapping[str, Float]
+    """Name of a metric that is kept to its values [q, E]."""
+
     observations: Float | None
     """[S, n, do], where they were asked for."""
 
@@ -146,11 +142,11 @@ def cut(
     q, episodes = seeds.shape
     if record:
         lanes = RECORDED_COMPILED if compiled else RECORDED_BATCHED
-        corners = _grid(q, episodes, max(1, lanes // episodes) if compiled else 1, lanes)
+        corners = grid_corners(q, episodes, max(1, lanes // episodes) if compiled else 1, lanes)
     elif compiled:
-        corners = _equal(q, episodes, workers, episode_s)
+        corners = equal_corners(q, episodes, workers, episode_s)
     else:
-        corners = _shrinking(q, episodes, workers)
+        corners = shrinking_corners(q, episodes, workers)
     each = -(-record // len(corners))
     return [
         Chunk(
@@ -167,66 +163,27 @@ def cut(
     ]
 
 
-Corner = tuple[int, int, int, int]
-"""First row and column of a chunk, its rows and columns; the last two may reach too far."""
-
-
-def _grid(q: int, episodes: int, rows: int, columns: int) -> list[Corner]:
-    """Cut a batch into equal chunks."""
-    return [
-        (row, episode, rows, columns)
-        for row in range(0, q, rows)
-        for episode in range(0, episodes, columns)
-    ]
-
-
-def _equal(q: int, episodes: int, workers: int, episode_s: float | None) -> list[Corner]:
-    """Cut a batch of a compiled task, whose episodes last equally long: as much for each worker."""
-    wanted = COMPILED_LANES
-    if episode_s:
-        wanted = max(wanted, int(CALL_SECONDS / episode_s))
-    count = workers * max(1, round(q * episodes / (wanted * workers)))
-    if count <= q:
-        ends = np.round(np.linspace(0, q, count + 1)).astype(int).tolist()
-        return [(start, 0, end - start, episodes) for start, end in pairwise(ends)]
-    parts = min(-(-count // q), -(-episodes // LANE_COUNT))
-    columns = -(-episodes // (parts * LANE_COUNT)) * LANE_COUNT
-    return _grid(q, episodes, 1, columns)
-
-
-def _shrinking(q: int, episodes: int, workers: int) -> list[Corner]:
-    """Cut a batch whose episodes may end at any step.
-
-    Chunks are whole rows, or parts of one row. They shrink towards the end, so that all workers end
-    together.
-    """
-    corners = []
-    row = column = 0
-    while row < q:
-        left = (q - row) * episodes - column
-        size = -(-left // (workers if workers == 1 else 2 * workers))
-        size = min(max(size, LEAST_EPISODES), MOST_EPISODES)
-        if column == 0 and size >= episodes:
-            rows = min(size // episodes, q - row)
-            corners.append((row, 0, rows, episodes))
-            row += rows
-            continue
-        columns = min(size, episodes - column)
-        corners.append((row, column, 1, columns))
-        column += columns
-        if column == episodes:
-            row, column = row + 1, 0
-    return corners
-
-
 def join(
-    chunks: Sequence[Chunk], results: Sequence[ChunkResult], shape: tuple[int, int]
+    chunks: Sequence[Chunk],
+    results: Sequence[ChunkResult],
+    shape: tuple[int, int],
+    kept: Sequence[str] = (),
 ) -> BatchResult:
-    """Put results of chunks together to a batch of shape (q, E)."""
+    """Put results of chunks together to a batch of shape (q, E).
+
+    Args:
+        chunks: of the batch.
+        results: of each.
+        shape: q and E.
+        kept: metrics of which each episode's value is kept.
+    Raises:
+        RequestError: the task has no such metric, or one is not finite.
+    """
     returns, observed = np.empty(shape), np.empty(shape)
     lengths = np.empty(shape, dtype=np.int64)
     totals: dict[str, float] = {}
     sums = np.empty(0)
+    nodes = {name: np.empty(shape) for name in kept}
     for chunk, result in zip(chunks, results, strict=True):
         rows = slice(chunk.first, chunk.first + len(chunk.seeds))
         columns = slice(chunk.episode, chunk.episode + chunk.seeds.shape[1])
@@ -235,6 +192,8 @@ def join(
         if result.sums is not None:
             sums = sums if sums.size else np.empty((*shape, *result.sums.shape[2:]))
             sums[rows, columns] = result.sums
+        for name, values in nodes.items():
+            values[rows, columns] = _observed(name, result.metrics, chunk.labels)
         for name, values in result.metrics.items():
             totals[name] = totals.get(name, 0.0) + float(values.sum())
     met = [result.observations for result in results if result.observations is not None]
@@ -243,9 +202,22 @@ def join(
         observed_returns=observed,
         lengths=lengths,
         metrics={name: total / returns.size for name, total in totals.items()},
+        nodes=nodes,
         observations=np.concatenate(met) if met else None,
         sums=sums.sum(axis=(0, 1)) if sums.size else None,
     )
+
+
+def _observed(name: str, metrics: Mapping[str, Float], labels: Sequence[str]) -> Float:
+    """Return the values of a metric; refuse one that is missing or not finite."""
+    if name not in metrics:
+        raise unknown_name("metric of the task:", name, metrics)
+    values = metrics[name]
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        field = f"metric {name!r} of {labels[row]}"
+        raise ConfigError(field, float(values[row, column]), "a finite number")
+    return values
 
 
 def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResult:
@@ -276,8 +248,14 @@ def _rollout(task: BatchedTask, policy: Policy, chunk: Chunk) -> Rollout:
     return rollout(task, policy, weights, chunk.seeds, record=chunk.record, summed=summed)
 
 
-def _blame(task: BatchedTask, policy: Policy, chunk: Chunk, error: Exception) -> RunError:
-    """Return the error that names the episode at fault, found by running each one alone."""
+def _blame(
+    task: BatchedTask, policy: Policy, chunk: Chunk, error: Exception
+) -> RunError | RequestError:
+    """Return the error that names the episode at fault, found by running each one alone.
+
+    A task that refuses what was asked of it, such as a simulator without a node, stays a request.
+    """
+    kind = RequestError if isinstance(error, RequestError) else RunError
     for row, label in enumerate(chunk.labels):
         for seed in chunk.seeds[row]:
             alone = Chunk(
@@ -292,10 +270,14 @@ def _blame(task: BatchedTask, policy: Policy, chunk: Chunk, error: Exception) ->
             try:
                 _rollout(task, policy, alone)
             except Exception as again:  # noqa: BLE001 - it is told, with the name of the episode
-                return RunError(f"{label}, episode of seed {seed}: {_told(again)}")
-    return RunError(f"{', '.join(chunk.labels)}: {_told(error)}; no single episode repeats it")
+                return kind(f"{label}, episode of seed {seed}: {_told(again)}")
+    return kind(f"{', '.join(chunk.labels)}: {_told(error)}; no single episode repeats it")
 
 
 def _told(error: Exception) -> str:
     """Return what an error says, and of a stranger's error its kind too."""
-    return str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
+    return (
+        str(error)
+        if isinstance(error, RunError | RequestError)
+        else f"{type(error).__name__}: {error}"
+    )

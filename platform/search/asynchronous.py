@@ -92,7 +92,7 @@ class AsynchronousSearch(Search):
             episodes=self._plan.episodes,
             episode_rows=numbers - self.spent.evaluations,
         )
-        metrics = self._learn(pending, _joined(told, self._plan.episodes), asked=False)
+        metrics = self._learn(pending, self._joined(told), asked=False)
         # Episodes run beside all of it, and not only while the search waits for them.
         self._evaluating_s += self._clock() - start
         return metrics
@@ -170,13 +170,13 @@ class AsynchronousSearch(Search):
         told, self._ended = self._ended[:count], self._ended[count:]
         return told
 
-
-def _joined(told: Sequence[_Candidate], episodes: int) -> BatchResult:
-    """Return what candidates gave as one batch, in their order."""
-    parts = [
-        (replace(chunk, first=place), result)
-        for place, candidate in enumerate(told)
-        for chunk, result in candidate.parts
-    ]
-    chunks, results = zip(*parts, strict=True)
-    return join(chunks, results, (len(told), episodes))
+    def _joined(self, told: Sequence[_Candidate]) -> BatchResult:
+        """Return what candidates gave as one batch, in their order."""
+        parts = [
+            (replace(chunk, first=place), result)
+            for place, candidate in enumerate(told)
+            for chunk, result in candidate.parts
+        ]
+        chunks, results = zip(*parts, strict=True)
+        shape = len(told), self._plan.episodes
+        return join(chunks, results, shape, self._plan.observed_metrics)

@@ -221,7 +221,9 @@ def _optimizer_s(plan: Plan, structure: Mapping[str, Any] | None) -> float:
         reply = session.tell_and_ask(told, wanted)
         times.append(reply.ask_s + reply.tell_s)
         told = EvaluatedBatch(
-            returns=rng.normal(size=plan.batch_size), stderrs=np.ones(plan.batch_size)
+            returns=rng.normal(size=plan.batch_size),
+            stderrs=np.ones(plan.batch_size),
+            nodes={name: rng.normal(size=(plan.batch_size, 1)) for name in plan.observed_metrics},
         )
         if time.perf_counter() - start > PROBE_S:
             break

@@ -140,6 +140,7 @@ class Search:
             returns=result.observed_returns.mean(axis=1),
             stderrs=standard_errors(result.observed_returns),
             candidates=None if asked else pending.candidates,
+            nodes=result.nodes,
         )
         wanted = self._wanted(self._next_kind(spent, pending.kind), spent)
         keep = wanted is None or self._checkpoints.due
@@ -277,7 +278,7 @@ class Search:
         results = evaluator.evaluate(chunks)
         self._evaluating_s += self._clock() - start
         self._episode_s = sum(result.seconds for result in results) / seeds.size
-        return join(chunks, results, (len(seeds), seeds.shape[1]))
+        return join(chunks, results, seeds.shape, self._plan.observed_metrics)
 
     def _spent_with(self, result: BatchResult) -> Spent:
         return Spent(
@@ -323,4 +324,5 @@ class Search:
             wall_time_s=self.wall_time_s,
             incumbent=best,
             statistics=self._statistics_after(pending.kind, result),
+            nodes=result.nodes,
         )

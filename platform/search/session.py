@@ -7,7 +7,7 @@ the candidates that it asks for are compared with those of before.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -19,6 +19,7 @@ from rolecast.core.threads import OneThread
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import (
     Explains,
+    ObservesNodes,
     OptimizerConfig,
     Paced,
     SavesEpisodes,
@@ -39,6 +40,9 @@ class EvaluatedBatch:
 
     stderrs: Float | None
     """[q], or None where single episodes say nothing of it."""
+
+    nodes: Mapping[str, Float] = field(default_factory=dict)
+    """Metric to its values [q, E], where the optimiser observes nodes."""
 
     candidates: Float | None = None
     """[q, D]; None for those that were asked last, which the session has kept."""
@@ -145,7 +149,10 @@ class LocalSession:
                 points = self._asked if told.candidates is None else told.candidates
                 if points is None:
                     raise RunError("the optimiser was told of a batch that it was never asked for")
-                optimizer.tell(points, told.returns, told.stderrs)
+                if isinstance(optimizer, ObservesNodes):
+                    optimizer.tell_nodes(points, told.returns, told.stderrs, told.nodes)
+                else:
+                    optimizer.tell(points, told.returns, told.stderrs)
                 best = np.array(optimizer.best(), dtype=np.float64)
                 beliefs = optimizer.explain() if isinstance(optimizer, Explains) else {}
             tell_s = time.perf_counter() - start
@@ -292,7 +299,10 @@ def replay(
             _require_same(asked, batch.candidates, f"batch {batch.index}")
             candidates = None
         told = EvaluatedBatch(
-            candidates=candidates, returns=batch.observed_means, stderrs=batch.observed_stderrs
+            candidates=candidates,
+            returns=batch.observed_means,
+            stderrs=batch.observed_stderrs,
+            nodes=batch.nodes,
         )
         session.tell_and_ask(told, None)
 

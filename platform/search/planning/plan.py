@@ -77,6 +77,11 @@ class Plan:
         return self.policy.space.dimension
 
     @property
+    def observed_metrics(self) -> tuple[str, ...]:
+        """Metrics of the task that the optimiser is told."""
+        return policy_hints.observed_metrics(self.optimizer)
+
+    @property
     def compiled(self) -> bool:
         """Whether the task has a compiled face."""
         return hasattr(self.task, "lanes")
@@ -101,7 +106,7 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
     made = make_task(source, **config.task_options)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
-    informed = policy_hints.informed_config(optimizer, policy)
+    informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
     steps = typical_steps(made)
     episodes, batch_size = _sizes(config, informed, steps)
     fewer = config.fewer_episodes

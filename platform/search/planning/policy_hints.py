@@ -11,9 +11,12 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from rolecast.core.types import Float
+from rolecast.envs.causal.problem import HasCausalGraph
+from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import (
     HasInitialDesign,
     OptimizerConfig,
+    UsesCausalGraph,
     UsesPolicyStructure,
 )
 from rolecast.policies.protocol import HintsAtSettings, Policy
@@ -79,6 +82,18 @@ def with_structure(config: OptimizerConfig, structure: Mapping[str, Any] | None)
     if structure is None or not isinstance(config, UsesPolicyStructure):
         return config
     return config.with_structure(structure)
+
+
+def with_task_graph(config: OptimizerConfig, task: BatchedTask) -> OptimizerConfig:
+    """Return the config with the causal graph of the task's metrics, where both know of one."""
+    if isinstance(config, UsesCausalGraph) and isinstance(task, HasCausalGraph):
+        return config.with_graph(task.graph)
+    return config
+
+
+def observed_metrics(config: OptimizerConfig) -> tuple[str, ...]:
+    """Return the metrics of the task that the optimiser has to be told."""
+    return config.observed_metrics if isinstance(config, UsesCausalGraph) else ()
 
 
 def _has_empty(config: OptimizerConfig, name: str) -> bool:

@@ -57,6 +57,8 @@ def _fault(batch: Batch, dimension: int, evaluations: int, env_steps: int) -> st
         ("no returns", returns.ndim == 2 and returns.size > 0),
         ("returns that are not finite", _finite(returns) and _finite(observed)),
         (f"first {batch.first!r}, not {evaluations}", batch.first == evaluations),
+        ("nodes of another shape", all(x.shape == returns.shape for x in batch.nodes.values())),
+        ("nodes that are not finite", all(_finite(x) for x in batch.nodes.values())),
         ("another number of env_steps", batch.env_steps.shape == (count,)),
         ("env_steps that do not grow", bool((steps >= returns.shape[-1]).all())),
         ("env_steps beyond counting", 0 < int(batch.env_steps[-1]) < MOST_ENV_STEPS),

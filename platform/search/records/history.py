@@ -1,15 +1,14 @@
 """What a search has seen, batch by batch, and the two tables that others read it from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -20,7 +19,11 @@ from rolecast.core.files import SEAL_KEY, read_bytes
 from rolecast.core.seals import BLANK_SEAL, seal, seal_holds
 from rolecast.core.types import Float
 from rolecast.platform.search.planning.budget import Spent
+from rolecast.platform.search.records.list_columns import list_column, matrices
 from rolecast.policies.normalisation import ObservationStatistics
+
+NODE_PREFIX: Final = "node/"
+"""Before the name of a metric, the column of its values."""
 
 
 class Kind(StrEnum):
@@ -77,6 +80,9 @@ class Batch:
     statistics: ObservationStatistics | None = None
     """Of all observations of the search up to and with this batch, by which the incumbent and the
     next candidates normalise them; None where the policy does not."""
+
+    nodes: Mapping[str, Float] = field(default_factory=dict)
+    """Metric to its values [q, E]: those that an optimiser learns from beside the return."""
 
     @property
     def means(self) -> Float:
@@ -152,6 +158,7 @@ def standard_errors(returns: Float) -> Float | None:
 
 def history_table(batches: Sequence[Batch]) -> pa.Table:
     """Return one row an evaluation, in order."""
+    named = list(batches[0].nodes) if batches else []
     sizes = [len(batch.candidates) for batch in batches]
     evaluations = np.concatenate([np.zeros(0, dtype=np.int64), *_numbers(batches)])
     return pa.table(
@@ -161,19 +168,20 @@ def history_table(batches: Sequence[Batch]) -> pa.Table:
             "episodes_of": np.concatenate(
                 [np.zeros(0, dtype=np.int64), *(batch.episodes_of for batch in batches)]
             ),
-            "candidate": _lists([batch.candidates for batch in batches]),
+            "candidate": list_column([batch.candidates for batch in batches]),
             "return_mean": _joined([batch.means for batch in batches]),
             "return_stderr": _joined([_or_nan(b.stderrs, b) for b in batches]),
-            "episode_returns": _lists([batch.episode_returns for batch in batches]),
+            "episode_returns": list_column([batch.episode_returns for batch in batches]),
             "observed_return_mean": _joined([batch.observed_means for batch in batches]),
             "observed_return_stderr": _joined([_or_nan(b.observed_stderrs, b) for b in batches]),
-            "observed_returns": _lists([batch.observed_returns for batch in batches]),
+            "observed_returns": list_column([batch.observed_returns for batch in batches]),
             "env_steps": np.concatenate(
                 [np.zeros(0, dtype=np.int64), *(batch.env_steps for batch in batches)]
             ),
             "wall_time_s": np.repeat(
                 np.array([b.wall_time_s for b in batches], dtype=float), sizes
             ),
+            **{NODE_PREFIX + name: list_column([b.nodes[name] for b in batches]) for name in named},
         }
     )
 
@@ -184,8 +192,8 @@ def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
     known = [batch.statistics for batch in batches if batch.statistics is not None]
     normalised = {
         "observation_count": np.array([each.count for each in known], dtype=np.int64),
-        "observation_mean": _lists([each.mean[None] for each in known]),
-        "observation_squares": _lists([each.squares[None] for each in known]),
+        "observation_mean": list_column([each.mean[None] for each in known]),
+        "observation_squares": list_column([each.squares[None] for each in known]),
     }
     return pa.table(
         {
@@ -194,7 +202,7 @@ def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
             "spent": np.array([batch.spent for batch in batches], dtype=float),
             "evaluation": np.array([end.evaluations for end in ends], dtype=np.int64),
             "env_steps": np.array([end.env_steps for end in ends], dtype=np.int64),
-            "candidate": _lists([batch.incumbent[None] for batch in batches]),
+            "candidate": list_column([batch.incumbent[None] for batch in batches]),
             **(normalised if known else {}),
         }
     )
@@ -237,9 +245,14 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
         if part.stop > len(history) or not (rows["batch"][part] == index).all():
             raise RequestError(f"history.parquet is damaged: batch {index} is not whole")
     candidates, returns, observed = (
-        _matrices(history[name], parts)
+        matrices(history[name], parts)
         for name in ("candidate", "episode_returns", "observed_returns")
     )
+    nodes = {
+        name.removeprefix(NODE_PREFIX): matrices(history[name], parts)
+        for name in history.column_names
+        if name.startswith(NODE_PREFIX)
+    }
     # Histories of releases before common episodes lack the column.
     named = "episodes_of" if "episodes_of" in history.column_names else "evaluation"
     episodes_of = history[named].to_numpy()
@@ -259,6 +272,7 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
                 wall_time_s=float(rows["wall_time_s"][part.stop - 1]),
                 incumbent=np.array(marks["candidate"][row]),
                 statistics=_statistics(marks, row),
+                nodes={name: values[row] for name, values in nodes.items()},
             )
         )
     return batches
@@ -312,21 +326,3 @@ def _or_nan(errors: Float | None, batch: Batch) -> Float:
 
 def _joined(parts: Sequence[Float]) -> Float:
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _lists(parts: Sequence[Float]) -> pa.Array:
-    """Return the rows of matrices [., K], each of its own K, as one column of lists."""
-    sizes = [np.full(len(part), part.shape[1], dtype=np.int32) for part in parts]
-    offsets = np.concatenate([np.zeros(1, dtype=np.int32), *sizes]).cumsum(dtype=np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), _joined([part.ravel() for part in parts]))
-
-
-def _matrices(column: pa.ChunkedArray, parts: Sequence[slice]) -> list[Float]:
-    """Undo `_lists`, where these rows were a matrix each."""
-    lists = column.combine_chunks()
-    values = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-    ends = np.append(0, pc.list_value_length(lists).to_numpy(zero_copy_only=False)).cumsum()
-    return [
-        values[ends[part.start] : ends[part.stop]].reshape(part.stop - part.start, -1)
-        for part in parts
-    ]

@@ -1,0 +1,1 @@
+"""Model-based causal Bayesian optimisation: a Gaussian process a node, optimistic rollouts."""

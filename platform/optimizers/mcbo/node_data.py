@@ -1,0 +1,190 @@
+"""Observations of a causal graph: what each node's process learns from.
+
+The inputs of a node are its parents' values, scaled by their range, and its actions' places in
+[0, 1]. A row in which the node itself was set says nothing of its mechanism, and is left out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.types import Float
+from rolecast.envs.causal.graph import CausalGraph
+from rolecast.envs.causal.interventions import InterventionSpace
+
+LEAST_NOISE: Final = 1e-6
+"""Least noise variance, as a share of the variance of a node's values; of exact values too."""
+
+LEAST_DEVIATION: Final = 1e-12
+"""Deviation of a node's values, or range of a parent's, below which they count as one value."""
+
+
+class NodeInputs:
+    """Columns of each node's inputs: parents by place among the nodes, then actions."""
+
+    def __init__(self, graph: CausalGraph) -> None:
+        names = {name: place for place, name in enumerate(graph.names)}
+        actions = {each.name: place for place, each in enumerate(graph.actions)}
+        self.parents = [[names[p] for p in node.parents] for node in graph.nodes]
+        self.actions = [[actions[a] for a in node.actions] for node in graph.nodes]
+        self.sizes = [
+            max(1, len(p) + len(a)) for p, a in zip(self.parents, self.actions, strict=True)
+        ]
+        """Inputs of each node; one that is always 0 for a node without any."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """N evaluations of m nodes."""
+
+    candidates: Float
+    """[N, D], in the unit cube."""
+
+    values: Float
+    """[N, m], means over the episodes."""
+
+    variances: Float
+    """[N, m], noise variances of these means; NaN where unknown, and then taken for exact."""
+
+    @classmethod
+    def none(cls, dimension: int, nodes: int) -> Self:
+        """Return no evaluation."""
+        return cls(np.zeros((0, dimension)), np.zeros((0, nodes)), np.zeros((0, nodes)))
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def joined(self, other: "Observed") -> "Observed":
+        """Return the evaluations of both."""
+        parts = ("candidates", "values", "variances")
+        return Observed(
+            *(np.concatenate([getattr(each, p) for each in (self, other)]) for p in parts)
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return copies of all arrays."""
+        return {name: np.array(value) for name, value in vars(self).items()}
+
+
+def node_values(
+    graph: CausalGraph,
+    returns: Float,
+    stderrs: Float | None,
+    nodes: Mapping[str, Float],
+) -> tuple[Float, Float]:
+    """Return values and noise variances [q, m] of what was observed.
+
+    Args:
+        graph: whose reward node is the return.
+        returns: [q].
+        stderrs: [q], of the returns; None where unknown.
+        nodes: metric to its values [q, E] in each episode.
+    Raises:
+        RequestError: a node is missing, or has a value that is not finite.
+    """
+    values = np.empty((len(returns), len(graph.nodes)))
+    variances = np.empty_like(values)
+    episodes = next(iter(nodes.values())).shape[1] if nodes else 1
+    for place, node in enumerate(graph.nodes[:-1]):
+        if node.observed_as not in nodes:
+            raise RequestError(
+                f"node {node.name!r} is not observed: expected metric {node.observed_as!r} among "
+                f"{sorted(nodes)}"
+            )
+        observed = np.asarray(nodes[node.observed_as], dtype=np.float64)
+        if observed.shape != (len(returns), episodes):
+            field, expected = f"tell.nodes[{node.observed_as!r}]", (len(returns), episodes)
+            raise ConfigError(field, observed.shape, f"shape {expected}")
+        if not np.isfinite(observed).all():
+            wrong = observed[~np.isfinite(observed)][0]
+            raise ConfigError(f"node {node.name!r}", float(wrong), "a finite number")
+        values[:, place] = observed.mean(axis=1)
+        variances[:, place] = node.noise.deviation**2 / episodes
+        if node.noise.kind == "measured":
+            measured = (
+                observed.var(axis=1, ddof=1) if episodes > 1 else np.full(len(returns), np.nan)
+            )
+            variances[:, place] = measured / episodes
+    values[:, -1] = returns
+    variances[:, -1] = graph.reward.noise.deviation**2 / episodes
+    if graph.reward.noise.kind == "measured":
+        variances[:, -1] = np.nan if stderrs is None else np.square(stderrs)
+    return values, variances
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTargets:
+    """What the processes of m nodes are fitted to, inputs padded with zeros to P columns."""
+
+    inputs: Float
+    """[m, N, P], in [0, 1] where observed."""
+
+    targets: Float
+    """[m, N], of mean 0 and deviation 1 over the rows that count; 0 in others."""
+
+    noise: Float
+    """[m, N], noise variances of the targets; 1 in rows that do not count."""
+
+    counts: NDArray[np.bool_]
+    """[m, N], whether a row counts: the node was not set in it."""
+
+    low: Float
+    """[m, P], of each input."""
+
+    width: Float
+    """[m, P], range of each input."""
+
+    mean: Float
+    """[m], of the values."""
+
+    deviation: Float
+    """[m], of the values."""
+
+
+def node_targets(space: InterventionSpace, inputs: NodeInputs, data: Observed) -> NodeTargets:
+    """Return inputs and standardised targets of all nodes."""
+    m, count, most = len(inputs.sizes), len(data), max(inputs.sizes)
+    chosen, places = space.decode(data.candidates)
+    soft = len(space.graph.actions)
+    settable = {each.name: soft + k for k, each in enumerate(space.graph.do)}
+    rows = np.zeros((m, count, most))
+    low, width = np.zeros((m, most)), np.ones((m, most))
+    counts = np.ones((m, count), dtype=np.bool_)
+    for i, node in enumerate(space.graph.nodes):
+        parents, actions = inputs.parents[i], inputs.actions[i]
+        end = len(parents)
+        if end:
+            known = data.values[:, parents]
+            low[i, :end] = known.min(axis=0)
+            span = known.max(axis=0) - low[i, :end]
+            width[i, :end] = np.where(span > LEAST_DEVIATION, span, 1.0)
+            rows[i, :, :end] = (known - low[i, :end]) / width[i, :end]
+        rows[i, :, end : end + len(actions)] = places[:, actions]
+        if node.name in settable:
+            counts[i] = ~space.members[chosen, settable[node.name]]
+    return _standardised(data, counts, rows, low, width)
+
+
+def _standardised(
+    data: Observed, counts: NDArray[np.bool_], rows: Float, low: Float, width: Float
+) -> NodeTargets:
+    """Return targets of mean 0 and deviation 1 over the rows that count."""
+    weights = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    mean = (weights * data.values.T).sum(axis=1)
+    spread = (weights * np.square(data.values.T - mean[:, None])).sum(axis=1) ** 0.5
+    deviation = np.where(spread > LEAST_DEVIATION * (1.0 + np.abs(mean)), spread, 1.0)
+    noise = np.nan_to_num(data.variances.T, nan=0.0) / deviation[:, None] ** 2
+    return NodeTargets(
+        inputs=rows,
+        targets=np.where(counts, (data.values.T - mean[:, None]) / deviation[:, None], 0.0),
+        noise=np.where(counts, np.maximum(noise, LEAST_NOISE), 1.0),
+        counts=counts,
+        low=low,
+        width=width,
+        mean=mean,
+        deviation=deviation,
+    )
