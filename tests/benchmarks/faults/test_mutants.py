@@ -1,0 +1,95 @@
+"""Mutants of what keeps a run, each of which schedules of faults must find."""
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from rolecast.benchmarks.faults.parts import SEARCH_KINDS
+from rolecast.benchmarks.faults.simulation import run_schedule, undisturbed
+from rolecast.core import files
+from rolecast.platform.search.loop import Search
+from rolecast.platform.search.records.journal import Journal
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.session import ResilientOptimizer
+
+MOST_SCHEDULES = 1000
+
+
+class Mutant(NamedTuple):
+    """One change of the source of one function."""
+
+    owner: Any
+    function: str
+    old: str
+    new: str = "pass"
+
+
+CHECKPOINT = "write_checkpoint"
+
+MUTANTS = {
+    "a file is renamed before it is durable": Mutant(files, "write_bytes", "disk.sync(beside)"),
+    "a new name is not made durable": Mutant(files, "write_bytes", "disk.sync_folder(path.parent)"),
+    "a file is written in its place": Mutant(
+        files, "write_bytes", 'path.with_name(f".{path.name}.{os.getpid()}.tmp")', "path"
+    ),
+    "a folder above is not made durable": Mutant(
+        files, "make_folder", "disk.sync_folder(made.parent)"
+    ),
+    "a journal is never made durable": Mutant(Journal, "append", "self._disk.sync(self._path)"),
+    "a journal's name is not made durable": Mutant(
+        Journal, "append", "self._disk.sync_folder(self._path.parent)"
+    ),
+    "a journal is emptied before its batches are saved": Mutant(
+        RunFolder,
+        CHECKPOINT,
+        "self.write_tables(batches)",
+        "self.journal.clear(); self.write_tables(batches)",
+    ),
+    "a state is saved without its batches": Mutant(
+        RunFolder, CHECKPOINT, "self.write_tables(batches)"
+    ),
+    "batches of tables and journal are both taken": Mutant(
+        RunFolder, "read_batches", "if batch.index >= len(batches)", ""
+    ),
+    "half a record is not cut off": Mutant(RunFolder, "repair", "self.journal.repair()"),
+    "half a file is left": Mutant(RunFolder, "repair", "self.disk.remove(folder / name)"),
+    "a replay skips a batch": Mutant(
+        ResilientOptimizer, "_rebuilt", "self._since", "self._since[1:]"
+    ),
+    "a rebuilt optimiser is not asked again": Mutant(
+        ResilientOptimizer, "_rebuilt", "if self._asked is not None", "if False"
+    ),
+    "batches before a saved state are told again": Mutant(
+        ResilientOptimizer,
+        "remember",
+        "self._state, self._since = state, []",
+        "self._state = state",
+    ),
+    "a batch is not kept before the next": Mutant(Search, "_learn", "self._folder.append(batch)"),
+}
+
+
+def mutate(monkeypatch: pytest.MonkeyPatch, mutant: Mutant) -> None:
+    """Replace a function by its own source with the change, wherever it is imported."""
+    original: Callable[..., Any] = getattr(mutant.owner, mutant.function)
+    source = textwrap.dedent(inspect.getsource(original))
+    assert source.count(mutant.old) == 1, source
+    scope = vars(sys.modules[original.__module__])
+    made: dict[str, Any] = {}
+    exec(source.replace(mutant.old, mutant.new), scope, made)
+    monkeypatch.setattr(mutant.owner, mutant.function, made[mutant.function])
+    for name, module in list(sys.modules.items()):
+        if name.startswith("rolecast.") and vars(module).get(mutant.function) is original:
+            monkeypatch.setattr(module, mutant.function, made[mutant.function])
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_schedules_find_a_mutant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in SEARCH_KINDS:
+        undisturbed(kind)  # by the code as it is
+    mutate(monkeypatch, MUTANTS[name])
+    assert any(run_schedule(seed).failure for seed in range(MOST_SCHEDULES))
