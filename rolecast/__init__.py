@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _NAME_HOMES: Final = {
     "AdditiveCliqueKernel": "rolecast.platform.surrogate.clique_sum.gpytorch_kernel",
     "ablate": "rolecast.platform.rollout.ablation",
+    "bandit_search": "rolecast.platform.search.bandit.run",
     "compare": "rolecast.platform.tuning.comparison",
     "evaluate": "rolecast.platform.rollout.evaluate",
     "Experiment": "rolecast.platform.tuning.experiment",

@@ -18,6 +18,7 @@ from rolecast.core.signals import terminable
 from rolecast.platform.cli import (
     ablate,
     ask_tell,
+    bandit,
     catalogue,
     certify,
     check_task,
@@ -77,6 +78,7 @@ for name, command in (
     ("optimizers", catalogue.optimizers),
     ("ask", ask_tell.ask),
     ("tell", ask_tell.tell),
+    ("bandit", bandit.bandit),
     ("learners", learners.learners),
     ("check-task", check_task.check_task),
 ):

@@ -31,8 +31,10 @@ def report(
     of a comparison all methods side by side, and its figures and pictures lie beside it as
     report/*.csv and report/*.png. It needs no other file and no network.
     """
+    from rolecast.platform.reports.bandit import write_bandit_report
     from rolecast.platform.reports.comparison.page import write_comparison_report
     from rolecast.platform.reports.run import write_report
+    from rolecast.platform.search.bandit.folder import BanditFolder
     from rolecast.platform.search.records.measurements import complete_run
     from rolecast.platform.tuning.comparison_folder import ComparisonFolder
     from rolecast.platform.tuning.yardsticks import complete_comparison
@@ -42,6 +44,8 @@ def report(
         written = write_comparison_report(folder, pairs=pair or ())
     elif pair:
         raise RequestError(f"--pair is for the folder of a comparison; {folder} is none")
+    elif BanditFolder(folder).known:
+        written = write_bandit_report(folder)
     else:
         complete_run(folder, trust=trust)
         written = write_report(folder, trust=trust)

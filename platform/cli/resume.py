@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from rolecast.core.errors import RequestError
+from rolecast.platform.cli.bandit import tell_bandit
 from rolecast.platform.cli.output import Json
 from rolecast.platform.cli.search import tell
 from rolecast.platform.cli.trust import Trust
@@ -38,9 +40,18 @@ def resume(
 
     Example: rolecast resume runs/hunt --env-steps +400000
     """
+    from rolecast.platform.search.bandit.folder import BanditFolder
+    from rolecast.platform.search.bandit.run import resume_bandit
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import resume as resume_search
 
+    if BanditFolder(folder).known:
+        if any(each is not None for each in (env_steps, evaluations, workers, address, task)):
+            raise RequestError(
+                f"{folder} is a bandit run; expected no option but --trust or --json"
+            )
+        tell_bandit(resume_bandit(folder, trust=trust), folder, json=json)
+        return
     result = resume_search(
         folder,
         env_steps=env_steps,

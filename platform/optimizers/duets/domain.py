@@ -1,4 +1,4 @@
-"""Domains of a bandit: uniform points from uniform numbers, candidates, volume."""
+"""Domains of a bandit, a box or a ball: uniform points from uniform numbers, candidates, volume."""
 
 import math
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 import numpy as np
+from scipy.special import gammainc, ndtri
 from scipy.stats import qmc
 
 from rolecast.core.errors import ConfigError
@@ -91,6 +92,43 @@ class Box:
         return np.asarray(low + uniforms * (high - low))
 
 
+@dataclass(frozen=True)
+class Ball:
+    """Ball of some radius around the origin."""
+
+    dimension: int
+    """Number of dimensions."""
+
+    radius: float = 1.0
+    """Radius, above 0."""
+
+    @property
+    def volume(self) -> float:
+        """pi^(d/2) r^d / Gamma(d/2 + 1)."""
+        half = self.dimension / 2
+        return float(math.pi**half / math.gamma(half + 1) * self.radius**self.dimension)
+
+    @property
+    def bounds(self) -> tuple[Float, Float]:
+        """Corners of the cube around it."""
+        side = np.full(self.dimension, self.radius)
+        return -side, side
+
+    def contains(self, points: Float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return which points are within the radius."""
+        return np.asarray(np.square(points).sum(-1) <= self.radius**2)
+
+    def from_cube(self, uniforms: Float) -> Float:
+        """Map to a normal vector g, then to r g / |g| F(|g|^2)^(1/d), F its chi-square law.
+
+        The direction of g is uniform and independent of |g|, and F(|g|^2) is uniform.
+        """
+        normal = ndtri(uniforms)
+        squared = np.square(normal).sum(-1, keepdims=True)
+        share = gammainc(self.dimension / 2, squared / 2) ** (1.0 / self.dimension)
+        return np.asarray(self.radius * share * normal / np.sqrt(squared))
+
+
 def is_lattice(domain: Domain) -> bool:
     """Return whether candidates of a domain are a regular grid."""
     return isinstance(domain, Box) and domain.dimension <= GRID_DIMENSIONS
@@ -104,7 +142,7 @@ def candidate_spacing(domain: Domain, low: Float, high: Float) -> Float:
 
 
 def candidates_in(domain: Domain, low: Float, high: Float) -> Float:
-    """Return candidates [C, d] in a box inside a domain."""
+    """Return candidates [C, d] in a box inside a domain: of a ball, those of them within it."""
     unit = _lattice(domain.dimension) if is_lattice(domain) else _sobol(domain.dimension)
     points = np.asarray(low + unit * (high - low))
     return points[domain.contains(points)]

@@ -4,6 +4,7 @@ A party regenerates another's points and tests them against thresholds; a produc
 round otherwise for one agent's points than for all agents' points.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,10 @@ KERNEL_FORMS: Final = ("squared_exponential", "matern12", "matern32", "matern52"
 
 MATERN_ROOTS: Final = {"matern12": 1.0, "matern32": 3.0**0.5, "matern52": 5.0**0.5}
 """sqrt(2 nu) by name."""
+
+
+KERNEL_CURVATURES: Final = {"squared_exponential": 1.0, "matern32": 3.0, "matern52": 5.0 / 3.0}
+"""c of k(r) >= 1 - c r^2 / 2, r the scaled distance; Matern-1/2 has none."""
 
 
 @dataclass(frozen=True)
@@ -48,3 +53,12 @@ class StationaryKernel:
             return np.asarray(decay)
         polynomial = 1.0 + root if self.form == "matern32" else 1.0 + root + root * root / 3.0
         return np.asarray(polynomial * decay)
+
+    def cover_radius(self, accuracy: float) -> float:
+        """Return r with |f(x) - f(x')| <= accuracy |f| for |x - x'| <= r, |f| the RKHS norm.
+
+        |f(x) - f(x')| <= |f| sqrt(2 - 2 k(x, x')), by Cauchy-Schwarz.
+        """
+        if self.form == "matern12":
+            return 0.5 * accuracy**2 * self.lengthscale
+        return accuracy * self.lengthscale / math.sqrt(KERNEL_CURVATURES[self.form])

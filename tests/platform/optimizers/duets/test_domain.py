@@ -1,10 +1,12 @@
-"""Domains: candidates, and bad bounds."""
+"""Domains: uniform points of a box and of a ball, candidates, and bad bounds."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rolecast.core.errors import ConfigError
 from rolecast.platform.optimizers.duets.domain import (
+    Ball,
     Box,
     Domain,
     candidates_in,
@@ -12,7 +14,25 @@ from rolecast.platform.optimizers.duets.domain import (
 )
 
 
-@pytest.mark.parametrize("domain", [Box.unit(1), Box((-1.0, 2.0), (0.0, 5.0)), Box.unit(6)])
+@pytest.mark.parametrize("dimension", [1, 2, 10])
+def test_points_of_a_ball_are_uniform(dimension: int) -> None:
+    """|x|^d is uniform, and so is every direction. False alarm: 1e-6 each, for a fixed seed."""
+    ball = Ball(dimension, 2.0)
+    points = ball.from_cube(np.random.default_rng(1).random((20_000, dimension)))
+    assert ball.contains(points).all()
+    radii = np.linalg.norm(points, axis=1)
+    assert stats.kstest((radii / 2.0) ** dimension, "uniform").pvalue > 1e-6
+    cube = np.random.default_rng(2).uniform(-2.0, 2.0, (400_000, dimension))
+    by_rejection = cube[(np.square(cube).sum(1) <= 4.0)][:, 0]
+    assert stats.ks_2samp(points[:, 0], by_rejection).pvalue > 1e-6
+    inside = len(by_rejection) / len(cube)
+    error = 1e-12 + 5 * (inside * (1 - inside) / len(cube)) ** 0.5 * 4.0**dimension
+    assert abs(ball.volume - inside * 4.0**dimension) <= error
+
+
+@pytest.mark.parametrize(
+    "domain", [Box.unit(1), Box((-1.0, 2.0), (0.0, 5.0)), Box.unit(6), Ball(3), Ball(10)]
+)
 def test_candidates_fill_their_domain(domain: Domain) -> None:
     found = first_candidates(domain)
     assert 12_000 < len(found) <= 2**14

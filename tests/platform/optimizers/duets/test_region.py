@@ -10,7 +10,7 @@ from rolecast.core.errors import RunError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets import region as module
 from rolecast.platform.optimizers.duets.coins import Coins
-from rolecast.platform.optimizers.duets.domain import Box
+from rolecast.platform.optimizers.duets.domain import Ball, Box
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.optimizers.duets.region import Region
 
@@ -80,6 +80,14 @@ def test_candidates_are_laid_anew_in_a_small_region() -> None:
     region = two_peaks(1e-5)
     assert len(region.candidates) > 1000
     assert region.contains(region.candidates).all()
+
+
+def test_a_ball_in_ten_dimensions_is_sampled() -> None:
+    ball, kernel = Ball(10), StationaryKernel("squared_exponential", 1.0)
+    region = Region.whole(ball, kernel).trimmed(np.full((1, 10), 0.3), np.ones(1), 0.1)
+    drawn = region.draw(Coins(0, 1, np.arange(4)), 4, 0, 10).reshape(-1, 10)
+    assert region.contains(drawn).all()
+    assert (np.linalg.norm(drawn, axis=1) <= 1.0).all()
 
 
 def test_a_region_that_no_draw_meets_is_an_error_and_no_endless_loop(

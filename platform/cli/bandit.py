@@ -1,0 +1,106 @@
+"""`rolecast bandit`: N agents maximise one function together, and what they send is counted."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.platform.cli.output import Json, hint, print_json, say
+from rolecast.platform.cli.settings import parse_settings
+
+if TYPE_CHECKING:
+    from rolecast.platform.search.bandit.run import BanditResult  # loads SciPy
+
+
+def bandit(
+    function: Annotated[
+        str,
+        typer.Argument(
+            metavar="FUNCTION", help="h1, h2, branin, hartmann4, or python:MODULE:FUNCTION."
+        ),
+    ],
+    *,
+    method: Annotated[str, typer.Option(help="duets or a rival; see docs/bandits.md.")] = "duets",
+    agents: Annotated[int, typer.Option(help="N, agents.")] = 10,
+    rounds: Annotated[int, typer.Option(help="T, queries of each agent.")] = 50,
+    beta: Annotated[
+        float | None, typer.Option(help="As --set beta: width of the confidence band.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
+    ] = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LOW:HIGH", help="An input of a function of your own; repeatable."),
+    ] = None,
+    noise: Annotated[
+        float | None,
+        typer.Option(help="Deviation of noise that is added. 0.2 by name, 0 for your function."),
+    ] = None,
+    optimum: Annotated[
+        float | None, typer.Option(help="Greatest value of your function, for its regret.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the run, to resume and report.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Let N agents maximise a function together, and count what they send.
+
+    Example: rolecast bandit branin --agents 10 --rounds 50 --beta 0.5
+    """
+    from rolecast.platform.search.bandit.run import bandit_search
+
+    given = parse_settings(settings or [])["optimizer"]
+    if beta is not None:
+        if "beta" in given:
+            raise RequestError("--beta and --set beta are both given; expected one of them")
+        given["beta"] = beta
+    result = bandit_search(
+        function,
+        method=method,
+        agents=agents,
+        rounds=rounds,
+        seed=seed,
+        settings=given,
+        bounds=_bounds(bounds) if bounds else None,
+        noise=noise,
+        optimum=optimum,
+        out=out,
+    )
+    tell_bandit(result, out, json=json)
+
+
+def tell_bandit(result: "BanditResult", out: Path | None, *, json: bool) -> None:
+    """Print what a run came to."""
+    if json:
+        print_json(result.json())
+        return
+    regret = "unknown" if result.cumulative_regret is None else f"{result.cumulative_regret:.4g}"
+    say(
+        f"{result.method} on {result.function}: cumulative regret {regret} over {result.agents} "
+        f"agents and {result.rounds} rounds, {len(result.epochs)} exchanges, "
+        f"{result.communication_reals:,.0f} reals ({result.communication_bytes:,.0f} bytes) sent"
+    )
+    point = ", ".join(f"{place:.4g}" for place in result.incumbent)
+    say(f"incumbent ({point}); greatest value met {result.greatest_value:.4g}")
+    if out is not None:
+        hint(f"next: rolecast report {out}")
+
+
+def _bounds(texts: Sequence[str]) -> list[tuple[float, float]]:
+    """Return the bounds of the inputs."""
+    found = []
+    for text in texts:
+        low, colon, high = text.partition(":")
+        try:
+            found.append((float(low), float(high)))
+        except ValueError as error:
+            raise ConfigError("--bounds", text, "LOW:HIGH, two numbers") from error
+        if not colon:
+            raise ConfigError("--bounds", text, "LOW:HIGH, two numbers")
+    return found

@@ -1,0 +1,179 @@
+"""DUETS as a method of a bandit run: all parties in one process, messages counted."""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rolecast.core.types import Float
+from rolecast.core.validation import (
+    OPEN_FRACTION,
+    POSITIVE_INTEGER,
+    POSITIVE_NUMBER,
+    check,
+    one_of,
+    or_none,
+)
+from rolecast.platform.optimizers.duets.agent import AgentGroup, require_values
+from rolecast.platform.optimizers.duets.domain import Domain
+from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
+from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
+from rolecast.platform.optimizers.duets.server import Server
+from rolecast.platform.search.bandit.ledger import Ledger
+from rolecast.platform.search.bandit.method import BanditProblem
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuetsMethodConfig:
+    """Distributed uniform exploration of trimmed sets (Pavlovic, Salgia and Zhao, 2024)."""
+
+    preset: str = "paper"
+    """"paper": beta and p_0 as below, the constants of the experiments. "theory": beta and p_0 of
+    Theorem 4.1, from norm_bound, noise_bound and failure_probability."""
+
+    first_epoch: int = 2
+    """T_1, at least 1 and at most T."""
+
+    beta: float = 1.0
+    """Width of the confidence band in deviations, above 0; of preset "paper"."""
+
+    inducing_factor: float = 10.0
+    """p_0, above 0; of preset "paper"."""
+
+    noise_variance: float = 0.04
+    """lambda, above 0."""
+
+    kernel: str = "squared_exponential"
+    """Form of the kernel."""
+
+    lengthscale: float | None = None
+    """Lengthscale, above 0; None: that of the function."""
+
+    norm_bound: float = 1.0
+    """B, bound on the function's norm, above 0; of preset "theory"."""
+
+    noise_bound: float = 0.2
+    """R, the noise is R-sub-Gaussian, above 0; of preset "theory"."""
+
+    failure_probability: float = 0.05
+    """delta, in (0, 1]; of preset "theory"."""
+
+    def __post_init__(self) -> None:
+        rules = {
+            "preset": one_of("paper", "theory"),
+            "first_epoch": POSITIVE_INTEGER,
+            **dict.fromkeys(
+                ("beta", "inducing_factor", "noise_variance", "norm_bound", "noise_bound"),
+                POSITIVE_NUMBER,
+            ),
+            "kernel": one_of(*KERNEL_FORMS),
+            "lengthscale": or_none(POSITIVE_NUMBER),
+            "failure_probability": OPEN_FRACTION,
+        }
+        check(type(self).__name__, vars(self), rules)
+
+    def protocol(self, problem: BanditProblem) -> DuetsProtocol:
+        """Return what all parties know.
+
+        Raises:
+            ConfigError: there are fewer rounds than the first epoch has.
+        """
+        found = DuetsProtocol(
+            domain=problem.domain,
+            kernel=StationaryKernel(self.kernel, self.lengthscale or problem.lengthscale),
+            agents=problem.agents,
+            rounds=problem.rounds,
+            seed=problem.seed,
+            first_epoch=self.first_epoch,
+            beta=self.beta,
+            inducing_factor=self.inducing_factor,
+            noise_variance=self.noise_variance,
+        )
+        if self.preset == "paper":
+            return found
+        beta, factor = self.theory(found)
+        return replace(found, beta=beta, inducing_factor=factor)
+
+    def theory(self, protocol: DuetsProtocol) -> tuple[float, float]:
+        """Return beta(delta') and p_0 of Theorem 4.1.
+
+        beta = B + R sqrt(2 / lambda log(2 / delta')), p_0 = 72 log(4 N T / delta'), and
+        delta' = delta / (2 |U_T| (log log(N T) + 4)).
+
+        Differs: the paper has three forms of log log and two of p_0; these are those of its proof.
+        |U_T| is the size of a grid whose cells the kernel's modulus of continuity allows.
+        """
+        total = protocol.agents * protocol.rounds
+        epochs = math.log(max(math.log(max(total, 3)), 1.0)) + 4.0
+        inverse = math.log(2.0 / self.failure_probability) + math.log(epochs)
+        inverse += log_cover(protocol.domain, protocol.kernel, 1.0 / protocol.rounds)
+        spread = math.sqrt(2.0 / self.noise_variance * (math.log(2.0) + inverse))
+        beta = self.norm_bound + self.noise_bound * spread
+        return beta, 72.0 * (math.log(4.0 * total) + inverse)
+
+    def build(self, problem: BanditProblem) -> "DuetsMethod":
+        """Return server and agents."""
+        return DuetsMethod(self.protocol(problem))
+
+
+def log_cover(domain: Domain, kernel: StationaryKernel, accuracy: float) -> float:
+    """Return log |U|: a grid on which a function of the kernel's space is known to `accuracy`."""
+    low, high = domain.bounds
+    half = kernel.cover_radius(accuracy) / math.sqrt(domain.dimension)
+    return float(np.log(np.ceil((high - low) / (2.0 * half))).sum())
+
+
+class DuetsMethod:
+    """Server and all agents in one process."""
+
+    def __init__(self, protocol: DuetsProtocol) -> None:
+        self.protocol = protocol
+        self.server = Server(protocol)
+        self._agents = AgentGroup(protocol, range(protocol.agents))
+
+    def ask(self) -> Float:
+        """Return the points of an epoch, [N, T_j, d]."""
+        return self._agents.draw()
+
+    def tell(self, values: Float) -> None:
+        """Exchange and trim; the last epoch ends without.
+
+        Raises:
+            RequestError: a value is not finite.
+        """
+        require_values(self._agents.agents, values, self._agents.draw().shape[:2])
+        if self.server.epoch == len(self.protocol.epochs):
+            return
+        inducing = self.server.inducing_set()
+        message = self.server.aggregate(self._agents.project(inducing, values))
+        self._agents.trim(inducing, message)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was sent so far, message by message."""
+        return ledger_of(self.server)
+
+    @property
+    def incumbent(self) -> Float:
+        """Maximiser of the last sparse mean; the domain's middle before the first exchange."""
+        return incumbent_of(self.server)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the epochs that ended with an exchange."""
+        return [asdict(record) for record in self.server.records]
+
+
+def ledger_of(server: Server) -> Ledger:
+    """Return what was sent in the epochs of a server."""
+    return Ledger(
+        uplink=sum(record.uplink for record in server.records),
+        downlink=sum(record.downlink for record in server.records),
+    )
+
+
+def incumbent_of(server: Server) -> Float:
+    """Return the maximiser of the last sparse mean; the domain's middle before the first."""
+    low, high = server.protocol.domain.bounds
+    tests = server.region.tests
+    return tests[-1].maximiser if tests else np.asarray((low + high) / 2.0)

@@ -1,0 +1,127 @@
+"""Plays a bandit method against a function: queries, noise, regret and what was sent, by round."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.duets.coins import Coins
+from rolecast.platform.search.bandit.functions import BanditFunction
+from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
+
+NOISE_EPOCH = 0
+"""Epoch of the coins that give the noise; those of methods count from 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class QueryBlock:
+    """Queries that were asked for at once, in their order: by draw, then by agent."""
+
+    points: Float
+    """[q, d]."""
+
+    exact: Float
+    """Values without the noise that the engine adds, [q]."""
+
+    observed: Float
+    """Values that the method is told, [q]."""
+
+
+@dataclass(frozen=True, eq=False)
+class BanditTrace:
+    """What a run came to, by round."""
+
+    regret: Float | None
+    """Cumulative regret of all agents after each round [T]; None where no optimum is known."""
+
+    reals: Float
+    """Real numbers sent until each round has ended, [T], the mean of an agent and the server."""
+
+    greatest: float
+    """Greatest exact value that was met."""
+
+
+Query = Callable[[Float, int], QueryBlock]
+"""From queries [q, d] and the number of those before to their block."""
+
+
+def local_query(function: BanditFunction, problem: BanditProblem) -> Query:
+    """Return the query of a function in this process."""
+
+    def query(points: Float, first: int) -> QueryBlock:
+        exact = function.values(points)
+        observed = exact + function.noise * standard_noise(problem, first, len(points))
+        require_finite(observed, first, problem.agents)
+        return QueryBlock(points, exact, observed)
+
+    return query
+
+
+def standard_noise(problem: BanditProblem, first: int, count: int) -> Float:
+    """Return standard normal numbers [count] of queries `first` on: by agent and round alone."""
+    rounds, agents = np.divmod(np.arange(first, first + count), problem.agents)
+    coins = Coins(problem.seed, NOISE_EPOCH, np.arange(problem.agents))
+    return np.asarray(
+        ndtri(coins.uniforms(agents, rounds, np.zeros(1, dtype=np.int64), 1)[:, 0, 0])
+    )
+
+
+def require_finite(values: Float, first: int, agents: int) -> None:
+    """Refuse values that are no numbers.
+
+    Raises:
+        RequestError: names agent and round.
+    """
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        turn, agent = divmod(first + int(wrong[0]), agents)
+        raise RequestError(
+            f"agent {agent} answered {values[wrong[0]]} in round {turn + 1}; expected a finite "
+            "number; the blocks before are kept"
+        )
+
+
+def play(
+    method: BanditMethod,
+    problem: BanditProblem,
+    query: Query,
+    *,
+    optimum: float | None,
+    recorded: Sequence[QueryBlock] = (),
+    record: Callable[[int, QueryBlock, Float], None] | None = None,
+) -> BanditTrace:
+    """Ask, query and tell until every agent has had its rounds.
+
+    Args:
+        method: fresh.
+        problem: of the run.
+        query: of blocks that are not recorded.
+        optimum: greatest value of the function, or None.
+        recorded: blocks of an earlier process, which are told and not queried again.
+        record: keeps a block before it is told: number of queries before, block, incumbent.
+    Raises:
+        RequestError: a value is not finite, or recorded queries are not those of this method.
+    """
+    total, exact = problem.agents * problem.rounds, list[Float]()
+    reals, done, waiting = np.zeros(problem.rounds), 0, list(recorded)
+    while done < total:
+        asked = method.ask()
+        points = asked.swapaxes(0, 1).reshape(-1, asked.shape[-1])
+        if waiting:
+            block = waiting.pop(0)
+            if not np.array_equal(block.points, points):
+                raise RequestError("the recorded queries are of another run; expected its folder")
+        else:
+            block = query(points, done)
+            if record is not None:
+                record(done, block, method.incumbent)
+        method.tell(block.observed.reshape(asked.shape[1], asked.shape[0]).T)
+        exact.append(block.exact)
+        done += len(points)
+        reals[max(done // problem.agents, 1) - 1 :] = method.ledger.reals
+    values = np.concatenate(exact).reshape(problem.rounds, problem.agents)
+    regret = None if optimum is None else np.cumsum((optimum - values).sum(1))
+    return BanditTrace(regret, reals, float(values.max()))

@@ -1,0 +1,123 @@
+"""Folder of a bandit run: its request, a journal of all queries, and the result."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+
+from rolecast.core.disk import LOCAL_DISK
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json, write_sealed_json
+from rolecast.core.locks import try_lock
+from rolecast.core.types import Float
+from rolecast.platform.search.bandit.engine import QueryBlock
+from rolecast.platform.search.planning.request import folder_exists
+from rolecast.platform.search.records import journal
+from rolecast.platform.search.records.history import Batch, Kind
+from rolecast.platform.search.records.journal import Journal
+
+BANDIT_SCHEMA: Final = 1
+"""Version of the folder's layout."""
+
+BANDIT_FILE: Final = "bandit.json"
+RESULT_FILE: Final = "result.json"
+JOURNAL_FILE: Final = "journal.bin"
+
+
+class BanditFolder:
+    """Paths and files of one run."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._journal = Journal(self.path / JOURNAL_FILE)
+        self._lock: IO[bytes] | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether a bandit run is there."""
+        return (self.path / BANDIT_FILE).is_file()
+
+    def create(self, request: Mapping[str, Any]) -> None:
+        """Make the folder.
+
+        Raises:
+            RequestError: the path exists or cannot be written.
+        """
+        try:
+            LOCAL_DISK.make_folder(self.path, new=True)
+        except FileExistsError:
+            raise folder_exists(self.path) from None
+        except OSError as error:
+            raise RequestError(f"--out {self.path} cannot be made: {error.strerror}") from error
+        self.lock()
+        written = {"schema": BANDIT_SCHEMA, "request": dict(request)}
+        write_sealed_json(self.path / BANDIT_FILE, written)
+
+    def lock(self) -> None:
+        """Keep other processes from writing until `release`.
+
+        Raises:
+            RequestError: another process writes here.
+        """
+        self._lock = try_lock(self.path / ".lock")
+        if self._lock is None:
+            raise RequestError(f"{self.path} is being written by another process")
+
+    def release(self) -> None:
+        """Let other processes write."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def read_request(self) -> dict[str, Any]:
+        """Return the request.
+
+        Raises:
+            RequestError: there is none, or it is damaged or of another schema.
+        """
+        stored = read_json(self.path / BANDIT_FILE)
+        if stored.get("schema") != BANDIT_SCHEMA:
+            raise RequestError(
+                f"{self.path} has schema {stored.get('schema')}; expected {BANDIT_SCHEMA}"
+            )
+        request = stored.get("request")
+        if not isinstance(request, dict):
+            raise RequestError(f"{self.path / BANDIT_FILE} is damaged: it has no request")
+        return request
+
+    def append(self, first: int, block: QueryBlock, incumbent: Float) -> None:
+        """Keep a block of queries, from which point on no kill can lose it."""
+        numbers = np.arange(first, first + len(block.points))
+        batch = Batch(
+            index=first,
+            kind=Kind.SEARCH,
+            first=first,
+            spent=0.0,
+            candidates=block.points,
+            episodes_of=numbers,
+            episode_returns=block.exact[:, None],
+            observed_returns=block.observed[:, None],
+            env_steps=numbers + 1,
+            wall_time_s=0.0,
+            incumbent=incumbent,
+        )
+        self._journal.append(batch)
+
+    def read_blocks(self, *, repair: bool = False) -> list[QueryBlock]:
+        """Return all whole blocks; with `repair` what a killed process left half written goes."""
+        if repair:
+            self._journal.repair()
+        return [
+            QueryBlock(batch.candidates, batch.episode_returns[:, 0], batch.observed_returns[:, 0])
+            for batch in journal.read(self.path / JOURNAL_FILE)
+        ]
+
+    def write_result(self, result: Mapping[str, Any]) -> None:
+        """Replace the result."""
+        write_sealed_json(self.path / RESULT_FILE, result)
+
+    def read_result(self) -> dict[str, Any] | None:
+        """Return the result; None while the run has not finished."""
+        path = self.path / RESULT_FILE
+        return read_json(path) if path.is_file() else None

@@ -1,0 +1,213 @@
+"""Functions of bandits by name: those of the paper's figure, and Python callables of a user.
+
+Definitions of Branin and Hartmann-4 in the scaled form of Picheny et al. (2013); both negated, so
+that their maximum is sought.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
+from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.types import Float
+from rolecast.envs.adapters.sources import python_source
+from rolecast.platform.optimizers.duets.domain import Ball, Box, Domain
+
+BALL_DIMENSION: Final = 10
+"""Dimensions of h1 and h2."""
+
+DIRECTION_INDEX: Final = 10_000
+"""Index of the seed of their direction; those below it are epochs."""
+
+HARTMANN_WEIGHTS: Final = np.array([1.0, 1.2, 3.0, 3.2])
+HARTMANN_SCALES: Final = np.array(
+    [[10, 3, 17, 3.5], [0.05, 10, 17, 0.1], [3, 3.5, 1.7, 10], [17, 8, 0.05, 10]]
+)
+HARTMANN_CENTRES: Final = 1e-4 * np.array(
+    [
+        [1312, 1696, 5569, 124],
+        [2329, 4135, 8307, 3736],
+        [2348, 1451, 3522, 2883],
+        [4047, 8828, 8732, 5743],
+    ]
+)
+
+FUNCTION_NAMES: Final = ("h1", "h2", "branin", "hartmann4")
+"""Names of built-in functions."""
+
+PYTHON_PREFIX: Final = "python:"
+"""Beginning of the name of a user's function."""
+
+BUILT_IN_NOISE: Final = 0.2
+"""Standard deviation of the noise that the paper adds."""
+
+
+@dataclass(frozen=True)
+class BanditFunction:
+    """A function on a domain, to be maximised."""
+
+    name: str
+    domain: Domain
+    value: Callable[[Float], Float]
+    """Values [P] at points [P, d]."""
+
+    lengthscale: float
+    """Lengthscale of the kernel by which it is searched."""
+
+    optimum: float | None = None
+    """Greatest value; None where it is not known."""
+
+    noise: float = 0.0
+    """Standard deviation of normal noise that is added to each value."""
+
+    def values(self, points: Float) -> Float:
+        """Return values without noise [P] at points [P, d].
+
+        Raises:
+            RequestError: a point is outside the domain, the function fails, or it returns another
+                number of values.
+        """
+        outside = ~self.domain.contains(points)
+        if outside.any():
+            raise RequestError(
+                f"function {self.name!r} was asked at {points[outside][0].tolist()}; expected a "
+                "point of its domain"
+            )
+        found = np.asarray(self.value(points), dtype=np.float64)
+        if found.shape != (len(points),):
+            raise RequestError(
+                f"function {self.name!r} returned shape {found.shape} for {len(points)} points; "
+                "expected a number for each"
+            )
+        return found
+
+
+def h1(points: Float, direction: Float) -> Float:
+    """Return cos(3 x'theta) [P]; 1 at most, where x'theta = 0."""
+    return np.asarray(np.cos(3.0 * points @ direction))
+
+
+def h2(points: Float, direction: Float) -> Float:
+    """Return u^3 - 3 u^2 + 3 u + 3 [P], u = x'theta; 4 at most, at x = theta."""
+    u = points @ direction
+    return np.asarray(u**3 - 3.0 * u**2 + 3.0 * u + 3.0)
+
+
+def branin(points: Float) -> Float:
+    """Return Branin's function of the unit square, scaled and negated, [P]; 1.04740 at most."""
+    a, b = 15.0 * points[:, 0] - 5.0, 15.0 * points[:, 1]
+    squared = (b - 5.1 * a**2 / (4 * math.pi**2) + 5 * a / math.pi - 6.0) ** 2
+    raw = squared + 10.0 * (1.0 - 1.0 / (8 * math.pi)) * np.cos(a) + 10.0
+    return np.asarray(-(raw - 54.81) / 51.95)
+
+
+def hartmann4(points: Float) -> Float:
+    """Return Hartmann's function of the unit cube in 4 dimensions, negated, [P]; 3.13449 at most.
+
+    (sum_i c_i exp(-sum_j A_ij (x_j - P_ij)^2) - 1.1) / 0.839.
+    """
+    squared = np.square(points[:, None] - HARTMANN_CENTRES)
+    terms = np.exp(-(HARTMANN_SCALES * squared).sum(-1))
+    return np.asarray((terms @ HARTMANN_WEIGHTS - 1.1) / 0.839)
+
+
+def make_function(
+    function: str | Callable[..., Any],
+    *,
+    seed: int = 0,
+    bounds: Sequence[tuple[float, float]] | None = None,
+    noise: float | None = None,
+    optimum: float | None = None,
+) -> BanditFunction:
+    """Build the function of a bandit.
+
+    Args:
+        function: a name of `FUNCTION_NAMES`, `python:MODULE:FUNCTION`, or a callable that takes a
+            point [d] and returns a number.
+        seed: of the direction of h1 and h2.
+        bounds: low and high of each input of a callable.
+        noise: standard deviation of normal noise; None: 0.2 for a name, 0 for a callable.
+        optimum: greatest value of a callable, where it is known.
+    Raises:
+        RequestError: no function has this name, or bounds are missing or not wanted.
+    """
+    if noise is not None and not (math.isfinite(noise) and noise >= 0.0):
+        raise ConfigError("noise", noise, "a number >= 0")
+    if isinstance(function, str) and not function.startswith(PYTHON_PREFIX):
+        if function not in FUNCTION_NAMES:
+            raise unknown_name("function", function, (*FUNCTION_NAMES, "python:MODULE:FUNCTION"))
+        if bounds is not None or optimum is not None:
+            raise RequestError(f"function {function!r} has bounds and optimum; expected none given")
+        return _built_in(function, seed, BUILT_IN_NOISE if noise is None else noise)
+    if not bounds:
+        raise RequestError("a function of your own needs bounds; expected LOW:HIGH of each input")
+    name = function if isinstance(function, str) else getattr(function, "__name__", "function")
+    callee = (
+        python_source(function.removeprefix(PYTHON_PREFIX))
+        if isinstance(function, str)
+        else function
+    )
+    domain = Box(tuple(low for low, _ in bounds), tuple(high for _, high in bounds))
+    sides = domain.bounds[1] - domain.bounds[0]
+    return BanditFunction(
+        name=name,
+        domain=domain,
+        value=PointwiseFunction(name, callee),
+        lengthscale=0.2 * float(np.linalg.norm(sides)),
+        optimum=optimum,
+        noise=noise or 0.0,
+    )
+
+
+@dataclass(frozen=True)
+class PointwiseFunction:
+    """A user's function of one point, over many."""
+
+    name: str
+    callee: Callable[..., Any]
+
+    def __call__(self, points: Float) -> Float:
+        """Return values [P].
+
+        Raises:
+            RequestError: the function fails, or returns no number.
+        """
+        try:
+            return np.array([float(self.callee(point)) for point in points])
+        except Exception as error:
+            what = f"{type(error).__name__}: {first_line(error)}"
+            raise RequestError(
+                f"function {self.name!r} failed ({what}); expected a number for each point of its "
+                "domain"
+            ) from error
+
+
+def _built_in(name: str, seed: int, noise: float) -> BanditFunction:
+    """Return a function of the paper's figure, with its lengthscale."""
+    if name == "branin":
+        return BanditFunction(
+            name, Box.unit(2), branin, 0.2, (54.81 - 0.39788735772) / 51.95, noise
+        )
+    if name == "hartmann4":
+        return BanditFunction(name, Box.unit(4), hartmann4, 1.0, 3.134494, noise)
+    rng = np.random.default_rng(episode_seeds(seed, Purpose.COIN, DIRECTION_INDEX, 1)[0])
+    normal = rng.standard_normal(BALL_DIMENSION)
+    direction = normal / np.linalg.norm(normal)
+    chosen, optimum = (h1, 1.0) if name == "h1" else (h2, 4.0)
+    ball = Ball(BALL_DIMENSION)
+    return BanditFunction(name, ball, _Directed(chosen, direction), 1.0, optimum, noise)
+
+
+@dataclass(frozen=True)
+class _Directed:
+    """A function of a point and a direction, at a direction; a value that can be sent to actors."""
+
+    formula: Callable[[Float, Float], Float]
+    direction: Float
+
+    def __call__(self, points: Float) -> Float:
+        return self.formula(points, self.direction)

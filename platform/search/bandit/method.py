@@ -1,0 +1,86 @@
+"""What a method of distributed bandits is, and all of them by name: ours and its rivals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Protocol
+
+from rolecast.core.errors import unknown_name
+from rolecast.core.lazy_table import LazyTable
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.duets.domain import Domain
+from rolecast.platform.search.bandit.ledger import Ledger
+
+
+@dataclass(frozen=True, kw_only=True)
+class BanditProblem:
+    """What every method is told of a run."""
+
+    domain: Domain
+    agents: int
+    """N."""
+
+    rounds: int
+    """T."""
+
+    seed: int
+    lengthscale: float
+    """Lengthscale of the kernel, unless a setting says otherwise."""
+
+
+class BanditMethod(Protocol):
+    """Server and agents of one run, deterministic for a given seed."""
+
+    def ask(self) -> Float:
+        """Return the next queries [A, m, d], which depend on no value that is not told.
+
+        Queries are counted in the order of m, then A; N of them are a round.
+        """
+
+    def tell(self, values: Float) -> None:
+        """Add the values [A, m] of the last queries.
+
+        Raises:
+            RequestError: a value is not finite.
+        """
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was sent so far."""
+
+    @property
+    def incumbent(self) -> Float:
+        """Point [d] of greatest posterior mean, as the method sees it; told values are needed."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return what happened at each exchange, as JSON values."""
+
+
+class BanditMethodConfig(Protocol):
+    """Settings of one method: a frozen dataclass, checked when built."""
+
+    def build(self, problem: BanditProblem) -> BanditMethod:
+        """Return a fresh method."""
+
+
+BANDIT_METHODS: Final[LazyTable[type[BanditMethodConfig]]] = LazyTable(
+    {
+        "duets": "rolecast.platform.search.bandit.duets:DuetsMethodConfig",
+    }
+)
+"""Config classes of methods."""
+
+
+def method_config(name: str, settings: Mapping[str, Any]) -> BanditMethodConfig:
+    """Build the config of a method.
+
+    Raises:
+        RequestError: unknown name or setting, with the nearest, or a value out of range.
+    """
+    if name not in BANDIT_METHODS:
+        raise unknown_name("method", name, BANDIT_METHODS)
+    config_class = BANDIT_METHODS[name]
+    known = [field.name for field in fields(config_class)]  # type: ignore[arg-type]  # by contract
+    for setting in settings:
+        if setting not in known:
+            raise unknown_name(f"setting of method {name!r}", setting, known)
+    return config_class(**settings)

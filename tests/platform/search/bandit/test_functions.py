@@ -1,0 +1,71 @@
+"""Functions of bandits: their maxima by brute force, and refusals."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
+from rolecast.platform.search.bandit.functions import FUNCTION_NAMES, make_function
+
+
+@pytest.mark.parametrize("name", FUNCTION_NAMES)
+def test_no_point_beats_the_optimum_and_the_best_of_many_comes_near(name: str) -> None:
+    function = make_function(name, seed=4)
+    rng = np.random.default_rng(0)
+    points = function.domain.from_cube(rng.random((20_000, function.domain.dimension)))
+    values = function.values(points)
+    assert function.optimum is not None
+    assert values.max() <= function.optimum + 1e-9
+
+    def negative(point: Float) -> float:
+        inside = function.domain.contains(point[None])[0]
+        return -float(function.value(point[None])[0]) if inside else 10.0
+
+    found = minimize(
+        negative,
+        points[int(np.argmax(values))],
+        method="Nelder-Mead",
+        options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 20_000, "maxfev": 40_000},
+    )
+    slack = 0.1 if name == "h2" else 2e-6  # its maximum is on the sphere, where a simplex sticks
+    assert -found.fun == pytest.approx(function.optimum, abs=slack)
+
+
+def test_known_places_have_the_printed_values() -> None:
+    branin, hartmann = make_function("branin"), make_function("hartmann4")
+    places = np.array([[np.pi, 2.275], [-np.pi, 12.275], [9.42478, 2.475]])
+    values = branin.values((places + np.array([5.0, 0.0])) / 15.0)
+    np.testing.assert_allclose(values, 1.0474, atol=5e-5)
+    at = np.array([[0.18740, 0.19415, 0.55792, 0.26478]])
+    assert hartmann.values(at)[0] == pytest.approx(3.13449, abs=1e-5)
+
+
+def test_the_direction_of_h2_is_its_maximiser_and_depends_on_the_seed() -> None:
+    ones = [make_function("h2", seed=seed) for seed in (0, 1, 0)]
+    point = np.full((1, 10), 0.1)
+    first, other, again = (float(each.values(point)[0]) for each in ones)
+    assert first == again
+    assert first != other
+
+
+def test_a_point_outside_the_domain_is_refused() -> None:
+    with pytest.raises(RequestError, match=r"'branin' was asked at \[1.5, 0.0\]; expected a point"):
+        make_function("branin").values(np.array([[0.1, 0.1], [1.5, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("brannin", {}, "function 'brannin' does not exist; did you mean 'branin'"),
+        ("branin", {"bounds": [(0.0, 1.0)]}, "'branin' has bounds and optimum; expected none"),
+        ("branin", {"noise": -1.0}, "noise is -1.0; expected a number >= 0"),
+        ("python:users_hills:hill", {}, "needs bounds; expected LOW:HIGH of each input"),
+        ("python:users_hills:hil", {"bounds": [(0.0, 1.0)]}, "did you mean 'hill'"),
+        ("python:nobody_has:it", {"bounds": [(0.0, 1.0)]}, "cannot be imported"),
+        ("python:users_hills:hill", {"bounds": [(1.0, 0.0)]}, "expected finite bounds, low < high"),
+    ],
+)
+def test_wrong_functions_are_refused(name: str, given: dict[str, object], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        make_function(name, **given)  # type: ignore[arg-type]  # by the cases

@@ -1,0 +1,211 @@
+"""Bandit runs: ledger, regret against brute force, exact resumption, trust, refusals."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rolecast
+from rolecast.core.errors import RequestError
+from rolecast.core.types import Float
+from rolecast.platform.cli.app import main
+from rolecast.platform.optimizers.duets.messages import Aggregate, InducingSet, Projection
+from rolecast.platform.optimizers.duets.server import Server
+from rolecast.platform.search.bandit import engine
+from rolecast.platform.search.bandit.engine import QueryBlock
+from rolecast.platform.search.bandit.folder import BanditFolder
+from rolecast.platform.search.bandit.functions import make_function
+from rolecast.platform.search.bandit.run import BanditResult, resume_bandit
+
+SMALL = {"agents": 4, "rounds": 20, "settings": {"beta": 0.5}}
+
+
+def small_run(out: Path | None = None, function: str = "branin") -> BanditResult:
+    return rolecast.bandit_search(function, seed=3, out=out, **SMALL)  # type: ignore[no-any-return]
+
+
+def test_the_ledger_is_what_the_messages_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every message is intercepted where it is made."""
+    sent: list[InducingSet | Aggregate | Projection] = []
+    choose, combine = Server.inducing_set, Server.aggregate
+
+    def inducing_set(self: Server) -> InducingSet:
+        known = self._chosen is not None
+        message = choose(self)
+        if not known:
+            sent.append(message)
+        return message
+
+    def aggregate(self: Server, projections: list[Projection]) -> Aggregate:
+        sent.extend(projections)
+        message = combine(self, projections)
+        sent.append(message)
+        return message
+
+    monkeypatch.setattr(Server, "inducing_set", inducing_set)
+    monkeypatch.setattr(Server, "aggregate", aggregate)
+    result = small_run()
+    uplink = sum(each.values.size for each in sent if isinstance(each, Projection)) / 4
+    sets = [each for each in sent if isinstance(each, InducingSet)]
+    broadcasts = sum(each.points.size for each in sets) + sum(
+        each.coefficients.size + 1 for each in sent if isinstance(each, Aggregate)
+    )
+    assert (result.uplink_reals, result.downlink_reals) == (uplink, broadcasts)
+    by_formula = sum(len(each.points) * (2 + 2) + 1 for each in sets)
+    assert result.communication_reals == by_formula
+    assert result.communication_bytes == 8 * by_formula
+    assert len(sets) == len(result.epochs) == 3
+
+
+def test_regret_is_the_sum_over_all_queries(tmp_path: Path) -> None:
+    result = small_run(tmp_path / "run")
+    blocks = BanditFolder(tmp_path / "run").read_blocks()
+    points = np.concatenate([block.points for block in blocks])
+    assert len(points) == 80
+    function = make_function("branin")
+    assert function.optimum is not None
+    regrets = function.optimum - function.value(points)
+    assert result.cumulative_regret == pytest.approx(regrets.sum(), abs=1e-9)
+    assert result.regret_by_round is not None
+    assert result.regret_by_round[4] == pytest.approx(regrets[:20].sum(), abs=1e-9)
+    noise = np.concatenate([block.observed - block.exact for block in blocks])
+    assert 0.13 < noise.std() < 0.28  # 0.2, and 5 standard errors of 80 draws
+
+
+def test_noise_depends_on_agent_and_round_alone() -> None:
+    from rolecast.platform.search.bandit.method import BanditProblem
+
+    domain = make_function("branin").domain
+    problem = BanditProblem(domain=domain, agents=3, rounds=9, seed=1, lengthscale=0.2)
+    whole = engine.standard_noise(problem, 0, 27)
+    np.testing.assert_array_equal(engine.standard_noise(problem, 7, 11), whole[7:18])
+    assert len(np.unique(whole)) == 27
+
+
+def test_a_callable_is_searched_to_its_maximum() -> None:
+    def hill(point: Float) -> float:
+        return -float(np.square(point - 1.3).sum())
+
+    result = rolecast.bandit_search(
+        hill, bounds=[(0.0, 2.0), (1.0, 3.0)], rounds=30, optimum=0.0, settings={"beta": 0.5}
+    )
+    np.testing.assert_allclose(result.incumbent, 1.3, atol=0.1)
+    assert result.cumulative_regret > 0
+    unknown = rolecast.bandit_search(hill, bounds=[(0.0, 2.0)], agents=2, rounds=4)
+    assert unknown.cumulative_regret is None
+
+
+def test_a_run_that_was_cut_off_ends_as_the_whole_one_and_repeats_no_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = small_run(tmp_path / "whole")
+    append, kept = BanditFolder.append, []
+
+    def stop_after_two(self: BanditFolder, first: int, block: QueryBlock, incumbent: Float) -> None:
+        append(self, first, block, incumbent)
+        kept.append(first)
+        if len(kept) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(BanditFolder, "append", stop_after_two)
+    with pytest.raises(KeyboardInterrupt):
+        small_run(tmp_path / "cut")
+    with (tmp_path / "cut" / "journal.bin").open("ab") as file:
+        file.write(b"rcj2 half a record")
+    assert BanditFolder(tmp_path / "cut").read_result() is None
+    resumed = resume_bandit(tmp_path / "cut")
+    assert resumed == whole
+    assert kept == [0, 8, 32, 72]
+    results = [(tmp_path / name / "result.json").read_bytes() for name in ("whole", "cut")]
+    assert results[0] == results[1]
+
+
+def test_the_command_prints_the_keys_and_reports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bandit", "branin", "--agents", "4", "--rounds", "20", "--beta", "0.5", "--seed", "3"]
+    assert main([*words, "--out", str(tmp_path / "run"), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    same = small_run().json()
+    assert printed == json.loads(json.dumps(same))
+    assert {"cumulative_regret", "communication_reals", "communication_bytes", "epochs"} <= set(
+        printed
+    )
+    assert main(["report", str(tmp_path / "run")]) == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "largest deviation" in page
+    assert "data:image/png" in page
+    capsys.readouterr()
+    assert main(["resume", str(tmp_path / "run"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == printed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["branin", "--beta", "0"], "beta is 0.0; expected a number > 0"),
+        (["branin", "--rounds", "1"], "rounds is 1; expected an integer >= 2, the first epoch"),
+        (["branin", "--agents", "0"], "agents is 0; expected an integer >= 1"),
+        (["branin", "--method", "duet"], "method 'duet' does not exist; did you mean 'duets'"),
+        (["branin", "--set", "bta=1"], "setting of method 'duets' 'bta' does not exist; did you"),
+        (["branin", "--beta", "1", "--set", "beta=1"], "--beta and --set beta are both given"),
+        (["python:users_hills:missing", "--bounds", "0:1"], "agent 0 answered nan in round 1"),
+        (["python:users_hills:broken", "--bounds", "0:1"], "failed (ValueError: no such point)"),
+        (["python:users_hills:hill", "--bounds", "0-1"], "--bounds is '0-1'; expected LOW:HIGH"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bandit", *words]) == 2
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert len(errors) == 1
+    assert message in errors[0]
+
+
+def test_what_was_queried_before_a_bad_answer_is_kept(tmp_path: Path) -> None:
+    """A function that fails later: the first epoch of 8 queries is in the journal."""
+    calls = []
+
+    def fails(point: Float) -> float:
+        calls.append(point)
+        return 1.0 if len(calls) <= 8 else float("nan")
+
+    import sys
+
+    sys.modules["users_hills"] = type(sys)("users_hills")
+    sys.modules["users_hills"].fails = fails  # type: ignore[attr-defined]
+    name = "python:users_hills:fails"
+    with pytest.raises(RequestError, match="answered nan in round 3"):
+        rolecast.bandit_search(name, agents=4, rounds=9, bounds=[(0.0, 1.0)], out=tmp_path / "run")
+    assert [len(block.points) for block in BanditFolder(tmp_path / "run").read_blocks()] == [8]
+    calls[:] = [None] * 8  # type: ignore[list-item]  # the function recovers
+    fails_again = len(calls)
+    with pytest.raises(RequestError, match="answered nan in round 3"):
+        resume_bandit(tmp_path / "run")
+    assert len(calls) > fails_again
+
+
+def test_a_folder_of_a_stranger_needs_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "python:users_hills:hill"
+    rolecast.bandit_search(name, agents=2, rounds=4, bounds=[(0.0, 1.0)], out=tmp_path / "run")
+    assert resume_bandit(tmp_path / "run").greatest_value <= 0.0
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "another_user"))
+    with pytest.raises(RequestError, match="--trust"):
+        resume_bandit(tmp_path / "run")
+    assert resume_bandit(tmp_path / "run", trust=True).agents == 2
+
+
+def test_a_folder_that_exists_or_holds_something_else_is_refused(tmp_path: Path) -> None:
+    small_run(tmp_path / "run")
+    with pytest.raises(RequestError, match="exists"):
+        small_run(tmp_path / "run")
+    request = tmp_path / "run" / "bandit.json"
+    request.write_text(request.read_text().replace("branin", "brann"))
+    with pytest.raises(RequestError, match="damaged"):
+        resume_bandit(tmp_path / "run")
+    with pytest.raises(RequestError, match="by name"):
+        rolecast.bandit_search(lambda _: 0.0, bounds=[(0, 1)], out=tmp_path / "other")
