@@ -11,7 +11,7 @@ from rolecast.core.errors import ConfigError
 EXPORT_TARGETS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "c99": "C99 source without heap, recursion or library",
-        "onnx": "that source, and an ONNX model of policies mlp and linear",
+        "onnx": "that source, and an ONNX model",
         "micropython": "one Python file without imports",
         "wasm": "that source, and WebAssembly built from it",
     }
@@ -28,8 +28,8 @@ class ExportConfig:
     """What is exported, and how."""
 
     target: Literal["c99", "onnx", "micropython", "wasm"] = "c99"
-    """Language of the device: c99; wasm, the same C built as WebAssembly; onnx, a model of
-    policies mlp and linear beside the C; or micropython, one Python file without imports."""
+    """Language of the device: c99; wasm, the same C built as WebAssembly; onnx, a model
+    beside the C; or micropython, one Python file without imports."""
 
     one_agent: bool = False
     """Export the step of one agent, for a device on each, rather than that of the whole team."""

@@ -14,6 +14,7 @@ from rolecast.core.types import Float, Float32
 from rolecast.platform.deployment.compiler import build_library, require_program, run_program
 from rolecast.platform.deployment.config import WEIGHT_BITS, ExportConfig
 from rolecast.platform.deployment.manifest import BuiltExport
+from rolecast.platform.deployment.onnx import ONNX_FILE, build_onnx
 from rolecast.platform.deployment.quantise import quantised, return_loss
 from rolecast.platform.deployment.wasm import WASM_FILE, WASM_TOOLS, build_wasm
 from rolecast.policies.artefact import LoadedPolicy
@@ -25,13 +26,12 @@ from rolecast.policies.export.c99 import (
     message_phases,
 )
 from rolecast.policies.export.fixed import FixedPolicy
-from rolecast.policies.export.onnx import onnx_model
+from rolecast.policies.export.onnx.graph import ONNX_OPSET
 from rolecast.policies.export.reference import reference
 from rolecast.policies.export.vectors import drawn_observations
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
 
-ONNX_FILE: Final = "rolecast_policy.onnx"
 STORED_VECTORS: Final = 100
 CHECKED_VECTORS: Final = 10_000
 TEAM_VECTORS: Final = 1000
@@ -110,15 +110,18 @@ def build_code(
     files = {name: source.encode() for name, source in sources.items()}
     if config.target == "wasm":
         files[WASM_FILE] = build_wasm(scratch, exported.observations, exported.expected)
-    if config.target == "onnx" and isinstance(policy, MlpPolicy):
-        files[ONNX_FILE] = onnx_model(policy, trained.weights)
-    checked = {
+    checked: dict[str, Any] = {
         "compiler": config.compiler,
         "flags": list(COMPILER_FLAGS),
         "vectors_equal_bit_by_bit": len(exported.observations),
         "vectors_stored": STORED_VECTORS,
         "stack_bytes_at_most": stack,
     }
+    if config.target == "onnx":
+        files[ONNX_FILE], equal = build_onnx(
+            policy, trained.weights, exported.observations, exported.expected
+        )
+        checked["onnx"] = {"opset": ONNX_OPSET, "vectors_equal_bit_by_bit": equal}
     return BuiltExport(files=files, check=checked, loss=exported.loss)
 
 

@@ -18,6 +18,7 @@ from rolecast.platform.deployment.manifest import (
     file_digest,
 )
 from rolecast.platform.deployment.micropython import build_python
+from rolecast.platform.deployment.onnx import require_graph
 from rolecast.platform.rollout.evaluate import artefact_folder
 from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy
 from rolecast.policies.certificate import certificate_sentence, weights_digest
@@ -138,9 +139,6 @@ def exportable(trained: LoadedPolicy, config: ExportConfig) -> HomPolicy | MlpPo
             f"policy 'hom' on one agent each has no {config.weights} weights; expected "
             "--weights float32, or --agents-on-one-device"
         )
-    if config.target == "onnx" and isinstance(policy, HomPolicy):
-        raise RequestError(
-            "policy 'hom' decides roles and edges, which target onnx lacks; expected policy mlp or "
-            "linear, or --target c99 or wasm"
-        )
+    if config.target == "onnx":
+        require_graph(policy)
     return policy

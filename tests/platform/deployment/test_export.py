@@ -153,12 +153,22 @@ def test_a_missing_compiler_is_one_sentence_with_its_package(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_onnx_is_of_mlp_and_linear(small_run: Path, shared_mlp: Path, tmp_path: Path) -> None:
-    manifest = export_policy(shared_mlp, tmp_path / "model", ExportConfig(target="onnx"))
+@pytest.mark.parametrize("kind", ["team", "shared"])
+def test_an_onnx_model_has_the_bits_of_the_c_beside_it(
+    kind: str, small_run: Path, shared_mlp: Path, tmp_path: Path
+) -> None:
+    folder = small_run if kind == "team" else shared_mlp
+    manifest = export_policy(folder, tmp_path / "model", ExportConfig(target="onnx"))
     assert manifest["files"].keys() >= {"rolecast_policy.onnx", "rolecast_policy.c"}
-    with pytest.raises(RequestError, match="'hom' decides roles and edges, which target onnx"):
-        export_policy(small_run, tmp_path / "two", ExportConfig(target="onnx"))
-    assert not (tmp_path / "two").exists()
+    assert manifest["check"]["onnx"] == {"opset": 13, "vectors_equal_bit_by_bit": 10_000}
+
+
+def test_without_onnx_runtime_a_model_says_that_it_is_not_checked(
+    shared_mlp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rolecast.platform.deployment.onnx.RUNTIME_MODULE", "no_such_runtime")
+    manifest = export_policy(shared_mlp, tmp_path / "model", ExportConfig(target="onnx"))
+    assert manifest["check"]["onnx"] == {"opset": 13, "vectors_equal_bit_by_bit": None}
 
 
 def test_micropython_is_one_file_with_its_test(small_run: Path, tmp_path: Path) -> None:

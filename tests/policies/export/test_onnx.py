@@ -1,22 +1,25 @@
 """ONNX models of policies: the fields of their messages, and what ONNX Runtime computes."""
 
-from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
 
-from rolecast.envs.spec import TaskSpec
-from rolecast.policies.export.onnx import ONNX_OPSET, onnx_model
-from rolecast.policies.mlp import MlpPolicy
-from rolecast.policies.registry import make_policy
+from rolecast.core.errors import RequestError, RunError
+from rolecast.platform.deployment.onnx import build_onnx, require_graph
+from rolecast.policies.export.onnx.graph import ONNX_OPSET
+from rolecast.policies.export.onnx.mlp import mlp_model
+from rolecast.policies.export.reference import reference
+from tests.policies.export.test_c99 import SHAPES, made, vectors
 
-
-def made(hidden: list[int]) -> tuple[MlpPolicy, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    spec = TaskSpec(id="team", agents=1, observation_size=5, action_size=2, horizon=25)
-    policy = make_policy("mlp", spec, hidden=hidden)
-    assert isinstance(policy, MlpPolicy)
-    weights = policy.space.weights(np.random.default_rng(0).random(policy.space.dimension))
-    return policy, weights
+IN_GRAPHS: list[tuple[str, int, dict[str, Any]]] = [
+    *(shape for shape in SHAPES if shape[1] != 12),
+    ("hom", 1, {"role_assignment": False}),
+    ("hom", 2, {"role_assignment": True, "edges": "soft"}),
+    ("hom", 10, {"role_assignment": True, "self_edges": True}),
+    ("hom", 15, {"role_assignment": False, "message_reads": "observation"}),
+]
+"""Shapes that have a graph: all but roles of more than ten agents."""
 
 
 def fields(message: bytes) -> list[tuple[int, int | bytes]]:
@@ -50,27 +53,35 @@ def parts(message: bytes, field: int) -> list[bytes]:
     return [value for key, value in fields(message) if key == field and isinstance(value, bytes)]
 
 
-def test_a_model_has_the_nodes_of_its_layers_and_states_its_opset() -> None:
-    policy, weights = made([4, 3])
-    model = onnx_model(policy, weights)
+def test_a_model_states_its_opset_its_values_and_its_operations() -> None:
+    policy, weights = made("mlp", 1, {"hidden": [4, 3]})
+    model = mlp_model(policy, weights)
     (graph,) = parts(model, 7)
-    operations = [parts(node, 4)[0].decode() for node in parts(graph, 1)]
-    assert operations == ["Clip", "Gemm", "Tanh", "Gemm", "Tanh", "Gemm", "Mul", "Tanh"]
+    operations = {parts(node, 4)[0].decode() for node in parts(graph, 1)}
+    assert operations == {"Clip", "Gather", "Mul", "Add", "Div"}
     assert (2, ONNX_OPSET) in fields(parts(model, 8)[0])
-    numbers = {parts(tensor, 8)[0].decode(): parts(tensor, 9)[0] for tensor in parts(graph, 5)}
-    first = weights[:20].reshape(4, 5).astype(np.float32)
-    np.testing.assert_array_equal(np.frombuffer(numbers["weight0"], "<f4").reshape(5, 4), first.T)
+    assert [parts(value, 1)[0] for value in parts(graph, 11)] == [b"observation"]
+    assert [parts(value, 1)[0] for value in parts(graph, 12)] == [b"action"]
 
 
-@pytest.mark.skipif(find_spec("onnxruntime") is None, reason="needs the Python package onnxruntime")
-@pytest.mark.parametrize("hidden", [[], [16, 16]], ids=str)
-def test_onnx_runtime_gives_the_actions_of_the_policy(hidden: list[int]) -> None:
-    import onnxruntime
+@pytest.mark.parametrize(("name", "agents", "options"), IN_GRAPHS, ids=str)
+def test_onnx_runtime_gives_the_bits_of_the_reference(
+    name: str, agents: int, options: dict[str, Any]
+) -> None:
+    """Observations are drawn, tied between agents, at their bounds and subnormal."""
+    policy, weights = made(name, agents, options)
+    observations = vectors(agents, 1000)
+    expected = reference(policy, weights)(observations)
+    model, equal = build_onnx(policy, weights, observations, expected)
+    assert equal == 1000
+    assert len(model) < 250_000
+    expected[7, 0, 1] = np.nextafter(expected[7, 0, 1], np.float32(0.0))
+    with pytest.raises(RunError, match=f"1 of {expected.size} actions of ONNX Runtime are not eq"):
+        build_onnx(policy, weights, observations, expected)
 
-    policy, weights = made(hidden)
-    session = onnxruntime.InferenceSession(onnx_model(policy, weights))
-    observations = np.random.default_rng(1).normal(size=(500, 5)).astype(np.float32)
-    (found,) = session.run(None, {"observation": observations})
-    rounded = weights.astype(np.float32).astype(np.float64)
-    wanted = policy.act(rounded[None], observations[None, :, None].astype(np.float64))[0, :, 0]
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+def test_the_assignment_of_eleven_agents_is_refused() -> None:
+    policy, _ = made("hom", 11, {"role_assignment": True})
+    with pytest.raises(RequestError, match="assigns roles to 11 agents; expected at most 10 for"):
+        require_graph(policy)
+    require_graph(made("hom", 11, {"role_assignment": False})[0])

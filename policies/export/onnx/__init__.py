@@ -1,0 +1,1 @@
+"""Target `onnx`: policies as ONNX graphs, written without the onnx package."""

@@ -1,0 +1,119 @@
+"""An ONNX graph under construction, and the bytes of its file.
+
+Source: the protobuf messages of onnx.proto, IR version 8; the fields used are named beside numbers.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+ONNX_OPSET: Final = 13
+_IR_VERSION: Final = 8
+FLOAT_ELEMENTS: Final = 1
+_ELEMENT_TYPES: Final[Mapping[str, int]] = {"float32": FLOAT_ELEMENTS, "int64": 7}
+"""TensorProto.DataType."""
+_INTEGER_ATTRIBUTE: Final = 2
+_INTEGERS_ATTRIBUTE: Final = 7
+"""AttributeProto.AttributeType: INT, INTS."""
+
+
+class Graph:
+    """Operations in order; each method returns the name of the value that it adds."""
+
+    def __init__(self) -> None:
+        self._nodes: list[bytes] = []
+        self._tensors: dict[bytes, str] = {}
+
+    def constant(self, array: NDArray[Any] | float) -> str:
+        """Add numbers: float32, or int64 where they are integers."""
+        values = np.asarray(array)
+        kind = np.int64 if values.dtype.kind in "iu" else np.float32
+        tensor = _tensor(values.astype(kind))
+        return self._tensors.setdefault(tensor, f"constant{len(self._tensors)}")
+
+    def add(
+        self, operation: str, *inputs: str, output: str = "", **attributes: int | Sequence[int]
+    ) -> str:
+        """Add an operation of one output.
+
+        Args:
+            operation: name in ONNX.
+            inputs: names of values.
+            output: its name; a new one by default.
+            attributes: integers, or lists of them.
+        """
+        output = output or f"value{len(self._nodes)}"
+        parts = [_text(1, name) for name in inputs]  # NodeProto.input
+        parts += [_text(2, output), _text(4, operation)]  # output, op_type
+        parts += [_message(5, _attribute(*each)) for each in attributes.items()]  # attribute
+        self._nodes.append(b"".join(parts))
+        return output
+
+    def model(
+        self, name: str, given: tuple[str, Sequence[int]], found: tuple[str, Sequence[int]]
+    ) -> bytes:
+        """Return the file of a model from one value to another, both float32.
+
+        Args:
+            name: of the graph.
+            given: name and sizes [...] of the input, of which there are N at a time.
+            found: of the output.
+        """
+        graph = b"".join(
+            [
+                *(_message(1, node) for node in self._nodes),  # GraphProto.node
+                _text(2, name),
+                # initializer, with its name
+                *(_message(5, tensor + _text(8, each)) for tensor, each in self._tensors.items()),
+                _message(11, _value(*given)),  # input
+                _message(12, _value(*found)),  # output
+            ]
+        )
+        opset = _message(8, _text(1, "") + _number(2, ONNX_OPSET))  # opset_import
+        return _number(1, _IR_VERSION) + _text(2, "rolecast") + _message(7, graph) + opset
+
+
+def _attribute(name: str, value: int | Sequence[int]) -> bytes:
+    """Return an AttributeProto: its name, its integer (i) or integers (ints), its type."""
+    if isinstance(value, int):
+        return _text(1, name) + _number(3, value) + _number(20, _INTEGER_ATTRIBUTE)
+    numbers = b"".join(_number(8, each) for each in value)
+    return _text(1, name) + numbers + _number(20, _INTEGERS_ATTRIBUTE)
+
+
+def _tensor(array: NDArray[Any]) -> bytes:
+    """Return a TensorProto without its name: dims, data_type, raw_data."""
+    dims = b"".join(_number(1, size) for size in array.shape)
+    kind = _number(2, _ELEMENT_TYPES[array.dtype.name])
+    data = array.astype(array.dtype.newbyteorder("<")).tobytes()
+    return dims + kind + _message(9, data)
+
+
+def _value(name: str, sizes: Sequence[int]) -> bytes:
+    """Return a ValueInfoProto of float32 [N, sizes]: tensor_type with elem_type and shape."""
+    dims = [_text(2, "N"), *(_number(1, size) for size in sizes)]
+    shape = b"".join(_message(1, each) for each in dims)
+    tensor = _number(1, FLOAT_ELEMENTS) + _message(2, shape)
+    return _text(1, name) + _message(2, _message(1, tensor))
+
+
+def _varint(value: int) -> bytes:
+    parts = []
+    while value > 127:
+        parts.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _message(field: int, content: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(content)) + content
+
+
+def _text(field: int, text: str) -> bytes:
+    return _message(field, text.encode())
