@@ -5,13 +5,14 @@ BIN := .venv/bin
 # Tests and searches start many processes, each of which would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test test-fast lint fix coverage build changelog results clean
+.PHONY: help install demo test test-fast lint docs fix coverage build changelog results clean
 
 help:
 	@echo "make demo       install, search a team of three predators, show the hunt"
-	@echo "make test       install, lint, run all tests"
+	@echo "make test       install, lint, build the site, run all tests"
 	@echo "make test-fast  tests without those on Ray, and files that train or search long"
 	@echo "make lint       ruff, and mypy --strict with a proof of how many files it read"
+	@echo "make docs       the site of docs/ into build/site, with its links checked"
 	@echo "make fix        format, and mend what ruff can mend"
 	@echo "make coverage   the tests of test-fast, with branch coverage and its floor"
 	@echo "make build      sdist and wheel, installed and tried outside the checkout"
@@ -34,7 +35,10 @@ lint: install
 	.ci/lint
 	.ci/types
 
-test: lint
+docs: install
+	.ci/docs
+
+test: lint docs
 	.ci/test
 
 test-fast: install

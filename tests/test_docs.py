@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "howto").glob("*.md")),
     *sorted((ROOT / "docs" / "notebook").glob("*.md")),
     *sorted((ROOT / "docs" / "tasks").glob("*.md")),
 ]
@@ -87,6 +88,15 @@ def test_command_lines_run_in_their_order(
         if not any(word in line for word in ELSEWHERE):
             code = main(small(line))
             assert code == 0, f"{line}\n{capsys.readouterr().err}"
+
+
+@pytest.mark.parametrize(
+    ("pages", "most_words"), [("howto/*.md", 400), ("optimizers.md", 1250), ("tips.md", 700)]
+)
+def test_guides_are_short(pages: str, most_words: int) -> None:
+    found = {page.name: len(page.read_text().split()) for page in (ROOT / "docs").glob(pages)}
+    assert found
+    assert {name: words for name, words in found.items() if words > most_words} == {}
 
 
 def test_the_readme_example_is_short() -> None:

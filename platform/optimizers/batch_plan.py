@@ -9,7 +9,7 @@ def default_batch_plan(
     """Propose many candidates of few episodes, in some 25 batches or more for any budget.
 
     Four times the candidates at a quarter of the episodes pay where returns are mostly noise. A
-    given return then needs about half the environment steps (docs/optimizers.md).
+    given return then needs about half the environment steps (docs/notebook).
 
     Args:
         budget_episodes: budget in episodes.

@@ -47,7 +47,7 @@ POLICY_DEFAULTS: Final = SearchDefaults(
     restart_at_centre=True,
     mirrored_pairs=True,
 )
-"""Defaults for the weights of a policy (alternatives measured: docs/optimizers.md)."""
+"""Defaults for the weights of a policy (alternatives measured: docs/notebook)."""
 
 FINAL_RADIUS_RATIOS: Final = {"schedule": 1e-2, "progress": 1e-3}
 """Final over initial radius for a black box: at the end of the budget, or the minimum."""
