@@ -1,0 +1,86 @@
+"""The files of deploy/ agree with schemas, with each other, and with the pinned versions."""
+
+import importlib.util
+import json
+import re
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+DEPLOY = ROOT / "deploy"
+RAY_VERSION = re.findall(r"^ray==(\S+)", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
+
+
+@pytest.fixture
+def script() -> ModuleType:
+    """Return deploy/search.py as a module."""
+    spec = importlib.util.spec_from_file_location("deploy_search", DEPLOY / "search.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_cluster_is_what_ray_up_takes() -> None:
+    autoscaler = importlib.util.find_spec("ray.autoscaler")
+    assert autoscaler is not None
+    assert autoscaler.origin is not None
+    schema = json.loads(Path(autoscaler.origin).with_name("ray-schema.json").read_text())
+    cluster = yaml.safe_load((DEPLOY / "cluster.yaml").read_text())
+    jsonschema.validate(cluster, schema)
+    assert cluster["head_node_type"] in cluster["available_node_types"]
+    assert f":{RAY_VERSION}-py311" in cluster["docker"]["image"]
+
+
+def test_the_job_has_its_volume_where_it_writes() -> None:
+    claim, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    cluster = job["spec"]["rayClusterSpec"]
+    assert cluster["rayVersion"] == RAY_VERSION
+    head = cluster["headGroupSpec"]["template"]["spec"]
+    (volume,) = head["volumes"]
+    assert volume["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    (mount,) = head["containers"][0]["volumeMounts"]
+    assert f"--out {mount['mountPath']}/" in job["spec"]["entrypoint"]
+    assert mount["name"] == volume["name"]
+
+
+def test_every_container_says_what_it_needs_and_is_not_root() -> None:
+    _, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    cluster = job["spec"]["rayClusterSpec"]
+    groups: list[dict[str, Any]] = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    for group in groups:
+        pod = group["template"]["spec"]
+        assert pod["securityContext"]["runAsNonRoot"]
+        for container in pod["containers"]:
+            needs = container["resources"]
+            assert needs["requests"] == needs["limits"]
+
+
+def test_the_runtime_environment_is_one_of_ray() -> None:
+    from ray.runtime_env import RuntimeEnv
+
+    told = yaml.safe_load((DEPLOY / "runtime_env.yaml").read_text())
+    assert RuntimeEnv(**told)["pip"]["packages"] == told["pip"]["packages"]
+
+
+def test_the_batch_script_is_shell() -> None:
+    subprocess.run(["bash", "-n", str(DEPLOY / "slurm.sbatch")], check=True)
+
+
+def test_the_script_searches_first_and_resumes_then(script: ModuleType, tmp_path: Path) -> None:
+    words = ["pred_prey_3", "--out", str(tmp_path)]
+    assert script.command(words) == ["search", *words, "--address", "auto"]
+    (tmp_path / "checkpoint").mkdir()
+    assert script.command(words) == ["resume", str(tmp_path), "--address", "auto"]
+
+
+def test_the_script_needs_a_folder(script: ModuleType) -> None:
+    with pytest.raises(SystemExit, match="--out"):
+        script.command(["pred_prey_3"])
