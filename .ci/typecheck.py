@@ -26,6 +26,9 @@ LOOSE = (
 )
 """Scripts outside any package."""
 
+PROCESSES = "2"
+"""Processes that check, as many as .ci/test has."""
+
 FOUND = re.compile(r"BuildSource\(path='([^']+\.py)'")
 
 
@@ -61,7 +64,7 @@ def link_packages(scratch: Path) -> None:
 def mypy(folder: Path, targets: list[str]) -> subprocess.CompletedProcess[str]:
     """Run mypy in a folder; its log, on stderr, names the files that it found."""
     command = [sys.executable, "-m", "mypy", "--verbose", "--cache-dir", str(ROOT / ".mypy_cache")]
-    command += ["--config-file", str(ROOT / "pyproject.toml"), *targets]
+    command += ["--config-file", str(ROOT / "pyproject.toml"), "--num-workers", PROCESSES, *targets]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
