@@ -8,7 +8,6 @@ the searches took. Unequal: asynchronous searches beside synchronous ones, where
 
 import json
 import os
-import pickle
 import sys
 import tempfile
 import time
@@ -17,32 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from rolecast.benchmarks.speed import asynchronous
+from rolecast.benchmarks.speed import asynchronous, driver
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import unknown_name
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.platform.deployment.compiler import run_program
-from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 
 SCALING_PARTS: Final = ("searches", "driver", "forecast", "unequal")
 """Parts of the result."""
 
 SEARCH_SEED: Final = 9
 """Root of all randomness of the searches."""
-
-DRIVER_WORKERS: Final = (1, 10, 100, 1000)
-"""Stand-ins of the driver's part."""
-
-DRIVER_CHUNKS: Final = 10_000
-"""Chunks of a batch there."""
-
-CANDIDATE_SIZE: Final = 353
-"""Parameters of a candidate in a chunk there."""
-
-STAND_IN_PROCESSES: Final = 2
-"""Processes that hold the stand-ins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,24 +85,28 @@ def measure_all(
     for name in parts:
         if name not in SCALING_PARTS:
             raise unknown_name("--part", name, SCALING_PARTS)
-    found: dict[str, Any] = {
-        "machine": machine({"ray": "ray", "numpy": "numpy", "numba": "numba", "mujoco": "mujoco"})
-    }
-    if "searches" in parts:
-        found["searches"] = [
+    measured: Mapping[str, Callable[[], Any]] = {
+        "searches": lambda: [
             timed
             for row in SEARCH_ROWS
             for timed in _ways(row, row.quick if quick else row.options, note)
-        ]
-    if "driver" in parts:
-        counts = DRIVER_WORKERS[:2] if quick else DRIVER_WORKERS
-        found["driver"] = measure_driver(counts, 200 if quick else DRIVER_CHUNKS, note)
-    if "forecast" in parts:
-        found["forecast"] = [
+        ],
+        "driver": lambda: driver.measure_driver(
+            driver.DRIVER_WORKERS[:2] if quick else driver.DRIVER_WORKERS,
+            200 if quick else driver.DRIVER_CHUNKS,
+            note,
+        ),
+        "forecast": lambda: [
             _forecast(row, row.quick if quick else row.options, note) for row in SEARCH_ROWS
-        ]
-    if "unequal" in parts:
-        found["unequal"] = asynchronous.compare_modes(quick=quick, note=note)
+        ],
+        "unequal": lambda: asynchronous.compare_modes(quick=quick, note=note),
+    }
+    here = machine({"ray": "ray", "numpy": "numpy", "numba": "numba", "mujoco": "mujoco"})
+    found: dict[str, Any] = {}
+    for name in parts:
+        load = digits(os.getloadavg()[0])
+        found[name] = measured[name]()
+        found[f"{name}_on"] = {**here, "load": load}
     return found
 
 
@@ -193,93 +181,22 @@ def _forecast(
     }
 
 
-class StandIn:
-    """Answers as a rollout actor does, and computes nothing."""
-
-    def place(self) -> tuple[str, int]:
-        """Return a name and the process id."""
-        return "stand-in", os.getpid()
-
-    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
-        """Return results of the right shapes."""
-        results = []
-        for chunk in chunks:
-            zeros = np.zeros(chunk.seeds.shape)
-            lengths = np.ones(chunk.seeds.shape, dtype=np.int64)
-            results.append(ChunkResult(returns=zeros, observed_returns=zeros, lengths=lengths))
-        return results
-
-
-def measure_driver(
-    counts: Sequence[int], chunks: int, note: Callable[[str], None]
-) -> list[dict[str, Any]]:
-    """Return what the driver spends on a batch of chunks, by the number of workers.
-
-    Args:
-        counts: numbers of workers.
-        chunks: of a batch, each of one candidate and 16 episodes.
-        note: told of each measurement.
-    """
-    import ray
-
-    from rolecast.platform.actors.cluster import Cluster
-    from rolecast.platform.actors.ray_evaluator import RayEvaluator
-
-    cluster = Cluster(None, available_cores())
-    batch = [_chunk(row) for row in range(chunks)]
-    size = len(pickle.dumps([batch[0]]))
-    found = []
-    for count in counts:
-        # Processes that answer on threads: the driver sees W handles with calls of their own.
-        held: Any = ray.remote(StandIn)
-        per_process = -(-count // STAND_IN_PROCESSES)
-        hosts = [
-            held.options(num_cpus=0, max_concurrency=min(per_process, 100)).remote()
-            for _ in range(min(count, STAND_IN_PROCESSES))
-        ]
-        evaluator = RayEvaluator([hosts[index % len(hosts)] for index in range(count)])
-        evaluator.pids()  # all of them have started
-        evaluator.evaluate(batch[: 2 * count])
-        cpu, wall = time.process_time(), time.perf_counter()
-        evaluator.evaluate(batch)
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-        found.append(
-            {
-                "workers": count,
-                "chunks": chunks,
-                "driver_cpu_ms_a_chunk": digits(cpu / chunks * 1e3),
-                "wall_ms_a_chunk": digits(wall / chunks * 1e3),
-                "bytes_a_chunk": size,
-                "driver_cpu_s_a_batch_of_two_chunks_a_worker": digits(2 * count * cpu / chunks),
-            }
-        )
-        note(f"{count} workers: {cpu / chunks * 1e3:.2f} ms of the driver's processor a chunk")
-        for host in hosts:
-            ray.kill(host)
-    cluster.close()
-    return found
-
-
-def _chunk(row: int) -> Chunk:
-    rng = np.random.default_rng(row)
-    return Chunk(
-        first=row,
-        episode=0,
-        labels=(f"evaluation {row}",),
-        candidates=rng.random((1, CANDIDATE_SIZE)),
-        seeds=rng.integers(0, 2**63, (1, 16)).astype(np.uint64),
-        compiled=True,
-    )
-
-
 def markdown(found: Mapping[str, Any]) -> str:
     """Return the page."""
     lines = [
         "# Searches by workers",
         "",
-        "`rolecast bench scaling`, on "
-        f"{found['machine']['processor']}, {found['machine']['cores']} cores. Seed {SEARCH_SEED}; "
-        "one run of each, so differences of less than a fifth say nothing.",
+        f"`rolecast bench scaling`. Seed {SEARCH_SEED}; one run of each, so differences of less",
+        "than a fifth say nothing. Load is the mean number of processes that wanted a core in the",
+        "minute before: well under 1 on a machine that does nothing else.",
+        "",
+        "| part | measured on | cores | load before |",
+        "|---|---|---|---|",
+        *(
+            f"| {name} | {on['processor']} | {on['cores']} | {on.get('load', 'not noted')} |"
+            for name in SCALING_PARTS
+            if (on := found.get(f"{name}_on"))
+        ),
         "",
     ]
     if "searches" in found:
@@ -298,19 +215,7 @@ def markdown(found: Mapping[str, Any]) -> str:
         ]
         lines.append("")
     if "driver" in found:
-        lines += [
-            "Driver: the evaluator deals chunks to stand-ins that do no work. They answer on",
-            f"threads of {STAND_IN_PROCESSES} processes: connections to 1,000 nodes are not in it.",
-            "",
-            "| workers | chunks | driver, processor ms a chunk | wall ms | bytes a chunk |",
-            "|---|---|---|---|---|",
-        ]
-        lines += [
-            f"| {row['workers']} | {row['chunks']} | {row['driver_cpu_ms_a_chunk']} | "
-            f"{row['wall_ms_a_chunk']} | {row['bytes_a_chunk']} |"
-            for row in found["driver"]
-        ]
-        lines.append("")
+        lines += driver.markdown(found["driver"])
     if "forecast" in found:
         lines += [
             "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of",

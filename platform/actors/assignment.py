@@ -1,8 +1,9 @@
 """Who computes which chunk: workers, the calls that they owe, and the chunks of a batch."""
 
+import pickle
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,30 +12,62 @@ from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 
 @dataclass(eq=False)
 class Worker:
-    """A rollout actor and what it is computing."""
+    """A rollout actor, or a dispatcher of several, and what it is computing."""
 
     handle: Any
-    node: str = ""
-    """Machine on which it started, or started again."""
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    """Machine to the rollout actors that started there, or started again."""
 
     pid: int = 0
-    """Process id there."""
+    """Process id of the first process that answered; 0: none has."""
 
     calls: int = 0
     """Calls that it has not answered."""
 
     busy_s: float = 0.0
-    """Seconds that it computed in this batch."""
+    """Seconds that each of its rollout actors computed in this batch."""
+
+    @property
+    def size(self) -> int:
+        """Rollout actors."""
+        return sum(self.nodes.values())
 
 
 @dataclass(eq=False)
 class Call:
-    """One chunk that a worker has been given."""
+    """Chunks that a worker has been given."""
 
     worker: Worker
     batch: int
-    chunk: int
+    chunks: tuple[int, ...]
     since: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reply:
+    """What a worker answers."""
+
+    results: Sequence[ChunkResult]
+    """Of the chunks of the call."""
+
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    """As of `Worker`, where they may have changed."""
+
+    notes: Sequence[str] = ()
+    """What a dispatcher has for the user."""
+
+    repeated: int = 0
+    """Chunks that a second actor was given."""
+
+
+def packed(values: Any) -> bytes:
+    """Return chunks or a reply as bytes: Ray's own serializer takes ten times as long for them."""
+    return pickle.dumps(values, protocol=5)
+
+
+def unpacked(values: bytes) -> Any:
+    """Return what was packed, by an actor of the same search."""
+    return pickle.loads(values)
 
 
 @dataclass(eq=False)
@@ -71,21 +104,23 @@ class OpenBatch:
         self.since = time.monotonic()
         return True
 
-    def copies(self, calls: Iterable[Call], number: int) -> int:
-        """Return how many of these calls compute a chunk."""
-        return sum(call.batch == self.number and call.chunk == number for call in calls)
+    def missing(self, lost: Call, calls: Iterable[Call]) -> list[int]:
+        """Return the chunks of a lost call that are owed and that no other call computes."""
+        if lost.batch != self.number:
+            return []
+        others = {chunk for call in calls if call.batch == self.number for chunk in call.chunks}
+        return [chunk for chunk in lost.chunks if chunk in self.owed and chunk not in others]
 
-    def late(self, calls: Iterable[Call], before: float) -> list[Call]:
-        """Return one call each of the chunks that are owed and were given out before a time only.
+    def late(self, calls: Iterable[Call], before: float) -> deque[int]:
+        """Return the chunks that are owed and were given out before a time only.
 
         Args:
             calls: all that have no answer.
             before: monotonic seconds; a later call may still answer in time.
         """
-        latest: dict[int, Call] = {}
+        latest: dict[int, float] = {}
         for call in calls:
-            if call.batch == self.number and call.chunk in self.owed:
-                known = latest.get(call.chunk)
-                if known is None or known.since < call.since:
-                    latest[call.chunk] = call
-        return [call for call in latest.values() if call.since < before]
+            for chunk in call.chunks if call.batch == self.number else ():
+                if chunk in self.owed:
+                    latest[chunk] = max(call.since, latest.get(chunk, call.since))
+        return deque(chunk for chunk, since in latest.items() if since < before)

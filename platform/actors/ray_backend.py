@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, cast
+from uuid import uuid4
 
 import ray
 
 from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster
+from rolecast.platform.actors.dispatcher import MOST_WITHOUT, dispatchers
 from rolecast.platform.actors.exporter import SearchMetrics
 from rolecast.platform.actors.optimizer_actor import RemoteSession
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
@@ -32,6 +34,7 @@ class RayBackend:
         address: str | None,
         optimizer: OptimizerConfig | None = None,
         here: LocalEvaluator | None = None,
+        alike: bool = False,
         note: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Start the actors, without waiting for them.
@@ -44,15 +47,19 @@ class RayBackend:
             address: of the cluster, as in `Cluster`.
             optimizer: settings by which the optimiser's process loads what it needs; None: later.
             here: as in `RayEvaluator`.
+            alike: whether episodes last equally long, so that dispatchers can share them.
             note: tells the user of workers that are absent or late.
         Raises:
             RequestError: the cluster cannot be reached.
         """
         self._cluster = Cluster(address, workers or available_cores())
         self.workers = workers or max(1, int(_resources().get("CPU", 1)))
-        start = cast("Any", RolloutActor).remote
-        actors = [start(source, options, policy) for _ in range(self.workers)]
-        self.evaluator = RayEvaluator(actors, here=here, note=note)
+        dispatched, search = alike and self.workers > MOST_WITHOUT, uuid4().hex
+        names = [f"{search}-{index}" if dispatched else None for index in range(self.workers)]
+        start = cast("Any", RolloutActor).options
+        self._actors = [start(name=name).remote(source, options, policy) for name in names]
+        dealt = dispatchers(list(filter(None, names))) if dispatched else self._actors
+        self.evaluator = RayEvaluator(dealt, here=here, note=note)
         self._metrics: SearchMetrics | None = None
         self._prepared = None if optimizer is None else RemoteSession(optimizer)
 
@@ -73,6 +80,8 @@ class RayBackend:
         """End the actors, and the cluster if it was started here."""
         if not self._cluster.own:  # a cluster that ends takes its actors along, without a word
             self.evaluator.close()
+            for actor in self._actors:
+                ray.kill(actor)
             if self._prepared is not None:
                 self._prepared.close()
         self._cluster.close()

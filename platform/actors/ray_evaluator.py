@@ -5,6 +5,7 @@ actor owes is given to an idle one, and the first result wins. Actors that have 
 silent for long, get nothing; they join when they answer.
 """
 
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any, Final
 import ray
 
 from rolecast.core.errors import RunError
-from rolecast.platform.actors.assignment import Call, OpenBatch, Worker
+from rolecast.platform.actors.assignment import Call, OpenBatch, Reply, Worker, packed, unpacked
 from rolecast.platform.actors.optimizer_actor import answer
 from rolecast.platform.actors.rollout_actor import CALL_RETRIES
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
@@ -51,7 +52,7 @@ ABSENT_NOTE_S: Final = 10.0
 
 
 class RayEvaluator:
-    """Rollout actors; each has at most `CALLS_AHEAD` calls."""
+    """Rollout actors, each with at most `CALLS_AHEAD` calls, or dispatchers, with one a batch."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class RayEvaluator:
         """Take up actors, without waiting for them.
 
         Args:
-            actors: handles of `RolloutActor`s, which may be starting.
+            actors: handles of `RolloutActor`s or `Dispatcher`s, which may be starting.
             here: computes in this process what is too light for actors, and while none has
                 started; None: nothing is computed here, as a user's environment may end a process.
             note: tells the user of actors that are absent or late.
@@ -83,15 +84,19 @@ class RayEvaluator:
 
     @property
     def workers(self) -> int:
-        """Number of actors that are there, or threads of this process while none is."""
+        """Number of rollout actors that are there, or threads of this process while none is."""
         self._welcome()
-        return len(self._workers) or (self._here.workers if self._here else 1)
+        there = sum(worker.size for worker in self._workers)
+        return there or (self._here.workers if self._here else 1)
 
     @property
     def nodes(self) -> Mapping[str, int]:
-        """Machine to the actors that are there."""
+        """Machine to the rollout actors that are there."""
         self._welcome()
-        return dict(Counter(worker.node for worker in self._workers))
+        found: Counter[str] = Counter()
+        for worker in self._workers:
+            found.update(worker.nodes)
+        return dict(found)
 
     @property
     def busy_s(self) -> float:
@@ -117,6 +122,11 @@ class RayEvaluator:
     def stream(self) -> "_RayStream":
         """Return a stream of chunks; whatever they take, actors compute them."""
         return _RayStream(self)
+
+    def await_first(self) -> None:
+        """Wait until an actor is there."""
+        while not self._workers:
+            self._welcome(wait=True)
 
     def pids(self) -> list[int]:
         """Return the process ids of the actors, once everything in all of them is built."""
@@ -182,7 +192,7 @@ class RayEvaluator:
             worker = self._awaited.pop(reference)
             if worker.pid:
                 self._say("a worker that was slow or lost is back")
-            worker.node, worker.pid = answer(reference)
+            worker.nodes, worker.pid = answer(reference)
             self._workers.append(worker)
 
     def _deal(self, batch: OpenBatch) -> None:
@@ -191,15 +201,28 @@ class RayEvaluator:
             return
         ahead = CALLS_AHEAD if batch.owed[batch.waiting[0]].compiled else 1
         for most in range(1, 1 + ahead):
-            for worker in self._workers:
-                if not batch.waiting:
-                    return
-                if worker.calls < most:
-                    self._call(worker, batch, batch.waiting.popleft())
+            free = [worker for worker in self._workers if worker.calls < most]
+            self._give(free, batch.waiting, batch)
 
-    def _call(self, worker: Worker, batch: OpenBatch, index: int) -> None:
-        reference = worker.handle.evaluate.remote([batch.owed[index]])
-        self._calls[reference] = Call(worker, batch.number, index, time.monotonic())
+    def _give(self, workers: Sequence[Worker], numbers: deque[int], batch: OpenBatch) -> int:
+        """Give chunks to workers: one to each rollout actor, its share to each dispatcher.
+
+        Returns:
+            How many were given; they are taken from `numbers`.
+        """
+        before = len(numbers)
+        each = before / max(1, sum(worker.size for worker in workers))
+        for worker in workers:
+            if not numbers:
+                break
+            count = 1 if worker.size == 1 else min(math.ceil(each * worker.size), len(numbers))
+            self._call(worker, batch, tuple(numbers.popleft() for _ in range(count)))
+        return before - len(numbers)
+
+    def _call(self, worker: Worker, batch: OpenBatch, numbers: tuple[int, ...]) -> None:
+        chunks = packed([batch.owed[number] for number in numbers])
+        reference = worker.handle.evaluate.remote(chunks)
+        self._calls[reference] = Call(worker, batch.number, numbers, time.monotonic())
         worker.calls += 1
 
     def took(self, seconds: float) -> None:
@@ -210,23 +233,33 @@ class RayEvaluator:
         """Take an answer; one of an earlier batch, or one that came twice, is dropped."""
         call = self._calls.pop(reference)
         call.worker.calls -= 1
-        owed = call.batch == batch.number and call.chunk in batch.owed
         try:
-            (result,) = answer(reference)
+            reply: Reply = unpacked(answer(reference))
         except ray.exceptions.RayActorError as error:
-            if owed and not batch.copies(self._calls.values(), call.chunk):
+            missing = batch.missing(call, self._calls.values())
+            if missing and call.worker.size == 1:
                 raise RunError(
-                    f"{batch.owed[call.chunk].labels[0]}: the process that runs the task died "
+                    f"{batch.owed[missing[0]].labels[0]}: the process that runs the task died "
                     f"{CALL_RETRIES + 1} times; expected a task that does not end its process"
                 ) from error
+            batch.waiting.extend(missing)
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
-            if owed and not batch.copies(self._calls.values(), call.chunk):
-                batch.waiting.append(call.chunk)
+            batch.waiting.extend(batch.missing(call, self._calls.values()))
         else:
             self._durations.append(time.monotonic() - call.since)
-            if owed:
-                batch.take(call.chunk, result)
-                call.worker.busy_s += result.seconds
+            self._keep(reply, call, batch)
+
+    def _keep(self, reply: Reply, call: Call, batch: OpenBatch) -> None:
+        """Keep the results of a call that are owed, and what else a dispatcher says."""
+        worker = call.worker
+        worker.nodes = reply.nodes or worker.nodes
+        self.repeated += reply.repeated
+        for text in reply.notes:
+            self._say(text)
+        if call.batch == batch.number:
+            for number, result in zip(call.chunks, reply.results, strict=True):
+                if batch.take(number, result):
+                    worker.busy_s += result.seconds / worker.size
 
     def _look_for_late(self, batch: OpenBatch) -> None:
         """Give what is late to idle actors too, and nothing more to those who owe it."""
@@ -244,9 +277,8 @@ class RayEvaluator:
         if batch.waiting or not idle:
             return
         late = batch.late(self._calls.values(), now - allowed)
-        for worker, call in zip(idle, late, strict=False):
-            self._call(worker, batch, call.chunk)
-            self.repeated += 1
+        if given := self._give(idle, late, batch):
+            self.repeated += given
             self._say("a worker is slow or lost; others do what it owes")
 
     def _do_without(self, batch: OpenBatch) -> None:

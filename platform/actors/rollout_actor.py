@@ -6,13 +6,14 @@ and repeats its call, and nobody can tell from the returns.
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import ray
 
 from rolecast.envs.registry import make_task
-from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk
+from rolecast.platform.actors.assignment import Reply, packed, unpacked
+from rolecast.platform.rollout.chunks import evaluate_chunk
 from rolecast.policies.protocol import Policy
 
 CALL_RETRIES: Final = 5
@@ -28,10 +29,11 @@ class RolloutActor:
         self._task = make_task(source, **options)
         self._policy = policy
 
-    def place(self) -> tuple[str, int]:
-        """Return the machine's name and the process id, once everything is built."""
-        return socket.gethostname(), os.getpid()
+    def place(self) -> tuple[Mapping[str, int], int]:
+        """Return machine to rollout actors, one, and the process id, once everything is built."""
+        return {socket.gethostname(): 1}, os.getpid()
 
-    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
-        """Compute chunks, one after the other."""
-        return [evaluate_chunk(self._task, self._policy, chunk) for chunk in chunks]
+    def evaluate(self, chunks: bytes) -> bytes:
+        """Compute packed chunks, one after the other; return the packed reply."""
+        results = [evaluate_chunk(self._task, self._policy, each) for each in unpacked(chunks)]
+        return packed(Reply(results=results))

@@ -96,7 +96,10 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     if alone and (plan.compiled or not config.asynchronous):
         return AutomaticBackend(plan, threads, note)
     here = LocalEvaluator(plan.task, plan.policy, threads) if plan.compiled else None
-    return _ray_backend(plan, config.workers, here=here, note=note, optimizer=plan.optimizer)
+    alike = plan.compiled and not config.asynchronous
+    return _ray_backend(
+        plan, config.workers, here=here, alike=alike, note=note, optimizer=plan.optimizer
+    )
 
 
 class AutomaticBackend(LocalBackend):

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecast.benchmarks.speed.scaling import markdown, measure_driver
+from rolecast.benchmarks.speed.driver import measure_driver
+from rolecast.benchmarks.speed.scaling import markdown
 from rolecast.platform.cli.app import main
 
 
@@ -14,8 +15,10 @@ def test_the_driver_deals_chunks_to_more_stand_ins_than_there_are_cores() -> Non
     assert (one["workers"], many["workers"], many["chunks"]) == (1, 50, 200)
     assert 0.0 < many["driver_cpu_ms_a_chunk"] < 50.0
     assert len(notes) == 2
-    page = markdown({"machine": {"processor": "any", "cores": 2}, "driver": [one, many]})
-    assert "| 50 | 200 |" in page
+    assert one["dispatchers"] == many["dispatchers"] == 0
+    page = markdown({"driver_on": {"processor": "any", "cores": 2}, "driver": [one, many]})
+    assert "| driver | any | 2 | not noted |" in page
+    assert "| 50 | 0 | 200 |" in page
 
 
 def test_an_unknown_part_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

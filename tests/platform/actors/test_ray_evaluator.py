@@ -1,8 +1,9 @@
 """Actors that are late, lost or absent, and what a batch gets from the others."""
 
 import os
+import signal
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import numpy as np
 import pytest
 import ray
 
+from rolecast.core.errors import RunError
 from rolecast.envs.registry import make_task
-from rolecast.platform.actors import ray_evaluator
-from rolecast.platform.actors.assignment import OpenBatch
+from rolecast.platform.actors import dispatcher, ray_evaluator
+from rolecast.platform.actors.assignment import OpenBatch, Reply, packed, unpacked
+from rolecast.platform.actors.dispatcher import Dispatcher, dispatchers
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.actors.rollout_actor import RolloutActor
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, cut, join
@@ -46,24 +49,25 @@ class Sleepy:
         self._gate, self._task, self._policy = gate, make_task("pred_prey_3"), POLICY
         self._calls = 0
 
-    def place(self) -> tuple[str, int]:
-        return "far away", os.getpid()
+    def place(self) -> tuple[dict[str, int], int]:
+        return {"far away": 1}, os.getpid()
 
-    def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+    def evaluate(self, chunks: bytes) -> bytes:
         self._calls += 1
         while self._calls == 1 and not self._gate.exists():
             time.sleep(0.05)
-        return LocalEvaluator(self._task, self._policy).evaluate(chunks)
+        results = LocalEvaluator(self._task, self._policy).evaluate(unpacked(chunks))
+        return packed(Reply(results=results))
 
 
-def real_actor() -> Any:
+def real_actor(name: str | None = None) -> Any:
     start: Any = RolloutActor
-    return start.options(num_cpus=0).remote("pred_prey_3", {}, POLICY)
+    return start.options(num_cpus=0, name=name).remote("pred_prey_3", {}, POLICY)
 
 
-def sleepy_actor(gate: Path) -> Any:
+def sleepy_actor(gate: Path, name: str | None = None) -> Any:
     remote: Any = ray.remote(Sleepy)
-    return remote.options(num_cpus=0).remote(gate)
+    return remote.options(num_cpus=0, name=name).remote(gate)
 
 
 def returns_of(evaluator: RayEvaluator) -> np.ndarray[Any, Any]:
@@ -106,7 +110,7 @@ def test_a_chunk_whose_copy_is_late_too_is_given_to_a_third_actor(
     one.add(chunks)
     first = one.waiting.popleft()
     for worker in evaluator._workers[:2]:
-        evaluator._call(worker, one, first)
+        evaluator._call(worker, one, (first,))
     evaluator._batch = 1
     while one.owed:
         evaluator.advance(one)
@@ -226,3 +230,66 @@ def test_a_stream_takes_chunks_while_others_are_computed(tmp_path: Path) -> None
     assert evaluator.busy_s > 0.0
     np.testing.assert_array_equal(returns_of(evaluator), expected())  # a batch after a stream
     evaluator.close()
+
+
+def test_dispatchers_give_the_same_and_are_done_without() -> None:
+    """One of two is killed with its process: Ray starts it again, with the same rollout actors."""
+    actors = [real_actor(name) for name in "abcd"]
+    start: Any = Dispatcher
+    evaluator = RayEvaluator([start.remote("abc"), start.remote("d")])
+    places = ray.get([actor.place.remote() for actor in actors])
+    pids = evaluator.pids()
+    while evaluator.workers < 4:  # a dispatcher says with each reply who has joined it
+        np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert sum(evaluator.nodes.values()) == 4
+    os.kill(pids[0], signal.SIGKILL)
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert ray.get([actor.place.remote() for actor in actors]) == places
+    evaluator.close()
+    for actor in actors:
+        ray.kill(actor)
+
+
+def test_a_late_actor_of_a_dispatcher_is_told_of_and_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its dispatcher has the work repeated; nothing of that is seen from outside but the note."""
+    notes: list[str] = []
+    actors = [real_actor("e"), sleepy_actor(tmp_path / "gate", "f")]
+    ray.get([actor.place.remote() for actor in actors])
+    evaluator = RayEvaluator(dispatchers("ef"), note=notes.append)
+    evaluator.pids()
+    np.testing.assert_array_equal(returns_of(evaluator), expected())
+    assert notes == [SAID_LATE]
+    assert evaluator.repeated >= 1
+    evaluator.close()
+    for actor in actors:
+        ray.kill(actor)
+
+
+def test_an_error_of_a_task_comes_through_a_dispatcher() -> None:
+    broken = [replace(chunk, candidates=chunk.candidates * np.nan) for chunk in batch()]
+    actor = real_actor("g")
+    evaluator = RayEvaluator(dispatchers("g"))
+    with pytest.raises(RunError, match="x, episode of seed"):
+        evaluator.evaluate(broken)
+    evaluator.close()
+    ray.kill(actor)
+
+
+def test_many_actors_are_shared_evenly_among_dispatchers(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(dispatcher, "Dispatcher", Recorded(given))
+    assert len(dispatchers(list(map(str, range(1000))))) == 32
+    assert sum(given) == 1000
+    assert set(given) == {31, 32}
+
+
+class Recorded:
+    """Stands in for the class of dispatchers; keeps how many actors each would have."""
+
+    def __init__(self, given: list[int]) -> None:
+        self._given = given
+
+    def remote(self, names: list[str]) -> None:
+        self._given.append(len(names))

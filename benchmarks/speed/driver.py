@@ -1,0 +1,157 @@
+"""What the driver of a search spends on its workers, by their number.
+
+The real evaluator, and real dispatchers where there are many, deal chunks to stand-ins that do no
+work. A few processes hold these, as this machine has no memory for 1,000.
+"""
+
+import os
+import pickle
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.benchmarks.timing import digits
+from rolecast.core.threads import available_cores
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+
+DRIVER_WORKERS: Final = (1, 10, 100, 1000)
+"""Stand-ins."""
+
+DRIVER_CHUNKS: Final = 10_000
+"""Chunks of a large batch."""
+
+SMALL_BATCHES: Final = 20
+"""Batches of a chunk a worker each."""
+
+CANDIDATE_SIZE: Final = 353
+"""Parameters of a candidate in a chunk."""
+
+STAND_IN_PROCESSES: Final = 2
+"""Processes that hold the stand-ins."""
+
+
+class StandIn:
+    """Answers as a rollout actor does, and computes nothing."""
+
+    def place(self) -> tuple[Mapping[str, int], int]:
+        """Return a machine and the process id."""
+        return {"stand-in": 1}, os.getpid()
+
+    def evaluate(self, chunks: bytes) -> bytes:
+        """Return results of the right shapes."""
+        from rolecast.platform.actors.assignment import Reply, packed, unpacked
+
+        results = []
+        for chunk in unpacked(chunks):
+            zeros = np.zeros(chunk.seeds.shape)
+            lengths = np.ones(chunk.seeds.shape, dtype=np.int64)
+            results.append(ChunkResult(returns=zeros, observed_returns=zeros, lengths=lengths))
+        return packed(Reply(results=results))
+
+
+def measure_driver(
+    counts: Sequence[int], chunks: int, note: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Return what the driver spends on a batch of chunks, by the number of workers.
+
+    Args:
+        counts: numbers of workers.
+        chunks: of a batch, each of one candidate and 16 episodes.
+        note: told of each measurement.
+    """
+    import ray
+
+    from rolecast.platform.actors.cluster import Cluster
+    from rolecast.platform.actors.dispatcher import MOST_WITHOUT, dispatchers
+    from rolecast.platform.actors.ray_evaluator import RayEvaluator
+
+    cluster = Cluster(None, available_cores())
+    batch = [_chunk(row) for row in range(chunks)]
+    size = len(pickle.dumps([batch[0]]))
+    found = []
+    for count in counts:
+        # Processes that answer on threads: the driver sees W handles with calls of their own.
+        held: Any = ray.remote(StandIn)
+        per_process = -(-count // STAND_IN_PROCESSES)
+        names = [f"{count}-{index}" for index in range(min(count, STAND_IN_PROCESSES))]
+        hosts = [
+            held.options(num_cpus=0, max_concurrency=min(per_process, 100), name=name).remote()
+            for name in names
+        ]
+        actors = [hosts[index % len(hosts)] for index in range(count)]
+        dispatched = [names[index % len(names)] for index in range(count)]
+        between = dispatchers(dispatched) if count > MOST_WITHOUT else []
+        evaluator = RayEvaluator(between or actors)
+        evaluator.pids()  # all of them have started
+        while evaluator.workers < count:
+            evaluator.evaluate(batch[:count])
+        evaluator.evaluate(batch[: 2 * count])
+        large = _timed(evaluator.evaluate, [batch])
+        small = _timed(evaluator.evaluate, [batch[:count]] * SMALL_BATCHES)
+        found.append(
+            {
+                "workers": count,
+                "dispatchers": len(between),
+                "chunks": chunks,
+                "driver_cpu_ms_a_chunk": digits(large[0] / chunks * 1e3),
+                "wall_ms_a_chunk": digits(large[1] / chunks * 1e3),
+                "bytes_a_chunk": size,
+                "driver_cpu_ms_a_small_batch": digits(small[0] / SMALL_BATCHES * 1e3),
+                "wall_ms_a_small_batch": digits(small[1] / SMALL_BATCHES * 1e3),
+            }
+        )
+        note(
+            f"{count} workers: {large[0] / chunks * 1e3:.3f} ms of the driver's processor a chunk, "
+            f"{small[0] / SMALL_BATCHES * 1e3:.1f} ms a batch of one each"
+        )
+        for actor in (*between, *hosts):
+            ray.kill(actor)
+    cluster.close()
+    return found
+
+
+def _timed(
+    evaluate: Callable[[Sequence[Chunk]], object], batches: Sequence[Sequence[Chunk]]
+) -> tuple[float, float]:
+    """Return seconds of processor of this process, all its threads, and of the clock."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    for batch in batches:
+        evaluate(batch)
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def _chunk(row: int) -> Chunk:
+    rng = np.random.default_rng(row)
+    return Chunk(
+        first=row,
+        episode=0,
+        labels=(f"evaluation {row}",),
+        candidates=rng.random((1, CANDIDATE_SIZE)),
+        seeds=rng.integers(0, 2**63, (1, 16)).astype(np.uint64),
+        compiled=True,
+    )
+
+
+def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines of the page."""
+    return [
+        "Driver: the evaluator deals chunks to stand-ins that do no work, through dispatchers",
+        "where there are many workers. The stand-ins answer on threads of "
+        f"{STAND_IN_PROCESSES} processes:",
+        "connections to 1,000 nodes are not in it. A small batch has a chunk for each worker, so",
+        "at one a second, 10 ms are 1 % of a core. A dispatcher spends on its 32 workers what a",
+        "driver without dispatchers would.",
+        "",
+        "| workers | dispatchers | chunks | driver, processor ms a chunk | wall ms | bytes a chunk "
+        "| driver, processor ms a small batch | wall ms |",
+        "|---|---|---|---|---|---|---|---|",
+        *(
+            f"| {row['workers']} | {row['dispatchers']} | {row['chunks']} | "
+            f"{row['driver_cpu_ms_a_chunk']} | {row['wall_ms_a_chunk']} | {row['bytes_a_chunk']} | "
+            f"{row['driver_cpu_ms_a_small_batch']} | {row['wall_ms_a_small_batch']} |"
+            for row in found
+        ),
+        "",
+    ]
