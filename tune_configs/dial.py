@@ -7,6 +7,7 @@ for a search, which sees an episode's sum: its run with dense reward is its run 
 `sparse=25`, to the last digit.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from rolecast.platform.tuning.experiment import Experiment
@@ -43,13 +44,50 @@ HIGH_DISCOUNTS: Final = (0.95, 0.99)
 DISCOUNTED_LEARNERS: Final = ("facmac", "maddpg", "masac")
 """Learners whose default discount is 0.85, each shown with higher ones too."""
 
-DIAL_SEARCHES: Final = tuple(
-    SearchMethod(optimizer=name, policy=policy, label=label, rewards=SEARCH_REWARDS)
-    for policy, words in (("hom", ""), ("mlp", "_one_net"))
-    for name in ("dss_gp_ucb", "local_gp", "cmaes")
-    for label in (f"{name}{words}",)
+ROLE_SEARCHES: Final = (
+    SearchMethod(optimizer="dss_gp_ucb"),
+    SearchMethod(
+        optimizer="cmaes",
+        optimizer_settings={"separable": True, "mirrored": True},
+        policy_options={"tied_weights": True},
+        label="cmaes_tied",
+    ),
+    SearchMethod(
+        optimizer="dss_gp_ucb",
+        optimizer_settings={"symmetry": "ignored"},
+        label="dss_gp_ucb_no_symmetry",
+    ),
+    SearchMethod(optimizer="cmaes"),
 )
-"""With the role policy, whose agents talk, and with the learners' own net, whose do not."""
+"""Of the role policy, whose agents can talk. The first two know the task's symmetries: one accepts
+them by evidence, one searches tied weights. The others do not. `local_gp` is not here: on a policy,
+`dss_gp_ucb` without cliques is the same search, to the last digit."""
+
+NET_SEARCHES: Final = tuple(
+    SearchMethod(optimizer=name, policy="mlp", label=f"{name}_one_net")
+    for name in ("dss_gp_ucb", "cmaes")
+)
+"""Of the learners' own net, whose agents do not talk."""
+
+DIAL_SEARCHES: Final = tuple(
+    replace(search, rewards=SEARCH_REWARDS) for search in (*ROLE_SEARCHES, *NET_SEARCHES)
+)
+"""Each is run once where rewards pay the same sum."""
+
+SYMMETRIC_LEARNERS: Final = tuple(
+    LearnerMethod(
+        algorithm=name,
+        settings={"size": "small", "symmetries": True},
+        label=f"{name}_symmetries",
+    )
+    for name in ("facmac", "masac")
+)
+"""Learners that know the task's symmetries as the searches do."""
+
+KNOW_SYMMETRIES: Final = frozenset(
+    ("dss_gp_ucb", "cmaes_tied", "dss_gp_ucb_one_net", *(each.label for each in SYMMETRIC_LEARNERS))
+)
+"""Methods that make use of the symmetries that the task declares."""
 
 EXPERIMENT: Final = Experiment(
     name="dial",
@@ -59,6 +97,7 @@ EXPERIMENT: Final = Experiment(
     methods=(
         *DIAL_SEARCHES,
         *learners(("facmac", "maddpg", "matd3", "masac", "mappo", "comix")),
+        *SYMMETRIC_LEARNERS,
         *(
             LearnerMethod(
                 algorithm=name,
@@ -74,4 +113,4 @@ EXPERIMENT: Final = Experiment(
     env_steps=200_000,
     points=10,
 )
-"""Some 40 core-hours: run it in pieces, by `--resume`, or by `only` from Python."""
+"""Some 50 core-hours: run it in pieces, by `--resume` and `--only`."""

@@ -14,4 +14,4 @@ EXPERIMENT: Final[Experiment] = replace(
     seeds=3,
     points=20,
 )
-"""Some 100 core-hours."""
+"""Some 120 core-hours."""

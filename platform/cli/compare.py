@@ -36,6 +36,14 @@ def compare(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on in DIR; what has finished is not run again.")
     ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD=VALUE",
+            help="Run now only trials of this task, reward, method, policy or seed, as in "
+            "method=facmac; may be repeated. The others keep what they have.",
+        ),
+    ] = None,
     budget_fraction: Annotated[
         float, typer.Option(help="Share of budgets and held-out episodes, to run it small.")
     ] = 1.0,
@@ -69,6 +77,7 @@ def compare(
         address=address,
         resume=resume,
         budget_fraction=budget_fraction,
+        only=only,
         progress=shown(progress_for(sys.stderr)),
         trust=trust,
     )

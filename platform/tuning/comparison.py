@@ -3,7 +3,7 @@
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -26,6 +26,7 @@ from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.progress import ComparisonProgress, Silent
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
+from rolecast.platform.tuning.selection import Selection, selected
 from rolecast.platform.tuning.status import ComparisonStatus
 
 RUNS_FOLDER: Final = Path("runs")
@@ -76,7 +77,7 @@ def compare(
     resume: bool = False,
     budget_fraction: float = 1.0,
     methods: Mapping[str, MethodFactory] | None = None,
-    only: Callable[[TrialPlan], bool] | None = None,
+    only: Selection | None = None,
     progress: ComparisonProgress | None = None,
     trust: bool = False,
 ) -> ComparisonResult:
@@ -93,7 +94,8 @@ def compare(
             than before; all else must be equal.
         budget_fraction: share of budgets and held-out episodes, to run an experiment small.
         methods: further learning methods by name, which cloudpickle can send to other processes.
-        only: says which trials to run now; None runs all. The others keep what they have.
+        only: says which trials to run now, as `selected` takes it: a function of a `TrialPlan`, or
+            conditions such as "method=facmac". None runs all. The others keep what they have.
         progress: shows the comparison; nothing is shown when None.
         trust: resume learners of a folder that was not begun here: their states can run any code.
     Raises:
@@ -106,6 +108,7 @@ def compare(
         request = load_experiment(experiment)
     scaled = request.experiment.scaled(budget_fraction=budget_fraction, seeds=seeds)
     known = {**request.methods, **(methods or {})}
+    plans = selected(scaled.trials(), only)
     if workers is not None and (type(workers) is not int or workers < 1):
         raise ConfigError("workers", workers, "an integer >= 1")
     if resume and out is None:
@@ -119,7 +122,6 @@ def compare(
     remember_use("comparison", str(folder.path.resolve()))
     for task in scaled.tasks:
         remember_task(task)
-    plans = [plan for plan in scaled.trials() if only is None or only(plan)]
     return _run(folder, scaled, plans, known, workers, address, progress or Silent())
 
 

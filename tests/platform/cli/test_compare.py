@@ -91,6 +91,7 @@ def test_a_wrong_experiment_is_one_sentence(
         (["quickstart", "--seeds", "0"], "Experiment.seeds is 0; expected an integer >= 1"),
         (["quickstart", "--workers", "0"], "workers is 0; expected an integer >= 1"),
         (["quickstart", "--budget-fraction", "2"], "expected a number in (0, 1]"),
+        (["quickstart", "--only", "method=ppoo"], "did you mean 'ppo'?"),
         (["quickstart", "--resume"], "expected the folder as --out DIR"),
         (["quickstart", "--resume", "--out", "nowhere"], "has no experiment.json"),
     ],
@@ -129,7 +130,8 @@ def test_a_comparison_prints_one_object_and_writes_its_report(
     written: Callable[[str], Path], rolecast_command: Command, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    ended = rolecast_command("compare", written("experiment()"), "--out", out, "--json")
+    file = written("experiment(seeds=2)")
+    ended = rolecast_command("compare", file, "--only", "seed=1", "--out", out, "--json")
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout) == {
         "out": str(out),
@@ -137,5 +139,6 @@ def test_a_comparison_prints_one_object_and_writes_its_report(
         "failed": {},
     }
     assert (out / "report.html").is_file()
-    assert list(read_comparison(out).rows["env_steps"]) == [250, 500]
+    rows = read_comparison(out).rows
+    assert list(zip(rows["seed"], rows["env_steps"], strict=True)) == [(1, 250), (1, 500)]
     assert "1 of 1 trials done" in ended.stderr

@@ -1,0 +1,1 @@
+"""The dial: searches and learners with ever more broken reward, as a table and a picture."""

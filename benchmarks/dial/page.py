@@ -1,0 +1,281 @@
+"""The dial's page, its picture and its sentences in the README, all from the rows of dial.json."""
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rolecast.benchmarks.result_table import Row, markdown_table, sets_text
+from rolecast.platform.reports.comparison.method_styles import method_styles
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL, estimate
+from rolecast.platform.reports.comparison.table import number
+from rolecast.platform.reports.style import panel_grid, panel_style
+from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.platform.tuning.rewards import DENSE_REWARD
+from rolecast.tune_configs.dial import EXPERIMENT, KNOW_SYMMETRIES, SPARSE_REWARDS
+
+SearchPair = tuple[str, str]
+"""Labels of a search that knows the task's symmetries, and of the same one without."""
+
+HEADLINE_SEARCHES: Final[SearchPair] = ("dss_gp_ucb", "dss_gp_ucb_no_symmetry")
+"""The default search: no other is chosen by its result."""
+
+GROUP_HEADINGS: Final = {
+    True: "Methods that know the task's symmetries",
+    False: "Methods that do not",
+}
+
+POINT_SPREAD: Final = 0.03
+"""Distance between methods in a picture, of that between rewards."""
+
+DIAL_CAVEATS: Final = """\
+What this does not show:
+
+- **One task, one budget.** Learners go on rising after it with dense reward; see
+  [baselines.md](baselines.md).
+- **Few seeds of learners.** A mean without an interval has fewer than five seeds.
+- **Settings are those for dense reward.** Nothing was tuned for broken reward, for searches or
+  learners. Discounts of 0.95 and 0.99 have lines of their own where they were run.
+- **Policies differ.** `hom` has 353 weights and agents that can talk; the learners' net has 478,
+  and its agents cannot. Lines `_one_net` search that net.
+- **Symmetries are used differently.** A search looks for weights that are symmetric; a learner
+  maps each transition by a symmetry drawn at random.
+- No time of these trials is told: they ran beside other work."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Duel:
+    """The headline search beside the best learner that knows as much, under one reward."""
+
+    reward: str
+    search: float
+    search_seeds: int
+    learner: str
+    """The learner of the highest mean."""
+
+    learner_mean: float
+    learner_seeds: int
+
+
+def returns_of(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
+    """Return method to reward to held-out returns by seed; a search has dense as sparse ones."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for method in EXPERIMENT.methods:
+        mine: dict[str, list[float]] = {}
+        for reward in EXPERIMENT.rewards:
+            source = _source(method.label, reward)
+            values = [
+                row["test_return"]
+                for row in rows
+                if row["method"] == method.label and row["reward"] == source
+            ]
+            if values:
+                mine[reward] = values
+        if mine:
+            found[method.label] = mine
+    return found
+
+
+def _source(label: str, reward: str) -> str:
+    """Return the reward setting whose run stands for a method's under another."""
+    search = isinstance(EXPERIMENT.method(label), SearchMethod)
+    return DENSE_REWARD if search and reward in SPARSE_REWARDS else reward
+
+
+def rewards_of(rows: Sequence[Row]) -> list[str]:
+    """Return the reward settings of which there is a run, in the order of the dial."""
+    known = {row["reward"] for row in rows}
+    return [reward for reward in EXPERIMENT.rewards if reward in known]
+
+
+def duels(rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
+    """Return the search beside the best learner, both with or both without symmetries."""
+    returns = returns_of(rows)
+    ours = returns.get(HEADLINE_SEARCHES[0 if symmetries else 1], {})
+    found = []
+    for reward in rewards_of(rows):
+        theirs = {
+            label: mine[reward]
+            for label, mine in returns.items()
+            if reward in mine
+            and (label in KNOW_SYMMETRIES) == symmetries
+            and not isinstance(EXPERIMENT.method(label), SearchMethod)
+        }
+        if reward not in ours or not theirs:
+            continue
+        best = max(theirs, key=lambda label: statistics.fmean(theirs[label]))
+        found.append(
+            Duel(
+                reward=reward,
+                search=statistics.fmean(ours[reward]),
+                search_seeds=len(ours[reward]),
+                learner=best,
+                learner_mean=statistics.fmean(theirs[best]),
+                learner_seeds=len(theirs[best]),
+            )
+        )
+    return found
+
+
+def report(rows: Sequence[Row], *, speed: str = "") -> str:
+    """Return dial.md.
+
+    Args:
+        rows: finished trials.
+        speed: a section on wall time, from other tables.
+    """
+    returns = returns_of(rows)
+    episodes = " or ".join(f"{each:,}" for each in sorted({row["test_episodes"] for row in rows}))
+    budget = " or ".join(f"{each:,}" for each in sorted({row["budget"] for row in rows}))
+    parts = [
+        "# Where gradients fail: the dial\n",
+        f"`{EXPERIMENT.tasks[0]}`, {budget} env steps a trial, reward ever more broken "
+        "([rewards](../rewards.md)). Entries: mean held-out return, in round brackets its 95 % "
+        f"interval where there are {LEAST_SEEDS_OF_INTERVAL} seeds, in square ones each seed; over "
+        f"{episodes} held-out episodes of {sets_text(rows)}, reward as earned. `rolecast bench "
+        "dial` makes rows that are missing, this page and the picture; `rolecast bench dial --only "
+        "method=facmac --only seed=0` some of them. A search sees an episode's sum: sparse reward "
+        "is dense reward to it.\n",
+        "![Held-out return by reward](dial.png)\n",
+    ]
+    for known, heading in GROUP_HEADINGS.items():
+        mine = {label: returns[label] for label in returns if (label in KNOW_SYMMETRIES) == known}
+        if mine:
+            parts.append(f"## {heading}\n\n{_table(mine, rewards_of(rows))}\n")
+    parts += [f"{_sentences(rows)}\n", f"{DIAL_CAVEATS}\n", speed]
+    return "\n".join(filter(None, parts))
+
+
+def _table(returns: Mapping[str, Mapping[str, Sequence[float]]], rewards: Sequence[str]) -> str:
+    lines = [
+        (f"`{label}`", *(_entry(mine.get(reward, ())) for reward in rewards))
+        for label, mine in returns.items()
+    ]
+    return markdown_table(("method", *rewards), lines)
+
+
+def _entry(returns: Sequence[float]) -> str:
+    if not returns:
+        return "-"
+    found = estimate([np.asarray(returns)])
+    bounds = "" if found.low is None else f" ({number(found.low)} to {number(found.high)})"
+    return f"**{number(found.value)}**{bounds} [{' '.join(f'{each:.0f}' for each in returns)}]"
+
+
+def picture(rows: Sequence[Row]) -> Figure:
+    """Return the picture: return against reward, one panel for each state of knowledge."""
+    returns = returns_of(rows)
+    rewards = rewards_of(rows)
+    styles = method_styles(list(returns))
+    drawing, panels = panel_grid(2, 2, width=11.0, height=4.6, sharey=True)
+    for axes, (known, heading) in zip(panels, GROUP_HEADINGS.items(), strict=True):
+        panel_style(axes, heading, scale="linear")
+        mine = [label for label in returns if (label in KNOW_SYMMETRIES) == known]
+        for place, label in enumerate(mine):
+            shift = POINT_SPREAD * (place - (len(mine) - 1) / 2)
+            _draw(axes, label, returns[label], rewards, shift, styles[label].line(len(rewards)))
+        axes.set_xticks(range(len(rewards)), rewards, rotation=30)
+        if mine:
+            axes.legend(fontsize=7, frameon=False)
+    panels[0].set_ylabel("held-out return, as earned")
+    return drawing
+
+
+def _draw(
+    axes: Axes,
+    label: str,
+    returns: Mapping[str, Sequence[float]],
+    rewards: Sequence[str],
+    shift: float,
+    style: Mapping[str, Any],
+) -> None:
+    """Draw a method's means as a line, its seeds as points, intervals of five seeds as bars."""
+    values = [returns.get(reward, ()) for reward in rewards]
+    means = [statistics.fmean(each) if each else math.nan for each in values]
+    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **style)
+    for place, each in enumerate(values):
+        if not each:
+            continue
+        at = place + shift
+        axes.scatter([at] * len(each), each, s=9, color=style["color"], alpha=0.6, lw=0)
+        found = estimate([np.asarray(each)])
+        if found.low is not None:
+            axes.plot([at, at], [found.low, found.high], color=style["color"], lw=1.0)
+
+
+def readme_region(rows: Sequence[Row]) -> str:
+    """Return the README's part: the picture and four sentences."""
+    return (
+        f"![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
+        f"{_sentences(rows)}\n"
+    )
+
+
+def _sentences(rows: Sequence[Row]) -> str:
+    both, neither = (duels(rows, symmetries=known) for known in (True, False))
+    budget = max(row["budget"] for row in rows)
+    return " ".join(
+        [
+            f"On `{EXPERIMENT.tasks[0]}` after {budget:,} env steps, mean held-out return "
+            f"(number of seeds); {_scores('both with the symmetries of the task', both)}",
+            _scores("Both without", neither),
+            _ahead(both, neither),
+            _worth(rows),
+        ]
+    )
+
+
+def _scores(words: str, found: Sequence[Duel]) -> str:
+    """Say what both sides earn under each reward."""
+    if not found:
+        return f"{words}: not run."
+    each = ", ".join(
+        f"{duel.reward} {number(duel.search)} ({duel.search_seeds}) to "
+        f"{number(duel.learner_mean)} ({duel.learner_seeds}, `{duel.learner}`)"
+        for duel in found
+    )
+    return f"{words}, the search to the learner that earns most: {each}."
+
+
+def _ahead(both: Sequence[Duel], neither: Sequence[Duel]) -> str:
+    """Say which side has the higher mean under which rewards."""
+    parts = []
+    for words, found in (("with symmetries", both), ("without", neither)):
+        ours = [duel.reward for duel in found if duel.search > duel.learner_mean]
+        theirs = [duel.reward for duel in found if duel.search <= duel.learner_mean]
+        parts.append(
+            f"{words}, the search has the higher mean under {_listed(ours)} and a learner under "
+            f"{_listed(theirs)}"
+        )
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"
+
+
+def _worth(rows: Sequence[Row]) -> str:
+    """Say how much of the search's lead is knowledge of symmetries."""
+    returns = returns_of(rows)
+    knowing, plain = (returns.get(label, {}) for label in HEADLINE_SEARCHES)
+    found = [duel for duel in duels(rows, symmetries=False) if duel.reward in knowing]
+    if not found:
+        return "What symmetries are worth was not measured."
+    lead = statistics.fmean(
+        statistics.fmean(knowing[duel.reward]) - duel.learner_mean for duel in found
+    )
+    worth = statistics.fmean(
+        statistics.fmean(knowing[duel.reward]) - statistics.fmean(plain[duel.reward])
+        for duel in found
+    )
+    return (
+        f"The search with symmetries leads the learner without by {number(lead)} on average "
+        f"(rewards: {len(found)}), and {number(worth)} of this is knowledge of the symmetries, "
+        "which it loses without them."
+    )

@@ -1,0 +1,140 @@
+"""The dial's table: its trials, its page, and that what is committed is made from the rows."""
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rolecast.benchmarks.dial.break_even import break_even_section
+from rolecast.benchmarks.dial.page import duels, picture, readme_region, report, returns_of
+from rolecast.benchmarks.dial.table import (
+    DIAL_FILE,
+    DIAL_FILTERS,
+    LEARNERS_FILE,
+    REGION_BEGIN,
+    REGION_END,
+    SEARCHES_FILE,
+    dial_trials,
+    quick_dial_trials,
+    run_dial,
+    write_dial,
+)
+from rolecast.benchmarks.result_table import chosen, read_rows
+from rolecast.platform.reports.style import png
+from rolecast.tune_configs.dial import EXPERIMENT, KNOW_SYMMETRIES
+
+RESULTS = Path(__file__).resolve().parents[3] / "docs/results"
+
+
+def row(method: str, reward: str, seed: int, value: float) -> dict[str, Any]:
+    return {
+        "key": f"{method} / {reward} / {seed}",
+        "reward": reward,
+        "method": method,
+        "seed": seed,
+        "budget": 1000,
+        "test_return": value,
+        "test_episodes": 50,
+    }
+
+
+ROWS = [
+    *(row("dss_gp_ucb", "dense", seed, 100.0 + seed) for seed in range(5)),
+    row("dss_gp_ucb", "flip=0.2", 0, 90.0),
+    row("dss_gp_ucb_no_symmetry", "dense", 0, 40.0),
+    row("dss_gp_ucb_no_symmetry", "flip=0.2", 0, 20.0),
+    row("facmac", "sparse=25", 0, 3.0),
+    row("facmac", "flip=0.2", 0, 50.0),
+    row("masac", "flip=0.2", 0, 60.0),
+    row("masac", "flip=0.2", 1, 20.0),
+    row("facmac_symmetries", "flip=0.2", 0, 95.0),
+]
+
+
+def test_the_table_has_every_trial_of_the_dial_once() -> None:
+    trials = dial_trials(5)
+    assert len(trials) == len({trial.key for trial in trials}) == len(EXPERIMENT.trials())
+    only = ["method=facmac", "reward=dense", "reward=sparse=25", "seed=0", "seed=3"]
+    assert len(chosen(trials, only, DIAL_FILTERS)) == 4
+
+
+def test_methods_that_know_symmetries_are_methods_of_the_dial() -> None:
+    assert {method.label for method in EXPERIMENT.methods} > KNOW_SYMMETRIES
+
+
+def test_the_dense_run_of_a_search_stands_for_sparse_reward_and_no_run_of_a_learner_does() -> None:
+    returns = returns_of(ROWS)
+    assert returns["dss_gp_ucb"]["sparse=25"] == [100.0, 101.0, 102.0, 103.0, 104.0]
+    assert set(returns["facmac"]) == {"sparse=25", "flip=0.2"}
+
+
+def test_the_search_meets_the_learner_of_the_highest_mean_that_knows_as_much() -> None:
+    sparse, flip = duels(ROWS, symmetries=False)
+    assert (sparse.reward, sparse.search, sparse.learner_mean) == ("sparse=25", 40.0, 3.0)
+    assert (flip.learner, flip.learner_mean, flip.learner_seeds) == ("facmac", 50.0, 1)
+    (both,) = duels(ROWS, symmetries=True)
+    assert (both.reward, both.search, both.learner_mean) == ("flip=0.2", 90.0, 95.0)
+
+
+def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None:
+    text = readme_region(ROWS)
+    assert "under `sparse=25` and a learner under `flip=0.2`." in text
+    assert "under none and a learner under `flip=0.2`; without" in text
+    # Leads of 102 - 3 and 90 - 50, of which symmetries are 102 - 40 and 90 - 20.
+    assert "by 69.5 on average (rewards: 2), and 66.0 of this is knowledge" in text
+
+
+def test_an_interval_needs_five_seeds_and_every_seed_is_printed() -> None:
+    page = report(ROWS)
+    assert "| `dss_gp_ucb` | **102.0** (100.8 to 103.2) [100 101 102 103 104] |" in page
+    assert "| `masac` | - | - | **40.0** [60 20] |" in page
+    assert page.index("`facmac_symmetries` |") < page.index("`masac` |")
+
+
+def test_a_picture_has_a_panel_for_each_state_of_knowledge() -> None:
+    with_symmetries, without = picture(ROWS).axes
+    labels = [str(line.get_label()) for line in with_symmetries.lines]
+    assert [label for label in labels if label[0] != "_"] == ["dss_gp_ucb", "facmac_symmetries"]
+    means = {str(line.get_label()): np.asarray(line.get_ydata()) for line in without.lines}
+    np.testing.assert_array_equal(means["masac"], [np.nan, np.nan, 40.0])
+    np.testing.assert_array_equal(means["facmac"], [np.nan, 3.0, 50.0])
+
+
+def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
+    written = write_dial(ROWS, tmp_path, readme=readme)
+    assert written == [tmp_path / "dial.md", tmp_path / "dial.png", readme]
+    assert (tmp_path / "dial.png").read_bytes() == png(picture(ROWS))
+    text = readme.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert readme_region(ROWS) in text
+
+
+def test_the_committed_page_is_made_from_the_committed_rows() -> None:
+    rows = read_rows(RESULTS / DIAL_FILE)
+    tables = (read_rows(RESULTS / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
+    speed = break_even_section(*tables, EXPERIMENT.tasks[0])
+    assert (RESULTS / "dial.md").read_text() == report(rows, speed=speed)
+    (budget,) = {row["budget"] for row in rows}
+    assert budget == EXPERIMENT.env_steps
+    keys = {trial.key for trial in dial_trials(EXPERIMENT.seeds)}
+    assert {row["key"] for row in rows} <= keys
+
+
+@pytest.mark.usefixtures("ray_cluster")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*")
+@pytest.mark.filterwarnings("ignore::FutureWarning:ray.*")
+def test_a_quick_piece_runs_and_is_kept(tmp_path: Path) -> None:
+    trials = chosen(quick_dial_trials(), ["method=cmaes"], DIAL_FILTERS)
+    notes: list[str] = []
+    (found,) = run_dial(trials, tmp_path / DIAL_FILE, processes=1, note=notes.append)
+    assert (found["reward"], found["kind"], found["policy"]) == ("dense", "search", "hom")
+    assert found["env_steps"] <= found["budget"] == 2000
+    assert statistics.fmean(value for _, value in found["curve"]) == found["test_return"]
+    again = run_dial(trials, tmp_path / DIAL_FILE, processes=1, note=notes.append)
+    assert again == [found]
+    assert notes[-1] == "1 of 1 cells are there; 0 to run"
