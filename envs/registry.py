@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
+from rolecast.envs.causal.problem import CausalTask
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS, TASK_OPTIONS, many_segments
 from rolecast.envs.rewards.settings import split_options
@@ -293,6 +294,8 @@ def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> Ba
     task_id = format_id(name, options)
     make = partial(_made, factory, theirs, task_id)
     made = make()
+    if isinstance(made, CausalTask):
+        made = made.named(task_id)
     if isinstance(getattr(made, "spec", None), TaskSpec):
         batched: BatchedTask = made
         if batched.spec.horizon < 1:

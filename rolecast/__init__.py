@@ -16,6 +16,7 @@ _NAME_HOMES: Final = {
     "AdditiveCliqueKernel": "rolecast.platform.surrogate.clique_sum.gpytorch_kernel",
     "ablate": "rolecast.platform.rollout.ablation",
     "bandit_search": "rolecast.platform.search.bandit.run",
+    "causal_search": "rolecast.platform.search.causal",
     "compare": "rolecast.platform.tuning.comparison",
     "evaluate": "rolecast.platform.rollout.evaluate",
     "Experiment": "rolecast.platform.tuning.experiment",

@@ -37,6 +37,15 @@ class HasCausalGraph(Protocol):
         """The graph; its last node is the reward."""
 
 
+@runtime_checkable
+class HasCausalProblem(HasCausalGraph, Protocol):
+    """Task whose simulator is known, too."""
+
+    @property
+    def problem(self) -> "CausalProblem":
+        """Graph and simulator."""
+
+
 class CausalProblem:
     """A graph and a simulator. Called, it makes its task, so it can stand where a factory can."""
 
@@ -79,6 +88,20 @@ class CausalProblem:
             return None
         return self.simulator.expected_rewards(self.space.values(candidates), draws, seed)
 
+    def reward_deviation(self, *, points: int = 64, draws: int = 512) -> float | None:
+        """Return the root mean variance of the reward at fixed, random interventions.
+
+        None for a user's simulator, which may be slow.
+        """
+        if not isinstance(self.simulator, StructuralModel):
+            return None
+        rng = np.random.default_rng(0)
+        values = self.space.values(rng.random((points, self.space.dimension)))
+        seeds = rng.integers(1 << 63, size=points * draws, dtype=np.uint64)
+        nodes = self.simulator.draw(np.repeat(values, draws, axis=0), seeds)
+        rewards = nodes[self.graph.reward.name].reshape(points, draws)
+        return float(np.sqrt(rewards.var(axis=1, ddof=1).mean()))
+
 
 class CausalTask:
     """Task of a causal problem; see `rolecast.envs.spec.BatchedTask`."""
@@ -106,6 +129,10 @@ class CausalTask:
     def graph(self) -> CausalGraph:
         """Graph of the metrics."""
         return self.problem.graph
+
+    def named(self, task_id: str) -> "CausalTask":
+        """Return the same task by another id."""
+        return CausalTask(self.problem, task_id, self._spec.source)
 
     def reset(self, seeds: Seeds) -> Float:
         """Begin B episodes; return observations [B, 1, 1], which are 0."""

@@ -20,6 +20,7 @@ from rolecast.platform.cli import (
     ask_tell,
     bandit,
     catalogue,
+    causal,
     certify,
     check_task,
     compare,
@@ -61,6 +62,7 @@ app = typer.Typer(
 for name, command in (
     ("search", search.search),
     ("resume", resume.resume),
+    ("causal", causal.causal),
     ("plan", plan.plan),
     ("top", top.top),
     ("compare", compare.compare),

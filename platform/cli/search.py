@@ -169,11 +169,20 @@ def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     """Write the report of a finished search; print one JSON object, or what comes next."""
     from rolecast.platform.reports.run import write_report
+    from rolecast.platform.search.causal import causal_figures
     from rolecast.platform.search.records.measurements import complete_run
 
     complete_run(out)
     report = write_report(out)
+    figures = causal_figures(out)
     if json:
-        print_json({"out": str(out), "report": str(report), **summary})
+        print_json({"out": str(out), "report": str(report), **summary, **figures})
+        return
+    if figures:
+        hint(
+            f"expected reward: {figures['average_expected_reward']:.4g} on average, "
+            f"{figures['best_expected_reward']:.4g} at best, {figures['rounds']} rounds; "
+            f"open {report}"
+        )
     else:
         hint(f"open {report}; next: rolecast evaluate {out}, rolecast render {out} --out hunt.gif")

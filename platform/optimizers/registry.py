@@ -69,6 +69,11 @@ BASELINES: Final[Mapping[str, str]] = MappingProxyType(
 CAUSAL_SEARCHES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "mcbo": "rolecast.platform.optimizers.mcbo.config:McboConfig",
+        "eifn": "rolecast.baselines.causal.function_network:EifnConfig",
+        "eicbo": "rolecast.baselines.causal.set_processes:EicboConfig",
+        "cbo": "rolecast.baselines.causal.set_processes:CboConfig",
+        "causal_gp_ucb": "rolecast.baselines.causal.reward_process:CausalGpUcbConfig",
+        "causal_random": "rolecast.baselines.causal.uniform:CausalRandomConfig",
     }
 )
 """Searches of interventions in a causal graph, apart from those of any black box."""

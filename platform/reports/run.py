@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
+from rolecast.platform.reports.causal_graph import causal_graph_of, causal_sections
 from rolecast.platform.reports.curves import Curve, learning_curve
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
@@ -53,13 +54,15 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
     try:
         policy = run.policy(task)
         measured = RunMeasurements.read(run.folder)
+        graph = causal_graph_of(run, task)
+        rewards = () if measured is None else measured.expected_rewards
         sections = [
             _results(run, measured.yardsticks if measured is not None else ()),
             _curve(run, measured),
             *_certificate(run),
             *_ablation(measured),
-            _structure(run, policy),
-            _episode(run),
+            *([] if graph is None else causal_sections(graph, rewards)),
+            *([_structure(run, policy), _episode(run)] if graph is None else []),
             _settings(run),
         ]
     finally:

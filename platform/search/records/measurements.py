@@ -12,6 +12,7 @@ import numpy as np
 
 from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
 from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED
@@ -105,6 +106,10 @@ class RunMeasurements:
     stderrs: tuple[float, ...] = ()
     """[M], standard error of each."""
 
+    expected_rewards: tuple[float, ...] = ()
+    """[N], expected reward of each evaluation of a causal graph: by draws of the noise where its
+    simulator is known, else what was observed."""
+
     ablations: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
     """Ablations of the last incumbent, as `Ablation.to_json`, by the weights that nets are put
     to: "centre" and "zero"."""
@@ -124,6 +129,7 @@ class RunMeasurements:
                 batches=values["batches"],
                 yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
                 ablations=values["ablations"],
+                expected_rewards=tuple(values.get("expected_rewards", ())),
                 **{name: tuple(values[name]) for name in columns},
             ),
         )
@@ -137,7 +143,8 @@ def measure(
     The last incumbent is also evaluated without each of its nets.
     """
     if not hasattr(task, "lanes") or not batches:
-        return RunMeasurements(batches=len(batches))
+        rewards = expected_rewards(task, batches)
+        return RunMeasurements(batches=len(batches), expected_rewards=rewards)
     chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
     weights = np.stack(
         [policy.space.weights(batches[i].incumbent, batches[i].statistics) for i in chosen]
@@ -158,6 +165,20 @@ def measure(
         stderrs=tuple(stderrs.tolist()),
         ablations=ablations,
     )
+
+
+def expected_rewards(task: BatchedTask, batches: Sequence[Batch]) -> tuple[float, ...]:
+    """Return E[Y | a] of every evaluation of a causal graph; none for other searches."""
+    nodes = any(batch.nodes for batch in batches)
+    known = None
+    if isinstance(task, HasCausalProblem) and batches:
+        candidates = np.concatenate([batch.candidates for batch in batches])
+        known = task.problem.expected_rewards(candidates)
+    elif not nodes:
+        return ()
+    if known is None:
+        known = np.concatenate([batch.means for batch in batches])
+    return tuple(known.tolist())
 
 
 def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:

@@ -1,0 +1,1 @@
+"""Rivals of MCBO on causal graphs, each with the same initial design and observations."""

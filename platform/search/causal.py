@@ -1,0 +1,137 @@
+"""`rolecast.causal_search`: a search of interventions in a causal graph, counted in rounds.
+
+It is `rolecast.search` with the policy whose weights are the action, a budget of an initial design
+and so many rounds, and an optimiser that knows the graph. Folder, resume and report are the same.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.envs.causal.graph import CausalGraph
+from rolecast.envs.causal.graph_file import graph_from_json, read_graph
+from rolecast.envs.causal.interventions import InterventionSpace
+from rolecast.envs.causal.problem import CausalProblem, HasCausalGraph, HasCausalProblem
+from rolecast.envs.registry import make_task
+from rolecast.platform.optimizers.mcbo.search import initial_design
+from rolecast.platform.search.progress import Progress
+from rolecast.platform.search.records.measurements import RunMeasurements
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.run import SearchResult, search
+
+CAUSAL_METHODS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "mcbo": "mcbo",
+        "eifn": "eifn",
+        "eicbo": "eicbo",
+        "cbo": "cbo",
+        "gp_ucb": "causal_gp_ucb",
+        "random": "causal_random",
+    }
+)
+"""Methods of a causal search, and their names as optimisers."""
+
+
+def causal_search(
+    problem: str | CausalProblem,
+    *,
+    method: str = "mcbo",
+    rounds: int = 100,
+    graph: CausalGraph | str | Path | None = None,
+    batch_size: int = 1,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    **request: Any,
+) -> SearchResult:
+    """Search interventions in a causal graph.
+
+    Args:
+        problem: id of a task, such as `causal:toy`, or a problem of your own.
+        method: of `CAUSAL_METHODS`.
+        rounds: batches after the initial design.
+        graph: of the task's metrics, or a file of it; None: that of the task.
+        batch_size: q, interventions of a round.
+        settings: of the method, such as `beta`.
+        progress: shows the search; nothing is shown when None.
+        request: further settings of `rolecast.search`: seed, workers, out, episodes, policy.
+    Raises:
+        RequestError: the request is wrong; nothing was run.
+        RunError: the task or the method failed; what was computed is kept.
+    """
+    if method not in CAUSAL_METHODS:
+        raise unknown_name("method", method, CAUSAL_METHODS)
+    for name, value in (("rounds", rounds), ("batch_size", batch_size)):
+        if type(value) is not int or value < 1:
+            raise ConfigError(name, value, "an integer >= 1")
+    chosen = dict(settings or {})
+    if graph is not None:
+        known = graph if isinstance(graph, CausalGraph) else read_graph(graph)
+        chosen["graph"] = known.to_json()
+    first = _initial_evaluations(problem, chosen)
+    if method == "gp_ucb" and "reward_noise" not in chosen:
+        chosen |= _reward_noise(problem)
+    return search(
+        problem,
+        **{
+            "policy": "constant",
+            "optimizer": CAUSAL_METHODS[method],
+            "optimizer_settings": chosen,
+            "evaluations": first + rounds * batch_size,
+            "batch_size": batch_size,
+            "episodes": 1,
+            "confirm_share": 0.0,
+            **{name: value for name, value in request.items() if value is not None},
+        },
+        progress=progress,
+    )
+
+
+def _initial_evaluations(problem: str | CausalProblem, settings: Mapping[str, Any]) -> int:
+    """Return the size of the initial design."""
+    if "graph" in settings:
+        graph = graph_from_json(settings["graph"])
+    else:
+        task = make_task(problem)
+        if not isinstance(task, HasCausalGraph):
+            raise RequestError(
+                f"task {task.spec.id!r} has no causal graph; expected one of your own, --graph FILE"
+            )
+        graph = task.graph
+        task.close()
+    return len(initial_design(InterventionSpace(graph), np.random.default_rng(0)))
+
+
+def _reward_noise(problem: str | CausalProblem) -> dict[str, float]:
+    """Return the reward's noise where the simulator is known, for a rival that sees no node."""
+    task = make_task(problem)
+    found = task.problem.reward_deviation() if isinstance(task, HasCausalProblem) else None
+    task.close()
+    return {} if found is None else {"reward_noise": found}
+
+
+def causal_figures(out: Path) -> dict[str, Any]:
+    """Return mean and maximum of the expected reward, and rounds; nothing for other searches.
+
+    The initial design counts, as in the figures of the MCBO paper.
+
+    Args:
+        out: folder of a run that has been measured.
+    Raises:
+        RequestError: the folder is damaged.
+    """
+    folder = RunFolder.open(out)
+    measured = RunMeasurements.read(folder)
+    if measured is None or not measured.expected_rewards:
+        return {}
+    record = folder.read_run()
+    request, rewards = record["search"], np.array(measured.expected_rewards)
+    first = _initial_evaluations(str(record["task"]["id"]), request["optimizer_settings"])
+    return {
+        "average_expected_reward": float(rewards.mean()),
+        "best_expected_reward": float(rewards.max()),
+        "rounds": max(0, len(rewards) - first) // int(request["batch_size"]),
+    }

@@ -1,0 +1,146 @@
+"""`rolecast causal` and `causal_search`: rounds, figures, problems of users, refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rolecast
+from rolecast.core.errors import RequestError
+from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode
+from rolecast.envs.causal.problem import CausalProblem, CausalTask
+from rolecast.envs.registry import make_task
+from rolecast.platform.cli.app import main
+from rolecast.platform.cli.causal import problem_id
+from rolecast.platform.search.records.run_folder import read_history
+
+QUICK = ["--workers", "0", "--set", "starts=3", "--set", "raw_samples=8", "--set", "steps=2"]
+
+MINE = """
+from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode
+from rolecast.envs.causal.problem import CausalProblem
+
+graph = CausalGraph(
+    nodes=(CausalNode(name="x", actions=("a",)), CausalNode(name="y", parents=("x",))),
+    actions=(ActionRange(name="a", low=0.0, high=2.0),),
+)
+
+def simulate(made, rng):
+    x = made["a"] ** 2
+    return {"x": x, "y": 3.0 * x - x * x} if VALID else {"y": 1.0}
+
+problem = CausalProblem(graph, simulate)
+"""
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert main(["causal", *words, *QUICK, "--json", "-q"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_figures_are_those_of_the_history_with_the_initial_design(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    told = answer(capsys, "causal:toy", "--rounds", "3", "--out", str(out))
+    history = read_history(out)
+    assert len(history) == 14 + 3
+    assert told["rounds"] == 3
+    task = make_task("causal:toy")
+    assert isinstance(task, CausalTask)
+    rewards = task.problem.expected_rewards(np.stack([*history["candidate"]]))
+    assert rewards is not None
+    assert told["average_expected_reward"] == pytest.approx(float(rewards.mean()))
+    assert told["best_expected_reward"] == pytest.approx(float(rewards.max()))
+    page = (out / "report.html").read_text()
+    assert "Causal graph" in page
+    assert "exp(-X0) + w" in page
+    assert "Expected reward" in page
+    assert main(["resume", str(out), "--evaluations", "+2", "--json", "-q"]) == 0
+    assert json.loads(capsys.readouterr().out)["rounds"] == 5
+
+
+def test_a_problem_in_a_file_is_searched_and_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine_problem.py").write_text(MINE.replace("VALID", "True"))
+    told = answer(capsys, "mine_problem.py:problem", "--rounds", "4", "--out", "run")
+    assert told["task"] == "python:mine_problem:problem"
+    history = read_history("run")
+    assert told["best_expected_reward"] == pytest.approx(history["return_mean"].max())
+    np.testing.assert_allclose(
+        [float(x[0]) for x in history["node/x"]],
+        [(2.0 * float(u[0])) ** 2 for u in history["candidate"]],
+        atol=1e-5,
+    )
+    assert main(["resume", "run", "--evaluations", "+1", "--json", "-q"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["pred_prey_3"], "task 'pred_prey_3' has no causal graph; expected one of your own"),
+        (["causal:toy", "--method", "mcb"], "method 'mcb' does not exist; did you mean 'mcbo'"),
+        (["causal:toy", "--rounds", "0"], "rounds is 0; expected an integer >= 1"),
+        (["causal:toy", "--set", "beta=-1"], "McboConfig.beta is -1; expected a number >= 0"),
+        (["causal:toy", "--graph", "none.json"], "none.json"),
+        (["nowhere.py:problem"], "task is 'nowhere.py:problem'; expected FILE.py:NAME"),
+        (["causal:toy", "--method", "gp_ucb"], "gp_ucb has no sets of interventions"),
+        (["causal:ackley", "--method", "cbo"], "expected several for cbo"),
+    ],
+)
+def test_a_wrong_request_is_one_sentence_and_makes_no_folder(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["causal", *words, "--out", str(tmp_path / "run"), "-q"]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1
+    assert message in told[0]
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_simulator_without_a_node_is_refused_and_what_was_before_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = MINE.replace("if VALID", "if made['a'] < 1.9")
+    (tmp_path / "half_problem.py").write_text(text)
+    words = ["half_problem.py:problem", "--rounds", "30", "--set", "beta=9", "--out", "run"]
+    assert main(["causal", *words, *QUICK, "-q"]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1
+    assert "node 'x' is missing; the simulator gave ['y']" in told[0]
+    assert len(read_history("run")) >= 1
+
+
+def test_python_takes_a_problem_with_its_graph(tmp_path: Path) -> None:
+    graph = CausalGraph(
+        nodes=(CausalNode(name="x", actions=("a",)), CausalNode(name="y", parents=("x",))),
+        actions=(ActionRange(name="a"),),
+    )
+    problem = CausalProblem(graph, {"x": lambda v: v["a"], "y": lambda v: -((v["x"] - 0.3) ** 2)})
+    result = rolecast.causal_search(
+        problem, rounds=6, settings={"starts": 4}, workers=0, out=str(tmp_path / "run")
+    )
+    assert float(result.history["candidate"].iloc[-1][0]) == pytest.approx(0.3, abs=0.05)
+    with pytest.raises(RequestError, match="rounds is True; expected an integer"):
+        rolecast.causal_search(problem, rounds=True)
+
+
+def test_only_files_below_the_working_directory_are_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "mine.py").touch()
+    assert problem_id("deep/mine.py:problem") == "python:deep.mine:problem"
+    for wrong in (f"{tmp_path}/deep/mine.py:problem", "deep/mine.py", "deep/other.py:problem"):
+        with pytest.raises(RequestError, match=r"expected FILE\.py:NAME"):
+            problem_id(wrong)
