@@ -1,8 +1,12 @@
 """Pictures of a body, rendered off screen by MuJoCo."""
 
+import ctypes
 import os
 import platform
+from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 import mujoco
@@ -93,6 +97,7 @@ def _context() -> Any:
     """
     if platform.system() != "Linux":
         return mujoco.GLContext(PICTURE_WIDTH, PICTURE_HEIGHT)
+    _load_triton()
     chosen = os.environ.get("MUJOCO_GL", "").lower()
     failures = []
     for backend in DRAWING_BACKENDS if chosen in UNSET_VALUES else (chosen,):
@@ -105,3 +110,15 @@ def _context() -> Any:
         f"MuJoCo can draw nothing off screen here: {'; '.join(failures)}; "
         "expected the libraries of EGL or OSMesa, or MUJOCO_GL to name what is there"
     )
+
+
+def _load_triton() -> None:
+    """Load the library of Triton, which comes with torch, before that of a drawing backend.
+
+    OSMesa shows its LLVM to all libraries that are loaded after it. Triton, which has another LLVM
+    inside, would end the process when torch imports it.
+    """
+    found = find_spec("triton")
+    if found is not None and found.origin is not None:
+        with suppress(OSError):  # not to be loaded now, so not later either
+            ctypes.CDLL(str(Path(found.origin).parent / "_C" / "libtriton.so"))

@@ -59,14 +59,13 @@ def test_every_task_meets_every_search_with_every_seed() -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning:ray.*")
 def test_a_row_follows_the_incumbent_to_what_the_search_hands_over(tmp_path: Path) -> None:
     """The same search again by `rolecast.search`: incumbents of its history, and its artefact."""
-    filters = ["contestant=local, found", "seed=0"]
+    filters = ["contestant=local, none", "seed=0"]
     trials = chosen(quick_policy_trials(), filters, ("contestant", "seed"))
     (found,) = run_policy_table(trials, tmp_path / "rows.json", processes=1, note=lambda _: None)
     out = tmp_path / "run"
     rolecast.search(
         "pred_prey_3",
-        optimizer="dss_gp_ucb",
-        optimizer_settings={"structure": "found"},
+        optimizer="local_gp",
         env_steps=24_000,
         seed=0,
         workers=0,

@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -26,6 +30,24 @@ def test_an_environment_draws_itself_on_request() -> None:
     env.reset(seed=0)
     assert env.render().std() > 10
     env.close()
+
+
+DRAWN_FIRST = """
+import numpy as np
+from rolecast.envs.registry import make_task
+task = make_task("hopper")
+task.reset(np.array([1], dtype=np.uint64))
+task.frame()
+import triton
+"""
+
+
+@pytest.mark.skipif(find_spec("triton") is None, reason="needs the package triton")
+@pytest.mark.usefixtures("screen")
+def test_torch_may_load_triton_after_a_picture() -> None:
+    """Its LLVM met that of OSMesa: a search for structure after a film ended the process."""
+    ended = subprocess.run([sys.executable, "-c", DRAWN_FIRST], capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
 
 
 def test_a_machine_that_draws_nothing_says_so_in_one_sentence(

@@ -4,8 +4,6 @@ Without a GPU, Triton's kernels run by its interpreter (see `tests/conftest.py`)
 one after the other.
 """
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,6 @@ from rolecast.platform.surrogate.clique_sum.dispatch import (
 )
 from rolecast.platform.surrogate.clique_sum.gpytorch_kernel import AdditiveCliqueKernel
 from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum
-
-if find_spec("triton"):
-    # Before any test: behind the LLVM of OSMesa, which draws robots, Triton's own crashes.
-    import_module("triton")
 
 SURROGATE = "rolecast.platform.surrogate"
 D = 12
