@@ -65,6 +65,11 @@ class BanditMethodConfig(Protocol):
 BANDIT_METHODS: Final[LazyTable[type[BanditMethodConfig]]] = LazyTable(
     {
         "duets": "rolecast.platform.search.bandit.duets:DuetsMethodConfig",
+        "diskernelucb": "rolecast.baselines.bandits.ucb:DisKernelUcbConfig",
+        "approxdiskernelucb": "rolecast.baselines.bandits.approximate:ApproxDisKernelUcbConfig",
+        "nkernelucb": "rolecast.baselines.bandits.ucb:NKernelUcbConfig",
+        "centralised": "rolecast.baselines.bandits.ucb:CentralUcbConfig",
+        "elimination": "rolecast.baselines.bandits.elimination:EliminationConfig",
     }
 )
 """Config classes of methods."""

@@ -1,0 +1,1 @@
+"""Rivals of DUETS under the same engine and ledger; departures are in README.md."""

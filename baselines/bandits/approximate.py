@@ -1,0 +1,126 @@
+"""ApproxDisKernelUCB (Li et al., 2022): statistics in features of a shared dictionary travel."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from rolecast.baselines.bandits.posterior import CandidatePosterior
+from rolecast.baselines.bandits.settings import CandidatePrior, UcbSettings
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.duets.coins import Coins
+from rolecast.platform.optimizers.duets.posterior import inducing_factor, inducing_features
+from rolecast.platform.search.bandit.ledger import Ledger
+from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproxDisKernelUcbConfig(UcbSettings):
+    """ApproxDisKernelUCB (Li et al., 2022): Nystrom features of a shared dictionary."""
+
+    threshold: float = 20.0
+    """D, above 0: all share when s~^2 / lambda of an agent's new points add up to more."""
+
+    inducing_factor: float = 10.0
+    """q, above 0: a point enters the dictionary with probability q s~^2 / lambda."""
+
+    def build(self, problem: BanditProblem) -> BanditMethod:
+        """Return server and agents."""
+        return ApproxDisKernelUcb(problem, self)
+
+
+class ApproxDisKernelUcb:
+    """Server with a dictionary and the statistics of all shared data."""
+
+    def __init__(self, problem: BanditProblem, settings: ApproxDisKernelUcbConfig) -> None:
+        self._prior, self._settings = CandidatePrior(problem, settings), settings
+        self._seed, self._count = problem.seed, problem.agents
+        self._shared = self._prior.posterior()
+        self._left = np.zeros(len(self._prior.points))
+        self._places = np.empty(0, dtype=np.int64)
+        self._all: list[list[tuple[int, float]]] = [[] for _ in range(self._count)]
+        self._records: list[dict[str, Any]] = []
+        self._round = 0
+        self.ledger = Ledger()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Let every agent go on from what is shared."""
+        self._agents: list[CandidatePosterior] = [self._shared.fork() for _ in range(self._count)]
+        self._gain = np.zeros(self._count)
+
+    def ask(self) -> Float:
+        """Return each agent's query, [N, 1, d]; s~^2 adds what the features lack."""
+        places = []
+        for agent in self._agents:
+            variance = np.maximum(agent.variance, 0.0) + self._left
+            places.append(int((agent.mean + self._settings.beta * np.sqrt(variance)).argmax()))
+        self._places = np.array(places)
+        return np.asarray(self._prior.points[self._places][:, None])
+
+    def tell(self, values: Float) -> None:
+        """Add the values [N, 1]; share where an agent's new variances add up to the threshold."""
+        self._round += 1
+        for number, (place, value) in enumerate(zip(self._places, values[:, 0], strict=True)):
+            before = self._agents[number].add(int(place), float(value))
+            self._all[number].append((int(place), float(value)))
+            self._gain[number] += (before + self._left[place]) / self._settings.noise_variance
+        if (self._gain > self._settings.threshold).any():
+            self._share()
+
+    def _share(self) -> None:
+        """Draw a dictionary, then exchange Gram matrix and vector in its features."""
+        places = np.array([place for own in self._all for place, _ in own])
+        values = np.array([value for own in self._all for _, value in own])
+        chosen = self._dictionary(places)
+        points = self._prior.points
+        factor = inducing_factor(self._prior.kernel, points[chosen])
+        across = inducing_features(self._prior.kernel, factor, points[chosen], points)
+        features = across[places]
+        noise = self._settings.noise_variance
+        gram = features.T @ features + noise * np.eye(len(chosen))
+        outer = cholesky(gram, lower=True, check_finite=False)
+        weights = cho_solve((outer, True), features.T @ values)
+        # s~^2 = k - z'z + lambda z' (lambda I + Z'Z)^-1 z
+        solved = solve_triangular(outer, across.T, lower=True, check_finite=False)
+        self._left = np.maximum(1.0 - np.square(across).sum(1), 0.0)
+        self._shared = CandidatePosterior(
+            lambda place: noise * (solved[:, place] @ solved),
+            across @ weights,
+            noise * np.square(solved).sum(0),
+            noise,
+        )
+        self._count_exchange(len(chosen))
+        self._begin()
+
+    def _dictionary(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return places of the points drawn with probability q s~^2 / lambda; at least one."""
+        variance = np.maximum(self._shared.variance, 0.0) + self._left
+        coins = Coins(self._seed, len(self._records) + 1, np.array([self._count]))
+        rows = np.arange(len(places))
+        thrown = coins.uniforms(rows * 0, rows, np.zeros(1, dtype=np.int64), 1)[:, 0, 0]
+        scale = self._settings.inducing_factor / self._settings.noise_variance
+        chance = scale * variance[places]
+        kept = np.unique(places[thrown < chance])
+        return kept if len(kept) else places[np.argmax(variance[places])][None]
+
+    def _count_exchange(self, size: int) -> None:
+        """Count dictionary points up and down, then Gram matrices (symmetric) and vectors."""
+        points = size * self._prior.points.shape[1]
+        statistics = size * (size + 1) // 2 + size
+        uplink, downlink = points / self._count + statistics, float(points + statistics)
+        self.ledger = self.ledger.plus(uplink=uplink, downlink=downlink)
+        self._records.append(
+            {"round": self._round, "dictionary": size, "uplink": uplink, "downlink": downlink}
+        )
+
+    @property
+    def incumbent(self) -> Float:
+        """Candidate of the greatest shared mean."""
+        return np.asarray(self._prior.points[int(self._shared.mean.argmax())])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the exchanges."""
+        return list(self._records)

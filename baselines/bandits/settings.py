@@ -1,0 +1,61 @@
+"""Settings that all rivals share, and the candidates over which they maximise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rolecast.baselines.bandits.posterior import CandidatePosterior
+from rolecast.core.types import Float
+from rolecast.core.validation import POSITIVE_NUMBER, check, one_of, or_none
+from rolecast.platform.optimizers.duets.domain import first_candidates
+from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
+from rolecast.platform.search.bandit.method import BanditProblem
+
+
+@dataclass(frozen=True, kw_only=True)
+class UcbSettings:
+    """Settings of a method that maximises an upper confidence bound."""
+
+    beta: float = 1.0
+    """Deviations above the mean, above 0."""
+
+    noise_variance: float = 0.04
+    """lambda, above 0."""
+
+    kernel: str = "squared_exponential"
+    """Form of the kernel."""
+
+    lengthscale: float | None = None
+    """Lengthscale, above 0; None: that of the function."""
+
+    def __post_init__(self) -> None:
+        rules = {
+            **dict.fromkeys(
+                ("beta", "noise_variance", "threshold", "inducing_factor"), POSITIVE_NUMBER
+            ),
+            "kernel": one_of(*KERNEL_FORMS),
+            "lengthscale": or_none(POSITIVE_NUMBER),
+        }
+        check(type(self).__name__, vars(self), rules)
+
+    def kernel_of(self, problem: BanditProblem) -> StationaryKernel:
+        """Return the kernel."""
+        return StationaryKernel(self.kernel, self.lengthscale or problem.lengthscale)
+
+
+class CandidatePrior:
+    """The candidates of a problem, and posteriors without an observation."""
+
+    def __init__(self, problem: BanditProblem, settings: UcbSettings) -> None:
+        self.points = first_candidates(problem.domain)
+        self.kernel = settings.kernel_of(problem)
+        self.noise = settings.noise_variance
+
+    def row(self, place: int) -> Float:
+        """Return the prior covariance [C] of a candidate with all."""
+        return np.asarray(self.kernel.matrix(self.points[place : place + 1], self.points)[0])
+
+    def posterior(self) -> CandidatePosterior:
+        """Return a posterior without an observation."""
+        count = len(self.points)
+        return CandidatePosterior(self.row, np.zeros(count), np.ones(count), self.noise)

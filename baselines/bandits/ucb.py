@@ -1,0 +1,167 @@
+"""Rivals with exact posteriors: N-KernelUCB, central GP-UCB and DisKernelUCB."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rolecast.baselines.bandits.posterior import CandidatePosterior
+from rolecast.baselines.bandits.settings import CandidatePrior, UcbSettings
+from rolecast.core.types import Float
+from rolecast.platform.search.bandit.ledger import Ledger
+from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
+
+
+@dataclass(frozen=True, kw_only=True)
+class NKernelUcbConfig(UcbSettings):
+    """Each agent runs GP-UCB on its own data; nothing is sent."""
+
+    def build(self, problem: BanditProblem) -> BanditMethod:
+        """Return the agents."""
+        return NKernelUcb(problem, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentralUcbConfig(UcbSettings):
+    """One GP-UCB with N T queries in sequence: no delay, all data sent."""
+
+    def build(self, problem: BanditProblem) -> BanditMethod:
+        """Return the one searcher."""
+        return CentralUcb(problem, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisKernelUcbConfig(UcbSettings):
+    """DisKernelUCB (Li et al., 2022): raw data are shared when an agent has learned enough."""
+
+    threshold: float = 10.0
+    """D, above 0: all share when new points times their log-determinant ratio exceed it."""
+
+    def build(self, problem: BanditProblem) -> BanditMethod:
+        """Return server and agents."""
+        return DisKernelUcb(problem, self)
+
+
+class NKernelUcb:
+    """N agents that do not know of each other."""
+
+    ledger = Ledger()
+
+    def __init__(self, problem: BanditProblem, settings: UcbSettings) -> None:
+        self._prior, self._beta = CandidatePrior(problem, settings), settings.beta
+        self._agents = [self._prior.posterior() for _ in range(problem.agents)]
+        self._places = np.empty(0, dtype=np.int64)
+
+    def ask(self) -> Float:
+        """Return each agent's query, [N, 1, d]."""
+        self._places = np.array([int(agent.upper(self._beta).argmax()) for agent in self._agents])
+        return np.asarray(self._prior.points[self._places][:, None])
+
+    def tell(self, values: Float) -> None:
+        """Add each agent's value [N, 1] to its own data."""
+        for agent, place, value in zip(self._agents, self._places, values[:, 0], strict=True):
+            agent.add(int(place), float(value))
+
+    @property
+    def incumbent(self) -> Float:
+        """Candidate of the greatest mean of any agent."""
+        means = np.array([agent.mean.max() for agent in self._agents])
+        return np.asarray(self._prior.points[int(self._agents[int(means.argmax())].mean.argmax())])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return nothing: there is no exchange."""
+        return []
+
+
+class CentralUcb:
+    """One searcher, which every query and value passes."""
+
+    def __init__(self, problem: BanditProblem, settings: UcbSettings) -> None:
+        self._prior, self._beta = CandidatePrior(problem, settings), settings.beta
+        self._posterior = self._prior.posterior()
+        self._agents, self._place, self._queries = problem.agents, 0, 0
+
+    def ask(self) -> Float:
+        """Return the next query, [1, 1, d]."""
+        self._place = int(self._posterior.upper(self._beta).argmax())
+        return np.asarray(self._prior.points[self._place][None, None])
+
+    def tell(self, values: Float) -> None:
+        """Add its value [1, 1]."""
+        self._posterior.add(self._place, float(values[0, 0]))
+        self._queries += 1
+
+    @property
+    def ledger(self) -> Ledger:
+        """A query goes to one agent and a value comes from it, so both are 1/N of an agent's."""
+        each = self._queries / self._agents
+        return Ledger(uplink=each, downlink=each * self._prior.points.shape[1])
+
+    @property
+    def incumbent(self) -> Float:
+        """Candidate of the greatest mean."""
+        return np.asarray(self._prior.points[int(self._posterior.mean.argmax())])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return nothing: an exchange a query would be a table of all queries."""
+        return []
+
+
+class DisKernelUcb:
+    """Server with all shared data, and agents that go on from it with their own."""
+
+    def __init__(self, problem: BanditProblem, settings: DisKernelUcbConfig) -> None:
+        self._prior, self._settings = CandidatePrior(problem, settings), settings
+        self._shared = self._prior.posterior()
+        self._count = problem.agents
+        self._places = np.empty(0, dtype=np.int64)
+        self._records: list[dict[str, Any]] = []
+        self._round = 0
+        self.ledger = Ledger()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Let every agent go on from what is shared."""
+        self._agents: list[CandidatePosterior] = [self._shared.fork() for _ in range(self._count)]
+        self._fresh: list[list[tuple[int, float]]] = [[] for _ in range(self._count)]
+        self._gain = np.zeros(self._count)
+
+    def ask(self) -> Float:
+        """Return each agent's query, [N, 1, d]."""
+        beta = self._settings.beta
+        self._places = np.array([int(agent.upper(beta).argmax()) for agent in self._agents])
+        return np.asarray(self._prior.points[self._places][:, None])
+
+    def tell(self, values: Float) -> None:
+        """Add the values [N, 1]; share all where an agent has learned enough."""
+        self._round += 1
+        for number, (place, value) in enumerate(zip(self._places, values[:, 0], strict=True)):
+            before = self._agents[number].add(int(place), float(value))
+            self._fresh[number].append((int(place), float(value)))
+            # log det(I + K/lambda) grows by log(1 + s^2/lambda) with each point
+            self._gain[number] += np.log1p(before / self._settings.noise_variance)
+        news = np.array([len(each) for each in self._fresh])
+        if (news * self._gain > self._settings.threshold).any():
+            self._share(int(news.sum()))
+
+    def _share(self, news: int) -> None:
+        """Send all new points and values up, and their union down."""
+        for each in self._fresh:
+            for place, value in each:
+                self._shared.add(place, value)
+        width = self._prior.points.shape[1] + 1
+        uplink, downlink = news * width / self._count, float(news * width)
+        self.ledger = self.ledger.plus(uplink=uplink, downlink=downlink)
+        self._records.append(
+            {"round": self._round, "points": news, "uplink": uplink, "downlink": downlink}
+        )
+        self._begin()
+
+    @property
+    def incumbent(self) -> Float:
+        """Candidate of the greatest shared mean."""
+        return np.asarray(self._prior.points[int(self._shared.mean.argmax())])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the exchanges."""
+        return list(self._records)
