@@ -155,6 +155,7 @@ ALLOWED = {
     "envs/mujoco/render.py: import_module": "one of two names",
     "envs/mujoco/render.py: platform.system": "the name of this machine's kernel",
     "platform/tuning/methods.py: json.loads": "JSON",
+    "platform/deployment/onnx.py: import_module": "a constant",
     "platform/deployment/compiler.py: ctypes.CDLL": "what was compiled of templates just before",
     "platform/deployment/compiler.py: subprocess.run": "the compiler that the caller named",
     "policies/registry.py: point.load": "an installed package",
