@@ -80,6 +80,8 @@ CALLED_BY_LIBRARIES: Final = frozenset(
         "save_checkpoint",
         # linear_operator
         "_diagonal", "_getitem", "_matmul", "_transpose_nonbatch",
+        # Optuna
+        "infer_relative_search_space", "sample_relative",
         # Gymnasium, Numba, the import system
         "close_extras", "implementation", "VectorModel", "exec_module", "find_spec",
     }
@@ -88,6 +90,7 @@ CALLED_BY_LIBRARIES: Final = frozenset(
 
 CALLED_BY_USERS: Final = frozenset(
     {
+        "RolecastSampler",
         "acting_layers",
         "candidate",
         "for_env",

@@ -1,0 +1,101 @@
+"""The sampler for Optuna passes Optuna's own tests of samplers, and searches better than chance."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+optuna = pytest.importorskip("optuna", reason="needs the extra: pip install 'rolecast[optuna]'")
+
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    RelativeSamplerTestCase,
+    SingleOnlySamplerTestCase,
+)
+
+from rolecast.optuna import RolecastSampler, from_cube, to_cube, width
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+Direction = Literal["minimize", "maximize"]
+
+SPACE: dict[str, BaseDistribution] = {
+    "rate": FloatDistribution(1e-5, 1.0, log=True),
+    "momentum": FloatDistribution(0.0, 1.0, step=0.25),
+    "layers": IntDistribution(1, 8),
+    "units": IntDistribution(8, 512, log=True),
+    "activation": CategoricalDistribution(("tanh", "relu", None)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+class TestSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self) -> Callable[[], BaseSampler]:
+        return lambda: RolecastSampler("local_gp", seed=0)
+
+
+def test_values_survive_the_way_through_the_cube() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        values = from_cube(random.random(sum(map(width, SPACE.values()))), SPACE)
+        point = to_cube(values, SPACE)
+        assert ((point >= 0) & (point <= 1)).all()
+        assert from_cube(point, SPACE) == pytest.approx(values)
+
+
+def bowl(trial: Any) -> float:
+    x, y = trial.suggest_float("x", -5, 5), trial.suggest_float("y", 1e-3, 10, log=True)
+    off = trial.suggest_categorical("on", [True, False]) is False
+    return float((x - 2.0) ** 2 + np.log(y) ** 2 + off)
+
+
+def best(sampler: BaseSampler, direction: Direction = "minimize") -> float:
+    study = optuna.create_study(sampler=sampler, direction=direction)
+    sign = 1.0 if direction == "minimize" else -1.0
+    study.optimize(lambda trial: sign * bowl(trial), n_trials=60)
+    return float(sign * study.best_value)
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_it_beats_random_search(direction: Direction) -> None:
+    """A local search may stay in the worse of two choices, so it is the median that counts."""
+    found = [best(RolecastSampler("local_gp", seed=seed), direction) for seed in range(5)]
+    by_chance = [best(RandomSampler(seed=seed), direction) for seed in range(5)]
+    assert np.median(found) < min(by_chance)
+
+
+def test_the_same_seed_asks_the_same() -> None:
+    def asked(trials: int) -> list[dict[str, Any]]:
+        study = optuna.create_study(sampler=RolecastSampler("local_gp", seed=3))
+        study.optimize(bowl, n_trials=trials)
+        return [trial.params for trial in study.trials]
+
+    assert asked(12) == asked(12)
+
+
+def test_a_new_sampler_is_told_what_the_study_knows() -> None:
+    study = optuna.create_study(sampler=RolecastSampler("local_gp", seed=0))
+    study.optimize(bowl, n_trials=40)
+    study.sampler = RolecastSampler("local_gp", seed=1)
+    study.optimize(bowl, n_trials=20)
+    later = [trial.value for trial in study.trials[40:] if trial.value is not None]
+    assert np.median(later) < np.median([trial.value for trial in study.trials[:20]])
+
+
+def test_the_page_runs_as_printed() -> None:
+    page = Path(__file__).resolve().parent.parent / "docs" / "howto" / "optuna.md"
+    (code,) = re.findall(r"^```py\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    assert found["study"].best_value < 0.05
