@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.benchmarks.causal.command import causal_results
 from rolecast.benchmarks.device.command import device_costs, service_speed
 from rolecast.benchmarks.dial.command import dial_table
 from rolecast.benchmarks.faults.command import fault_schedules
@@ -28,6 +29,7 @@ from rolecast.platform.cli.output import Json, print_json, print_table, say, war
 
 app = typer.Typer(help="Make the result tables of docs/results again.", no_args_is_help=True)
 app.command("dial")(dial_table)
+app.command("causal")(causal_results)
 app.command("export")(device_costs)
 app.command("serve")(service_speed)
 app.command("faults")(fault_schedules)

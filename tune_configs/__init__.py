@@ -16,6 +16,7 @@ EXPERIMENTS: Final = (
     "fig3_ablation",
     "fig4_drone",
     "fig5_scaling",
+    "mcbo_fig2",
     "fig9_hdbo",
     "fig9_teams",
     "fig9_ant",

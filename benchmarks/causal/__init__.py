@@ -1,0 +1,1 @@
+"""What causal searches find and how fast they think: `rolecast bench causal`."""

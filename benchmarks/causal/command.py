@@ -1,0 +1,62 @@
+"""`rolecast bench causal`: what causal searches find, and how fast their acquisition is."""
+
+from typing import Annotated, Final
+
+import typer
+
+from rolecast.benchmarks.options import (
+    Fresh,
+    Out,
+    Processes,
+    Quick,
+    Seeds,
+    folder_of,
+    only_option,
+    part_option,
+    run_table,
+    write_results,
+)
+from rolecast.platform.cli.output import Json, print_table
+
+CAUSAL_PARTS: Final = ("figures", "acquisition")
+
+
+def causal_results(
+    *,
+    part: Annotated[list[str] | None, part_option("figures or acquisition")] = None,
+    seeds: Seeds = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each search.")] = 100,
+    quick: Quick = False,
+    fresh: Fresh = False,
+    only: Annotated[list[str] | None, only_option("task=, method= or seed=")] = None,
+    processes: Processes = 1,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run causal searches side by side, and time the batched acquisition; hours, in pieces.
+
+    A finished search is kept in causal.json and not run again.
+    """
+    from rolecast.benchmarks.causal import acquisition, figures
+    from rolecast.core.errors import unknown_name
+
+    for name in part or ():
+        if name not in CAUSAL_PARTS:
+            raise unknown_name("--part", name, CAUSAL_PARTS)
+    folder = folder_of(out, quick=quick)
+    if "acquisition" in (part or CAUSAL_PARTS):
+        results = acquisition.measure_all(1 if quick else seeds, quick=quick)
+        if not json:
+            rows = [
+                (task, *(f"{each[name]:.4g}" for name in each))
+                for task, measured in results.items()
+                for each in measured
+            ]
+            first = next(iter(results.values()))[0]
+            print_table(("task", *(name.replace("_", " ") for name in first)), rows)
+        write_results(folder, "causal_acquisition", results, None, json=json)
+    if "figures" in (part or CAUSAL_PARTS):
+        runs = figures.quick_figure_runs() if quick else figures.figure_runs(seeds, rounds)
+        run_table(
+            figures.FIGURE_TABLE, runs, only, folder, processes=processes, json=json, fresh=fresh
+        )

@@ -1,0 +1,67 @@
+"""`rolecast bench causal`: its rows, the beta that is chosen, and two ways to an acquisition."""
+
+from pathlib import Path
+
+import pytest
+
+from rolecast.benchmarks.causal.acquisition import measure_all
+from rolecast.benchmarks.causal.figures import (
+    FIGURE_TABLE,
+    FigureRun,
+    chosen_betas,
+    figure_runs,
+    quick_figure_runs,
+)
+from rolecast.platform.cli.app import main
+from rolecast.tune_configs.mcbo_fig2 import EXPERIMENT
+
+
+def test_runs_are_those_of_the_experiment_once_each() -> None:
+    runs = figure_runs(2, 7)
+    assert len({run.key for run in runs}) == len(runs)
+    assert len(runs) == 2 * len(EXPERIMENT.trials()) // EXPERIMENT.seeds
+    assert {run.label for run in quick_figure_runs()} == {m.label for m in EXPERIMENT.methods}
+
+
+def test_beta_is_chosen_by_its_rank_on_the_other_tasks() -> None:
+    """On the first task the widest band is best, on both others the middle one."""
+    means = {
+        "causal:toy": (1.0, 2.0, 3.0),
+        "causal:psa": (1.0, 3.0, 2.0),
+        "causal:ackley": (-900.0, 7.0, 6.0),
+    }
+    rows = [
+        {"task": task, "method": f"mcbo_{beta:g}", "average": mean}
+        for task, given in means.items()
+        for beta, mean in zip((0.05, 0.5, 5.0), given, strict=True)
+    ]
+    found = chosen_betas(rows, "mcbo", "average")
+    assert found == {"causal:toy": 0.5, "causal:psa": 0.5, "causal:ackley": 0.5}
+    assert chosen_betas(rows[:3], "mcbo", "average") == {}
+
+
+def test_a_run_is_a_row_that_is_kept(tmp_path: Path) -> None:
+    run = FigureRun(
+        task="causal:dropwave",
+        label="causal_random",
+        optimizer="causal_random",
+        rounds=2,
+        seed=1,
+    )
+    rows = FIGURE_TABLE.run_missing([run], tmp_path, processes=1, note=lambda _: None)
+    assert rows[0]["key"] == "causal:dropwave / causal_random / 2 rounds / seed 1"
+    assert len(rows[0]["curve"]) == 5 + 2
+    assert rows[0]["best"] == pytest.approx(max(rows[0]["curve"]), rel=1e-4)
+    FIGURE_TABLE.write(rows, tmp_path)
+    assert "| `causal:dropwave` | 2 |" in (tmp_path / "causal.md").read_text()
+
+
+def test_both_ways_to_an_acquisition_are_timed() -> None:
+    (found,) = measure_all(1, quick=True)["causal:alpine2"]
+    assert found["batched_value"] >= found["serial_value"] - 1e-3
+    assert min(found["batched_s"], found["serial_s"]) > 0.0
+
+
+def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "causal", "--part", "figure"]) == 2
+    assert "--part 'figure' does not exist; did you mean 'figures'" in capsys.readouterr().err
