@@ -15,7 +15,7 @@ from rolecast.envs.spec import TaskSpec
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
-from rolecast.platform.rollout.evaluator import Stream
+from rolecast.platform.rollout.evaluator import Evaluator, Stream
 from rolecast.platform.search.planning.budget import Budget
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import Plan
@@ -63,6 +63,9 @@ class SearchKind:
     evaluations: int = 30
     """The budget, or as many episodes' steps."""
 
+    actors: bool = False
+    """Whether rollout actors of a cluster compute, or this process."""
+
     fewer_episodes: bool = False
     """Whether the optimiser chooses the number of episodes."""
 
@@ -74,6 +77,8 @@ SEARCH_KINDS: Final = (
     SearchKind(optimizer="witness", design=4, unit="env_steps", evaluations=45),
     SearchKind(optimizer="random", normalise=True),
     SearchKind(optimizer="cmaes", evaluations=42),
+    SearchKind(optimizer="witness", actors=True),
+    SearchKind(optimizer="witness", actors=True, normalise=True, design=4, fewer_episodes=True),
 )
 """Schedules take them in turn."""
 
@@ -215,9 +220,8 @@ class SimulatedBackend:
     losses: tuple[type[Exception], ...] = (ProcessLost,)
     workers = 1
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.evaluator = SimulatedEvaluator(world)
+    def __init__(self, world: World, evaluator: Evaluator) -> None:
+        self._world, self.evaluator = world, evaluator
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> SimulatedSession:
         """Return a new optimiser."""
@@ -227,4 +231,5 @@ class SimulatedBackend:
         """Show nothing."""
 
     def close(self) -> None:
-        """Nothing to release."""
+        """End the actors."""
+        self.evaluator.close()

@@ -41,6 +41,15 @@ class FaultKind(StrEnum):
     LOST = "lost optimiser"
     """The optimiser's process ends, before or after it has answered."""
 
+    ACTOR = "actor death"
+    """A rollout actor ends, and starts again; only with actors, as those that follow."""
+
+    NODE = "node loss"
+    """A node of the cluster is lost, with its actors, and comes back."""
+
+    LATE = "late answer"
+    """A call takes up to an hour longer."""
+
     READ = "reader"
     """Another process reads the run."""
 

@@ -12,11 +12,19 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.benchmarks.faults.cluster import ACTOR_COUNT, SharedEvaluator
 from rolecast.benchmarks.faults.disk import SimulatedDisk
-from rolecast.benchmarks.faults.parts import SEARCH_KINDS, SearchKind, SimulatedBackend, plan_of
+from rolecast.benchmarks.faults.parts import (
+    SEARCH_KINDS,
+    SearchKind,
+    SimulatedBackend,
+    SimulatedEvaluator,
+    plan_of,
+)
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
 from rolecast.benchmarks.faults.world import POINT_LIMIT, Hang, Killed, World
 from rolecast.core.errors import RequestError, RunError
+from rolecast.platform.rollout.evaluator import Evaluator
 from rolecast.platform.search.planning.plan import run_record
 from rolecast.platform.search.progress import ProgressSnapshot
 from rolecast.platform.search.records.history import Batch
@@ -30,6 +38,9 @@ RUN_PATH: Final = Path("/runs/simulated")
 
 CHECKPOINT_SLACK_S: Final = 0.5
 """Longest time from a batch's record to its report: that of a checkpoint."""
+
+LONGEST_SILENCE_S: Final = 600.0
+"""Longest time from one batch to the next, whatever is lost; more only if all actors are late."""
 
 TIMED_FIELDS: Final = ("wall_time_s",)
 """Fields of a batch that two runs do not share."""
@@ -47,12 +58,20 @@ class Witnessed:
     batches: list[float] = field(default_factory=list)
     """When each batch was reported, the first one first."""
 
+    since_s: float = 0.0
+    """When the last one was, by a clock that does not jump."""
+
     def start(self, title: str) -> None:
         """See what is searched."""
         require_sentence(title)
 
     def update(self, figures: ProgressSnapshot, /) -> None:
         """See a batch."""
+        late = sum(fault.kind is FaultKind.LATE for fault in self.world.struck)
+        silent_s = self.world.simulated_s - self.since_s
+        if silent_s > LONGEST_SILENCE_S and late < ACTOR_COUNT:
+            raise InvariantError(f"no batch for {silent_s:.0f} s")
+        self.since_s = self.world.simulated_s
         del self.batches[figures.batch - 1 :]
         self.batches.append(self.world.now)
 
@@ -160,7 +179,7 @@ class Simulation:
         self.struck: list[Fault] = []
         self.disk = SimulatedDisk(world)
         self._plan = plan_of(kind, str(RUN_PATH))
-        self._record = record_of(kind)
+        self._record, self._actors = record_of(kind), kind.actors
         self._world, self._known = world, known
         self._seen = Witnessed(world)
         self._least = 0
@@ -203,7 +222,11 @@ class Simulation:
             folder.read_summary()
             folder.read_state()
             folder.write_run({**run, **self._record})
-        return run_to_end(self._plan, folder, SimulatedBackend(self._world), self._seen)
+        evaluator: Evaluator = SimulatedEvaluator(self._world)
+        if self._actors:
+            evaluator = SharedEvaluator(self._world, self._seen.note)
+        backend = SimulatedBackend(self._world, evaluator)
+        return run_to_end(self._plan, folder, backend, self._seen)
 
     def _begin_anew(self, folder: RunFolder) -> bool:
         """Return whether no search was begun; what is left of its folder is removed by hand."""

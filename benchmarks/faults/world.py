@@ -51,6 +51,7 @@ class World:
         """What each point was, for whoever replays a schedule."""
         self.dead = False
         self.on_power_cut: Callable[[Fault], None] = lambda _: None
+        self.on_cluster: Callable[[Fault], None] = lambda _: None
         self.on_read: Callable[[], None] = lambda: None
         self._due = list(reversed(faults))
         self._limit = limit
@@ -121,5 +122,7 @@ class World:
                 self.now += LONGEST_JUMP_S ** float(np.random.default_rng(fault.draw).random())
             case FaultKind.LOST:
                 raise ProcessLost
+            case FaultKind.ACTOR | FaultKind.NODE | FaultKind.LATE:
+                self.on_cluster(fault)
             case FaultKind.READ:
                 self.on_read()

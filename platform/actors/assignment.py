@@ -3,7 +3,7 @@
 import pickle
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,11 +82,15 @@ class OpenBatch:
     """Those of them that no worker was given."""
 
     results: dict[int, ChunkResult] = field(default_factory=dict)
-    since: float = field(default_factory=time.monotonic)
+    clock: Callable[[], float] = time.monotonic
+    since: float = field(init=False)
     """When it began, or had a result last."""
 
     count: int = 0
     """Chunks so far."""
+
+    def __post_init__(self) -> None:
+        self.since = self.clock()
 
     def add(self, chunks: Sequence[Chunk]) -> list[int]:
         """Add chunks; return their numbers."""
@@ -101,7 +105,7 @@ class OpenBatch:
         if self.owed.pop(number, None) is None:
             return False
         self.results[number] = result
-        self.since = time.monotonic()
+        self.since = self.clock()
         return True
 
     def missing(self, lost: Call, calls: Iterable[Call]) -> list[int]:

@@ -6,7 +6,6 @@ silent for long, get nothing; they join when they answer.
 """
 
 import math
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -15,7 +14,7 @@ import ray
 
 from rolecast.core.errors import RunError
 from rolecast.platform.actors.assignment import Call, OpenBatch, Reply, Worker, packed, unpacked
-from rolecast.platform.actors.optimizer_actor import answer
+from rolecast.platform.actors.messages import RAY_MESSAGES, Messages
 from rolecast.platform.actors.rollout_actor import CALL_RETRIES
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
@@ -60,6 +59,7 @@ class RayEvaluator:
         *,
         here: LocalEvaluator | None = None,
         note: Callable[[str], None] = lambda _: None,
+        messages: Messages = RAY_MESSAGES,
     ) -> None:
         """Take up actors, without waiting for them.
 
@@ -68,7 +68,9 @@ class RayEvaluator:
             here: computes in this process what is too light for actors, and while none has
                 started; None: nothing is computed here, as a user's environment may end a process.
             note: tells the user of actors that are absent or late.
+            messages: how their answers come.
         """
+        self._messages = messages
         self._awaited = {actor.place.remote(): Worker(actor) for actor in actors}
         self._workers: list[Worker] = []
         self._calls: dict[Any, Call] = {}
@@ -137,7 +139,7 @@ class RayEvaluator:
     def close(self) -> None:
         """End the actors."""
         for worker in (*self._workers, *self._awaited.values()):
-            ray.kill(worker.handle)
+            self._messages.end(worker.handle)
 
     def _share(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Give chunks to actors until each has a result."""
@@ -154,7 +156,7 @@ class RayEvaluator:
         self._batch += 1
         for worker in self._workers:
             worker.busy_s = 0.0
-        return OpenBatch(self._batch)
+        return OpenBatch(self._batch, clock=self._messages.clock)
 
     def advance(self, batch: OpenBatch) -> None:
         """Give out what waits, and wait for answers."""
@@ -173,26 +175,26 @@ class RayEvaluator:
         """
         pending = [*self._calls, *self._awaited]
         wait_s = LOOK_S if self._workers or self._here is None else 0.0
-        first, _ = ray.wait(pending, num_returns=1, timeout=wait_s)
-        if not first:
+        if not self._messages.wait(pending, count=1, timeout=wait_s):
             return []
-        done, _ = ray.wait(pending, num_returns=len(pending), timeout=0)
+        done = self._messages.wait(pending, count=len(pending), timeout=0)
         return [reference for reference in done if reference in self._calls]
 
     def _welcome(self, *, wait: bool = False) -> None:
         """Take in the actors that have started since, or are back."""
         if not self._awaited:
             return
-        begun, _ = ray.wait(
-            list(self._awaited),
-            num_returns=len(self._awaited),
-            timeout=LOOK_S if wait else 0,
-        )
+        awaited = list(self._awaited)
+        begun = self._messages.wait(awaited, count=len(awaited), timeout=LOOK_S if wait else 0)
         for reference in begun:
             worker = self._awaited.pop(reference)
             if worker.pid:
                 self._say("a worker that was slow or lost is back")
-            worker.nodes, worker.pid = answer(reference)
+            try:
+                worker.nodes, worker.pid = self._messages.answer(reference)
+            except ray.exceptions.ObjectLostError:  # with its node, after it had answered
+                self._awaited[worker.handle.place.remote()] = worker
+                continue
             self._workers.append(worker)
 
     def _deal(self, batch: OpenBatch) -> None:
@@ -222,7 +224,7 @@ class RayEvaluator:
     def _call(self, worker: Worker, batch: OpenBatch, numbers: tuple[int, ...]) -> None:
         chunks = packed([batch.owed[number] for number in numbers])
         reference = worker.handle.evaluate.remote(chunks)
-        self._calls[reference] = Call(worker, batch.number, numbers, time.monotonic())
+        self._calls[reference] = Call(worker, batch.number, numbers, self._messages.clock())
         worker.calls += 1
 
     def took(self, seconds: float) -> None:
@@ -234,7 +236,7 @@ class RayEvaluator:
         call = self._calls.pop(reference)
         call.worker.calls -= 1
         try:
-            reply: Reply = unpacked(answer(reference))
+            reply: Reply = unpacked(self._messages.answer(reference))
         except ray.exceptions.RayActorError as error:
             missing = batch.missing(call, self._calls.values())
             if missing and call.worker.size == 1:
@@ -246,7 +248,7 @@ class RayEvaluator:
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))
         else:
-            self._durations.append(time.monotonic() - call.since)
+            self._durations.append(self._messages.clock() - call.since)
             self._keep(reply, call, batch)
 
     def _keep(self, reply: Reply, call: Call, batch: OpenBatch) -> None:
@@ -263,7 +265,7 @@ class RayEvaluator:
 
     def _look_for_late(self, batch: OpenBatch) -> None:
         """Give what is late to idle actors too, and nothing more to those who owe it."""
-        now = time.monotonic()
+        now = self._messages.clock()
         if now < self._looked + LATE_LOOK_S:
             return
         self._looked = now
@@ -289,7 +291,7 @@ class RayEvaluator:
             for number, result in zip(numbers, results, strict=True):
                 batch.take(number, result)
             batch.waiting = deque(number for number in batch.waiting if number in batch.owed)
-        elif time.monotonic() - batch.since > ABSENT_NOTE_S:
+        elif self._messages.clock() - batch.since > ABSENT_NOTE_S:
             absent = self._awaited.values()
             did = "answers" if any(worker.pid for worker in absent) else "has started"
             self._say(f"none of {len(absent)} workers {did}; the search waits for the cluster")

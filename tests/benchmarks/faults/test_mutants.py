@@ -11,6 +11,7 @@ import pytest
 from rolecast.benchmarks.faults.parts import SEARCH_KINDS
 from rolecast.benchmarks.faults.simulation import run_schedule, undisturbed
 from rolecast.core import files
+from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.records.journal import Journal
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -69,6 +70,18 @@ MUTANTS = {
         "self._state, self._since = state, []",
         "self._state = state",
     ),
+    "an answer to an earlier batch is taken": Mutant(
+        RayEvaluator, "_keep", "if call.batch == batch.number", "if True"
+    ),
+    "an answer lost with its node is not computed again": Mutant(
+        RayEvaluator, "_take", "batch.waiting.extend(batch.missing(call, self._calls.values()))"
+    ),
+    "nobody does what a silent worker owes": Mutant(
+        RayEvaluator, "_look_for_late", "self._give(idle, late, batch)", "0"
+    ),
+    "a silent worker is given more": Mutant(
+        RayEvaluator, "_look_for_late", "self._workers.remove(call.worker)"
+    ),
     "a batch is not kept before the next": Mutant(Search, "_learn", "self._folder.append(batch)"),
 }
 
@@ -92,4 +105,7 @@ def test_schedules_find_a_mutant(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     for kind in SEARCH_KINDS:
         undisturbed(kind)  # by the code as it is
     mutate(monkeypatch, MUTANTS[name])
-    assert any(run_schedule(seed).failure for seed in range(MOST_SCHEDULES))
+    actors = MUTANTS[name].owner is RayEvaluator
+    kinds = [place for place, kind in enumerate(SEARCH_KINDS) if kind.actors or not actors]
+    seeds = (seed for seed in range(MOST_SCHEDULES) if seed % len(SEARCH_KINDS) in kinds)
+    assert any(run_schedule(seed).failure for seed in seeds)

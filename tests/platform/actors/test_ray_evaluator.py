@@ -16,6 +16,7 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.actors import dispatcher, ray_evaluator
 from rolecast.platform.actors.assignment import OpenBatch, Reply, packed, unpacked
 from rolecast.platform.actors.dispatcher import Dispatcher, dispatchers
+from rolecast.platform.actors.messages import RayMessages
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.actors.rollout_actor import RolloutActor
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, cut, join
@@ -135,18 +136,18 @@ def test_when_all_actors_are_silent_a_compiled_task_runs_here(
     evaluator.close()
 
 
-def test_an_answer_lost_with_its_node_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluator = RayEvaluator([real_actor()])
-    evaluator.pids()
+def test_an_answer_lost_with_its_node_is_computed_again() -> None:
     lost: list[Any] = []
 
-    def answer(reference: Any) -> Any:
-        if not lost:
-            lost.append(reference)
-            raise ray.exceptions.ObjectLostError(reference.hex(), None, "")
-        return ray.get(reference)
+    class Losing(RayMessages):
+        def answer(self, reference: Any) -> Any:
+            if evaluator._workers and not lost:
+                lost.append(reference)
+                raise ray.exceptions.ObjectLostError(reference.hex(), None, "")
+            return super().answer(reference)
 
-    monkeypatch.setattr(ray_evaluator, "answer", answer)
+    evaluator = RayEvaluator([real_actor()], messages=Losing())
+    evaluator.pids()
     np.testing.assert_array_equal(returns_of(evaluator), expected())
     assert len(lost) == 1
     evaluator.close()

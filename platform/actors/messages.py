@@ -1,0 +1,65 @@
+"""The few ways in which a driver deals with its actors' answers.
+
+By Ray; `rolecast bench faults` puts a simulated cluster in its place, whose answers come late or
+never.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+import ray
+
+from rolecast.platform.actors.optimizer_actor import answer
+
+
+class Messages(Protocol):
+    """Answers of actors, and the clock by which they are late."""
+
+    def clock(self) -> float:
+        """Return seconds that only grow."""
+
+    def wait(self, references: Sequence[Any], *, count: int, timeout: float) -> list[Any]:
+        """Return those of these references with answers, at most `count`, once so many have any.
+
+        Args:
+            references: of calls.
+            count: answers to wait for.
+            timeout: seconds after which as many are returned as there are.
+        """
+
+    def answer(self, reference: Any) -> Any:
+        """Return what an actor answers, or raise what it raised.
+
+        Raises:
+            RayActorError: its process is gone for good.
+            ObjectLostError: the answer is gone with its node.
+        """
+
+    def end(self, handle: Any) -> None:
+        """End an actor."""
+
+
+class RayMessages:
+    """Messages by Ray."""
+
+    def clock(self) -> float:
+        """Return the clock of this process."""
+        return time.monotonic()
+
+    def wait(self, references: Sequence[Any], *, count: int, timeout: float) -> list[Any]:
+        """Wait for answers."""
+        done, _ = ray.wait(list(references), num_returns=count, timeout=timeout)
+        return list(done)
+
+    def answer(self, reference: Any) -> Any:
+        """Return an answer."""
+        return answer(reference)
+
+    def end(self, handle: Any) -> None:
+        """End an actor."""
+        ray.kill(handle)
+
+
+RAY_MESSAGES: Final = RayMessages()
+"""Messages of the cluster that this process has joined."""
