@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
+from rolecast.core.memory import require_room
 from rolecast.envs.causal.problem import CausalTask
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS, TASK_OPTIONS, many_segments
@@ -230,6 +231,8 @@ def _from_id(name: str, given: Mapping[str, Any]) -> BatchedTask:
     family = re.fullmatch(r"(\w+?)_(-?\d+)", name)
     if family and family[1] in FAMILIES:
         _check_options(name, FAMILIES[family[1]].options, given)
+        needed = 512 * int(family[2]) ** 2  # places of all pairs, of 16 episodes
+        require_room(f"number of agents of {family[1]}", int(family[2]), needed, "fewer")
         return FAMILIES[family[1]].build(int(family[2]), **given)
     if name in NAMED_TASKS:
         _check_options(name, TASK_OPTIONS, given)

@@ -17,7 +17,7 @@ from rolecast.benchmarks.faults.world import World
 from rolecast.platform.actors.assignment import Reply, packed, unpacked
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 
-NODES: Final = 2
+NODE_COUNT: Final = 2
 """Nodes of a cluster."""
 
 ACTOR_COUNT: Final = 3
@@ -115,7 +115,7 @@ class SimulatedCluster:
         world.on_cluster = self.strike
         self._late_s = 0.0
         self._actors = [
-            _Actor(self, index % NODES, pid=100 + index) for index in range(ACTOR_COUNT)
+            _Actor(self, index % NODE_COUNT, pid=100 + index) for index in range(ACTOR_COUNT)
         ]
         for actor in self._actors:
             actor.start(world.now)

@@ -18,6 +18,9 @@ RANGES_OF_NUMBERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Range of each setting that is a real number."""
 
+MOST_STEPS: Final = 2**31 - 1
+"""Greatest number of steps; longer than any episode."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RewardSettings:
@@ -58,6 +61,8 @@ class RewardSettings:
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise ConfigError(f"RewardSettings.{name}", value, f"an integer >= {least}")
+            if value > MOST_STEPS:
+                raise ConfigError(f"RewardSettings.{name}", value, f"at most {MOST_STEPS:,}")
         for name, expected in RANGES_OF_NUMBERS.items():
             most = float("inf") if name == "noise" else 1.0
             value = getattr(self, name)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.memory import EPISODE_BYTES, require_room
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Seeds
 
@@ -57,5 +58,6 @@ class HeldOut:
     def __post_init__(self) -> None:
         if type(self.episodes) is not int or self.episodes < 1:
             raise ConfigError("evaluate.episodes", self.episodes, "an integer >= 1")
+        require_room("evaluate.episodes", self.episodes, EPISODE_BYTES * self.episodes, "fewer")
         if type(self.seed) is not int or self.seed < 0:
             raise ConfigError("evaluate.seed", self.seed, "an integer >= 0")

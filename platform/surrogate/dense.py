@@ -11,8 +11,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.memory import available_memory
 from rolecast.core.types import Float
-from rolecast.platform.surrogate.memory import available_memory
 
 if TYPE_CHECKING:
     import torch

@@ -4,11 +4,10 @@ The covariance of N points and its factor are dense, so memory grows as N^2. A p
 fit is refused with an error; otherwise the system would kill it halfway.
 """
 
-import os
-from pathlib import Path
 from typing import Final
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.memory import available_memory
 
 FLOAT64_BYTES: Final = 8
 """Bytes of a float64."""
@@ -18,10 +17,6 @@ LIVE_MATRICES: Final = 5
 
 POINT_COPIES: Final = 5
 """Maximum copies of the points [N, D] at once, in covariances and gradients."""
-
-MEMORY_INFO: Final = Path("/proc/meminfo")
-CGROUP_FOLDER: Final = Path("/sys/fs/cgroup")
-"""Sources of the free memory and of the limit of a container, on Linux."""
 
 
 def peak_bytes(points: int, dimension: int, *, queries: int = 0, fits: int = 1) -> int:
@@ -84,22 +79,3 @@ def require_memory(
             f"at most {most:,}: it needs {needed / 2**30:.1f} GiB of memory, "
             f"and {free / 2**30:.1f} GiB are free",
         )
-
-
-def available_memory() -> int:
-    """Return the bytes available without swapping on Linux, elsewhere all of the machine."""
-    if not MEMORY_INFO.exists():
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    fields = dict(line.split(":") for line in MEMORY_INFO.read_text().splitlines())
-    free = 1024 * int(fields["MemAvailable"].split()[0])
-    limit = CGROUP_FOLDER / "memory.max"
-    if limit.exists() and limit.read_text().strip() != "max":
-        free = min(free, max(0, int(limit.read_text()) - _taken()))
-    return free
-
-
-def _taken() -> int:
-    """Return the bytes held by a container's processes, without cached files."""
-    lines = (CGROUP_FOLDER / "memory.stat").read_text().splitlines()
-    files = dict(line.split() for line in lines)["inactive_file"]
-    return int((CGROUP_FOLDER / "memory.current").read_text()) - int(files)

@@ -106,8 +106,13 @@ class SearchConfig:
             if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
                 raise ConfigError(f"SearchConfig.{name}", value, "a mapping of names to values")
         for name in ("out", "address"):
-            if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
-                raise ConfigError(f"SearchConfig.{name}", getattr(self, name), "text")
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and value):
+                raise ConfigError(f"SearchConfig.{name}", value, "text that is not empty")
+            try:
+                (value or "").encode()
+            except UnicodeEncodeError:
+                raise ConfigError(f"SearchConfig.{name}", value, "text in UTF-8") from None
         share = self.confirm_share
         if not isinstance(share, int | float) or not 0.0 <= share <= 0.5:
             raise ConfigError("SearchConfig.confirm_share", share, "a number in [0, 0.5]")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rolecast import __version__
 from rolecast.core.errors import RequestError
+from rolecast.core.memory import EPISODE_BYTES, require_room
 from rolecast.core.seeds import Purpose, derived_seed
 from rolecast.core.types import Float
 from rolecast.envs.episode_length import typical_steps
@@ -27,6 +28,9 @@ TaskSource = str | Callable[..., Any]
 
 TEST_EPISODES_COMPILED: Final = 1000
 TEST_EPISODES: Final = 20
+
+CANDIDATE_BYTES: Final = 32
+"""Memory of one parameter of a candidate of a batch: itself, and copies."""
 
 ASSUMED_EPISODES: Final = 8
 """E by which a budget in evaluations is first turned into episodes, to be proposed for."""
@@ -114,6 +118,8 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         fewer = config.episodes is None and config.evaluations is None
     tests = TEST_EPISODES_COMPILED if hasattr(made, "lanes") else TEST_EPISODES
     test_episodes = config.test_episodes or tests
+    affordable = min(batch_size, config.evaluations or (config.env_steps or 0) // steps + 1)
+    _require_memory(affordable, episodes, test_episodes, policy.space.dimension)
     design = policy_hints.initial_design(
         informed,
         dimension=policy.space.dimension,
@@ -139,6 +145,15 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         test_episodes=test_episodes,
         design=design,
     )
+
+
+def _require_memory(q: int, episodes: int, test_episodes: int, dimension: int) -> None:
+    """Refuse a batch, or a held-out test, that does not fit in memory."""
+    needed = q * (EPISODE_BYTES * episodes + CANDIDATE_BYTES * dimension)
+    larger = ("batch_size", q) if q > episodes else ("episodes", episodes)
+    require_room(f"SearchConfig.{larger[0]}", larger[1], needed, "fewer")
+    needed = EPISODE_BYTES * test_episodes
+    require_room("SearchConfig.test_episodes", test_episodes, needed, "fewer")
 
 
 def run_record(plan: Plan) -> dict[str, Any]:

@@ -7,17 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rolecast.core import memory
 from rolecast.core.errors import ConfigError
+from rolecast.core.memory import available_memory
 from rolecast.platform.optimizers.registry import make_optimizer
-from rolecast.platform.surrogate import memory
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import CliqueSum, Kernel, Matern, Mixture
-from rolecast.platform.surrogate.memory import (
-    available_memory,
-    most_points,
-    peak_bytes,
-    require_memory,
-)
+from rolecast.platform.surrogate.memory import most_points, peak_bytes, require_memory
 
 D = 40
 CLIQUES = [(index, index + 1) for index in range(D - 1)]

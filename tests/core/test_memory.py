@@ -1,0 +1,86 @@
+"""What cannot fit in memory is one sentence before anything is made."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rolecast.core import memory
+from rolecast.core.errors import ConfigError
+from rolecast.core.memory import readable_bytes, require_room
+from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.settings import split_options
+from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import make_plan
+
+HUGE_NUMBERS = (99_999_999_999, 10**23, 10**40)
+
+
+@pytest.fixture(autouse=True)
+def gigabyte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "meminfo"
+    info.write_text("MemAvailable:  1048576 kB\n")
+    monkeypatch.setattr(memory, "MEMORY_INFO", info)
+    monkeypatch.setattr(memory, "CGROUP_FOLDER", tmp_path)
+
+
+def test_what_fits_passes_and_what_does_not_is_told_with_both_sizes() -> None:
+    require_room("a.b", 3, 2**30)
+    with pytest.raises(ConfigError) as refused:
+        require_room("a.b", 4, 3 * 2**40, "fewer")
+    said = "a.b is 4; expected fewer: it needs 3.0 TiB of memory, and 1.0 GiB are free"
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [(3 * 2**19, "1.5 MiB"), (2**40, "1.0 TiB"), (2**100, "over 1,048,576 PiB")],
+)
+def test_sizes_are_read_in_the_unit_that_suits_them(size: int, said: str) -> None:
+    assert readable_bytes(size) == said
+
+
+@pytest.mark.parametrize("number", HUGE_NUMBERS)
+@pytest.mark.parametrize("field", ["episodes", "test_episodes"])
+def test_a_search_of_too_many_episodes_is_refused_before_it_starts(field: str, number: int) -> None:
+    request: dict[str, Any] = {"episodes": 2, field: number}
+    config = SearchConfig(task="pred_prey_3", optimizer="random", evaluations=20, **request)
+    with pytest.raises(ConfigError, match=rf"^SearchConfig\.{field} is \d+; expected fewer: it"):
+        make_plan(config)
+
+
+def test_a_batch_is_no_larger_than_its_budget_when_its_memory_is_counted() -> None:
+    make_plan(
+        SearchConfig(task="pred_prey_3", optimizer="random", evaluations=20, batch_size=10**15)
+    )
+    with pytest.raises(ConfigError, match=r"^SearchConfig\.batch_size is \d+; expected fewer"):
+        make_plan(
+            SearchConfig(
+                task="pred_prey_3", optimizer="random", evaluations=10**15, batch_size=10**15
+            )
+        )
+
+
+@pytest.mark.parametrize("number", HUGE_NUMBERS)
+def test_an_evaluation_of_too_many_episodes_is_refused(number: int) -> None:
+    with pytest.raises(ConfigError, match=r"^evaluate\.episodes is \d+; expected fewer: it needs"):
+        HeldOut(episodes=number)
+
+
+@pytest.mark.parametrize("task", ["pred_prey_999999", "drone_delivery_999999"])
+def test_a_team_that_no_memory_holds_is_refused(task: str) -> None:
+    with pytest.raises(ConfigError, match=r"is 999999; expected fewer: it needs [\d.]+ TiB"):
+        make_task(task)
+
+
+@pytest.mark.parametrize("name", ["sparse", "delay"])
+def test_steps_that_no_kernel_counts_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^RewardSettings\.{name} is 9+; expected at most"):
+        split_options({name: 10**21 - 1})
+
+
+@pytest.mark.parametrize("out", ["", "bad\udcffname"])
+def test_a_folder_without_a_name_or_not_in_utf8_is_refused(out: str) -> None:
+    with pytest.raises(ConfigError, match=r"^SearchConfig\.out is .*; expected text"):
+        SearchConfig(task="pred_prey_3", out=out)
