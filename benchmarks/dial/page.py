@@ -197,7 +197,8 @@ def _draw(
     """Draw a method's means as a line, its seeds as points, intervals of five seeds as bars."""
     values = [returns.get(reward, ()) for reward in rewards]
     means = [statistics.fmean(each) if each else math.nan for each in values]
-    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **style)
+    shown = {**style, "marker": "o", "ms": 4, "markevery": 1}
+    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **shown)
     for place, each in enumerate(values):
         if not each:
             continue
@@ -224,7 +225,7 @@ def _sentences(rows: Sequence[Row]) -> str:
             f"On `{EXPERIMENT.tasks[0]}` after {budget:,} env steps, mean held-out return "
             f"(number of seeds); {_scores('both with the symmetries of the task', both)}",
             _scores("Both without", neither),
-            _ahead(both, neither),
+            _ahead(both, neither, rewards_of(rows)),
             _worth(rows),
         ]
     )
@@ -242,15 +243,16 @@ def _scores(words: str, found: Sequence[Duel]) -> str:
     return f"{words}, the search to the learner that earns most: {each}."
 
 
-def _ahead(both: Sequence[Duel], neither: Sequence[Duel]) -> str:
-    """Say which side has the higher mean under which rewards."""
+def _ahead(both: Sequence[Duel], neither: Sequence[Duel], rewards: Sequence[str]) -> str:
+    """Say which side has the higher mean under which rewards, and where no learner was run."""
     parts = []
     for words, found in (("with symmetries", both), ("without", neither)):
         ours = [duel.reward for duel in found if duel.search > duel.learner_mean]
         theirs = [duel.reward for duel in found if duel.search <= duel.learner_mean]
+        missing = [each for each in rewards if each not in {duel.reward for duel in found}]
         parts.append(
             f"{words}, the search has the higher mean under {_listed(ours)} and a learner under "
-            f"{_listed(theirs)}"
+            f"{_listed(theirs)}" + (f" (not run: {_listed(missing)})" if missing else "")
         )
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."

@@ -80,8 +80,9 @@ def test_the_search_meets_the_learner_of_the_highest_mean_that_knows_as_much() -
 
 def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None:
     text = readme_region(ROWS)
-    assert "under `sparse=25` and a learner under `flip=0.2`." in text
-    assert "under none and a learner under `flip=0.2`; without" in text
+    assert "under `sparse=25` and a learner under `flip=0.2` (not run: `dense`)." in text
+    both = "under none and a learner under `flip=0.2` (not run: `dense`, `sparse=25`); without"
+    assert both in text
     # Leads of 102 - 3 and 90 - 50, of which symmetries are 102 - 40 and 90 - 20.
     assert "by 69.5 on average (rewards: 2), and 66.0 of this is knowledge" in text
 
@@ -114,11 +115,12 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
     assert readme_region(ROWS) in text
 
 
-def test_the_committed_page_is_made_from_the_committed_rows() -> None:
+def test_the_committed_page_and_the_readme_are_made_from_the_committed_rows() -> None:
     rows = read_rows(RESULTS / DIAL_FILE)
     tables = (read_rows(RESULTS / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
     speed = break_even_section(*tables, EXPERIMENT.tasks[0])
     assert (RESULTS / "dial.md").read_text() == report(rows, speed=speed)
+    assert readme_region(rows) in (RESULTS.parents[1] / "README.md").read_text()
     (budget,) = {row["budget"] for row in rows}
     assert budget == EXPERIMENT.env_steps
     keys = {trial.key for trial in dial_trials(EXPERIMENT.seeds)}
