@@ -3,7 +3,7 @@
 No trial is left out: one that failed, still runs or has not begun stays in its cell, and says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -100,8 +100,16 @@ class Cell:
     @cached_property
     def finals(self) -> Float:
         """[N], held-out return at the end of each finished trial; never the best on the way."""
-        ended = [trial.last for trial in self.trials if trial.finished]
-        return np.array([last["test_return"] for last in ended if last is not None], dtype=float)
+        return np.array([*self.finals_by_seed.values()], dtype=float)
+
+    @cached_property
+    def finals_by_seed(self) -> Mapping[int, float]:
+        """Seed of each finished trial to its held-out return at the end."""
+        return {
+            trial.seed: float(trial.last["test_return"])
+            for trial in self.trials
+            if trial.finished and trial.last is not None
+        }
 
     @cached_property
     def highest(self) -> Float:
@@ -218,6 +226,16 @@ class Groups:
         """Return the end returns [N] of a cell's finished trials; none where there is no cell."""
         cell = self.cells.get((task, reward, method))
         return np.zeros(0) if cell is None else cell.finals
+
+    def strata(self, settings: Sequence[tuple[str, str]], method: str) -> list[Float]:
+        """Return a method's end returns [N] in each of some pairs of task and reward.
+
+        The n-th of each is of the same seed, NaN where it has no finished trial there. Each
+        setting has a cell of the method.
+        """
+        finals = [self.cells[task, reward, method].finals_by_seed for task, reward in settings]
+        seeds = sorted({seed for each in finals for seed in each})
+        return [np.array([each.get(seed, np.nan) for seed in seeds]) for each in finals]
 
 
 def groups(comparison: Comparison) -> Groups:

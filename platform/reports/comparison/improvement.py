@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from rolecast.core.errors import RequestError, unknown_name
+from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.groups import Groups
 from rolecast.platform.reports.comparison.statistics import Estimate, probability_of_improvement
 
@@ -43,21 +46,26 @@ def improvements(whole: Groups, pairs: Sequence[Pair]) -> list[Improvement]:
 
 def _improvement(whole: Groups, pair: Pair, settings: Sequence[Pair]) -> Improvement:
     """Compare a pair over settings, of which those without a finished trial of both are left."""
-    strata = []
-    for task, reward in settings:
-        ours, theirs = (whole.finals(task, reward, method) for method in pair)
-        if len(ours) and len(theirs):
-            strata.append((ours, theirs))
+    both = [
+        (task, reward)
+        for task, reward in settings
+        if all(len(whole.finals(task, reward, method)) for method in pair)
+    ]
+    ours, theirs = (whole.strata(both, method) for method in pair)
     task, reward = settings[0] if len(settings) == 1 else ("", "")
     return Improvement(
         ours=pair[0],
         theirs=pair[1],
         task=task,
         reward=reward,
-        settings=len(strata),
-        seeds=(sum(len(ours) for ours, _ in strata), sum(len(theirs) for _, theirs in strata)),
-        estimate=probability_of_improvement(strata) if strata else None,
+        settings=len(both),
+        seeds=(_count(ours), _count(theirs)),
+        estimate=probability_of_improvement([*zip(ours, theirs, strict=True)]) if both else None,
     )
+
+
+def _count(strata: Sequence[Float]) -> int:
+    return sum(int(np.isfinite(each).sum()) for each in strata)
 
 
 def chosen_pairs(whole: Groups, words: Sequence[str]) -> list[Pair]:

@@ -144,17 +144,18 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> Ma
             "Return of an episode as earned (raw, in the task's own unit), whatever the learner "
             "was paid; of the policy at the end of the budget, on "
             f"{settings['final_test_episodes']:,} held-out episodes, the same for all. Mean over "
-            "seeds (standard error), bold the best mean of a row; under it the interquartile "
-            f"mean with a 95 % percentile interval of {BOOTSTRAP_RESAMPLES:,} bootstrap resamples "
-            "of the seeds, stratified by reward where a row joins several. No figure was chosen by "
-            "its held-out return."
+            "seeds (standard error), bold what is not told apart from the best mean of a row; "
+            "under it the interquartile mean with a 95 % percentile interval of "
+            f"{BOOTSTRAP_RESAMPLES:,} bootstrap resamples of the seeds, each taken under all "
+            "rewards where a row joins several. No figure was chosen by its held-out return."
         )
     ]
     if any(0 < len(cell.finals) < LEAST_SEEDS_OF_INTERVAL for cell in whole.cells.values()):
         parts.append(
             paragraph(
-                "There is no interval (-) with fewer than five seeds: resamples of so few hold "
-                "little but their range. The interquartile mean of fewer than four is the mean."
+                "There is no interval (-) with fewer than five seeds, and nothing is told apart: "
+                "resamples of so few hold little but their range. The interquartile mean of fewer "
+                "than four is the mean."
             )
         )
     for task in whole.tasks:

@@ -1,19 +1,20 @@
-"""Percentile bootstrap intervals of a mean over seeds, stratified by setting; none of a few seeds.
+"""Percentile bootstrap intervals over the seeds of a method; none of a few seeds.
 
-Seeds of one setting (task and reward) are one stratum: a resample draws each stratum anew from its
-own seeds, so that a setting keeps its weight, as Agarwal et al. (2021), "Deep reinforcement
-learning at the edge of the statistical precipice", recommend. The resampling is SciPy's. Below
-five seeds a percentile interval is little more than the range of the seeds: with three it holds
-the median of the distribution in three cases of four, not in 95 %. So there is none.
+A seed is one draw of a method: its trials under all settings (task and reward) share first weights
+and noise, and a search whose reward changes no sum is the same run under several. So a resample
+draws seeds once and takes each in all settings, which keep their weights (Agarwal et al. 2021,
+"Deep reinforcement learning at the edge of the statistical precipice", draw each setting apart:
+that counts one run several times, and its intervals are too narrow here). Below five seeds a
+percentile interval is little more than the range of the seeds: with three it holds the median of
+the distribution in three cases of four, not in 95 %. So there is none.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from scipy import stats
 
 from rolecast.core.types import Float
 
@@ -29,8 +30,8 @@ BOOTSTRAP_RESAMPLES: Final = 2000
 _BOOTSTRAP_SEED: Final = 0x5EED
 """Of the resampling, so that the same results make the same report."""
 
-Statistic = Callable[..., Any]
-"""Of samples [..., N], over their last axis."""
+Statistic = Callable[..., Float]
+"""Of one array [J, ..., N] a method: J strata, N seeds, over the first axis and the last."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,13 +52,18 @@ def iqm(values: Float, axis: int = -1) -> Float:
     """Return the interquartile mean: the mean of what is left without a quarter at either end.
 
     The quarter is rounded down to whole seeds: of fewer than four seeds it is the mean, of five
-    it is the mean of the middle three.
+    it is the mean of the middle three. NaN is no seed.
     """
-    return np.asarray(stats.trim_mean(values, 0.25, axis=axis))
+    ordered = np.sort(np.moveaxis(np.asarray(values, dtype=np.float64), axis, -1), axis=-1)
+    count = np.isfinite(ordered).sum(axis=-1, keepdims=True)
+    cut = count // 4
+    rank = np.arange(ordered.shape[-1])
+    middle = (rank >= cut) & (rank < count - cut)
+    return np.asarray(np.where(middle, ordered, 0.0).sum(axis=-1) / middle.sum(axis=-1))
 
 
 def _mean(values: Float, axis: int = -1) -> Float:
-    return np.asarray(np.mean(values, axis=axis))
+    return np.asarray(np.nanmean(values, axis=axis))
 
 
 SUMMARY_STATISTICS: Final[Mapping[str, Callable[..., Float]]] = MappingProxyType(
@@ -70,18 +76,19 @@ def estimate(strata: Sequence[Float], statistic: str = "mean") -> Estimate:
     """Estimate a statistic of all seeds of all strata, with its interval.
 
     Args:
-        strata: each [N] or [T, N]: the returns of the N seeds of a stratum, at T points; N may
-            differ. A seed is drawn with all its points.
+        strata: each [N] or [T, N]: the returns of N seeds of one method in a stratum, at T points.
+            The n-th of each stratum is of the same seed, NaN where it has none there. A seed is
+            drawn with all its strata and points.
         statistic: a name in `SUMMARY_STATISTICS`.
     Raises:
         ValueError: there is no stratum, or one has no seed.
     """
     function = SUMMARY_STATISTICS[statistic]
 
-    def pooled(*samples: Float, axis: int = -1) -> Float:
-        return function(np.concatenate(samples, axis=axis), axis=axis)
+    def pooled(samples: Float) -> Float:
+        return function(np.concatenate(list(samples), axis=-1), axis=-1)
 
-    return _estimate(strata, pooled)
+    return _estimate([strata], pooled)
 
 
 def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimate:
@@ -89,6 +96,7 @@ def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimat
 
     Args:
         strata: returns (x [N], y [M]) of the two methods in each setting; settings weigh alike.
+            The n-th of each setting is of the same seed, NaN where it has none there.
     Returns:
         A share: 1 where every x is above every y; a tie counts half.
     Raises:
@@ -96,34 +104,49 @@ def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimat
     Source: Agarwal et al. (2021), section 4.3; within a stratum it is Mann and Whitney's U / N M.
     """
 
-    def statistic(*samples: Float, axis: int = -1) -> Float:
-        shares = []
-        for ours, theirs in zip(samples[::2], samples[1::2], strict=True):
-            difference = ours[..., :, None] - theirs[..., None, :]
-            wins = (difference > 0) + 0.5 * (difference == 0)
-            shares.append(wins.mean(axis=(-2, -1)))
-        return np.asarray(np.mean(shares, axis=0))
+    def statistic(ours: Float, theirs: Float) -> Float:
+        difference = ours[..., :, None] - theirs[..., None, :]
+        there = np.isfinite(difference)
+        wins = np.where(there, (difference > 0) + 0.5 * (difference == 0), 0.0)
+        pairs = there.sum(axis=(-2, -1))
+        shares = wins.sum(axis=(-2, -1)) / np.maximum(pairs, 1)
+        settings = (pairs > 0).sum(axis=0)
+        mean = shares.sum(axis=0) / np.maximum(settings, 1)
+        return np.asarray(np.where(settings > 0, mean, np.nan))
 
-    return _estimate([sample for pair in strata for sample in pair], statistic)
+    return _estimate([[ours for ours, _ in strata], [theirs for _, theirs in strata]], statistic)
 
 
-def _estimate(strata: Sequence[Float], statistic: Statistic) -> Estimate:
-    """Return a statistic of samples, and its percentile interval where seeds suffice."""
-    samples = [np.asarray(each, dtype=np.float64) for each in strata]
-    if not samples or any(each.shape[-1] == 0 for each in samples):
-        raise ValueError("a stratum has no seed; expected at least one in each")
-    value = np.asarray(statistic(*samples, axis=-1))
-    if any(each.shape[-1] < LEAST_SEEDS_OF_INTERVAL for each in samples):
+def _estimate(methods: Sequence[Sequence[Float]], statistic: Statistic) -> Estimate:
+    """Return a statistic of the strata [J, ..., N] of methods, and its percentile interval.
+
+    There is none where seeds do not suffice. Seeds of two methods are drawn apart.
+    """
+    samples = [_aligned(strata) for strata in methods]
+    value = np.asarray(statistic(*samples))
+    seeds = [np.isfinite(each).any(axis=tuple(range(1, each.ndim - 1))) for each in samples]
+    if any((each.sum(axis=-1) < LEAST_SEEDS_OF_INTERVAL).any() for each in seeds):
         return Estimate(value=value, low=None, high=None)
-    interval = stats.bootstrap(
-        samples,
-        statistic,
-        n_resamples=BOOTSTRAP_RESAMPLES,
-        vectorized=True,
-        paired=False,
-        axis=-1,
-        confidence_level=CONFIDENCE_LEVEL,
-        method="percentile",
-        rng=np.random.default_rng(_BOOTSTRAP_SEED),
-    ).confidence_interval
-    return Estimate(value=value, low=np.asarray(interval.low), high=np.asarray(interval.high))
+    rng = np.random.default_rng(_BOOTSTRAP_SEED)
+    drawn = []
+    for each in samples:
+        count = each.shape[-1]
+        drawn.append(each[..., rng.integers(0, count, (BOOTSTRAP_RESAMPLES, count))])
+    tail = (1.0 - CONFIDENCE_LEVEL) / 2.0
+    # A resample may leave out all seeds of a stratum; where it leaves nothing, it does not count.
+    low, high = np.nanquantile(statistic(*drawn), [tail, 1.0 - tail], axis=-1)
+    return Estimate(value=value, low=np.asarray(low), high=np.asarray(high))
+
+
+def _aligned(strata: Sequence[Float]) -> Float:
+    """Return strata as one array [J, ..., N], NaN where a stratum has no such seed."""
+    samples = [np.asarray(each, dtype=np.float64) for each in strata]
+    if not samples or any(not np.isfinite(each).any() for each in samples):
+        raise ValueError("a stratum has no seed; expected at least one in each")
+    count = max(each.shape[-1] for each in samples)
+    return np.stack(
+        [
+            np.concatenate([each, np.full((*each.shape[:-1], count - each.shape[-1]), np.nan)], -1)
+            for each in samples
+        ]
+    )

@@ -13,12 +13,20 @@ from markupsafe import Markup
 from rolecast.platform.reports.comparison.groups import Cell, Groups
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
-from rolecast.platform.reports.comparison.statistics import SUMMARY_STATISTICS, Estimate, estimate
+from rolecast.platform.reports.comparison.statistics import (
+    SUMMARY_STATISTICS,
+    Estimate,
+    estimate,
+    probability_of_improvement,
+)
 from rolecast.platform.reports.page import results_table
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
 ALL_REWARDS: Final = "all rewards"
 """Row of a task over all seeds of all its reward settings, resampled within each."""
+
+UNDECIDED: Final = 0.5
+"""Probability of improvement that tells nothing apart."""
 
 RESULT_COLUMNS: Final = (
     "task", "reward", "method", "policy", "seeds", "failed", "unfinished", "mean", "stderr",
@@ -30,7 +38,9 @@ RESULT_COLUMNS: Final = (
 def results(whole: Groups) -> pd.DataFrame:
     """Return one row a task, reward and method: the held-out return at the end, over seeds.
 
-    A row's `best` says whether its mean is the highest of its setting. `best_so_far` is as in the
+    A row's `best` says whether it is not told apart from the highest mean of its setting: the 95 %
+    interval of the probability that the one is better holds one half, or there is none, as seeds
+    are too few. `best_so_far` is as in the
     paper's tables 7 and 8: the highest return on the way, which it is chosen by; mean over seeds.
     Nothing else is chosen. The rows of `ALL_REWARDS` are over the rewards of a task, of methods
     that finished in each of them.
@@ -40,10 +50,10 @@ def results(whole: Groups) -> pd.DataFrame:
         rewards = whole.rewards(task)
         for reward in rewards:
             line = [_result(whole, task, reward, method) for method in whole.methods]
-            rows += _with_best([row for row in line if row is not None])
+            rows += _with_best(whole, [reward], [row for row in line if row is not None])
         if len(rewards) > 1:
             over_all = [_over_rewards(whole, task, rewards, method) for method in whole.methods]
-            rows += _with_best([row for row in over_all if row is not None])
+            rows += _with_best(whole, rewards, [row for row in over_all if row is not None])
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
@@ -68,15 +78,14 @@ def _result(whole: Groups, task: str, reward: str, method: str) -> dict[str, Any
 def _over_rewards(
     whole: Groups, task: str, rewards: Sequence[str], method: str
 ) -> dict[str, Any] | None:
-    finals = [whole.finals(task, reward, method) for reward in rewards]
-    if not all(len(each) for each in finals):
+    if not all(len(whole.finals(task, reward, method)) for reward in rewards):
         return None
     cells = [whole.cells[task, reward, method] for reward in rewards]
     return {
         "task": task,
         "reward": ALL_REWARDS,
         **_counts(cells),
-        **_figures(finals),
+        **_figures(whole.strata([(task, reward) for reward in rewards], method)),
     }
 
 
@@ -127,13 +136,30 @@ def _printed(last: PaperNumber | None, best: PaperNumber | None) -> dict[str, An
     return found
 
 
-def _with_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    means = [row["mean"] for row in rows if "mean" in row]
-    return [row | {"best": bool(means) and row.get("mean") == max(means)} for row in rows]
+def _with_best(
+    whole: Groups, rewards: Sequence[str], rows: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Mark the rows of a task over some rewards that are not told apart from the best of them."""
+    means = {row["method"]: row["mean"] for row in rows if "mean" in row}
+    if not means:
+        return [row | {"best": False} for row in rows]
+    leader = max(means, key=lambda method: means[method])
+    settings = [(rows[0]["task"], reward) for reward in rewards]
+
+    def ties(method: str) -> bool:
+        if means[method] == means[leader]:
+            return True
+        ours, theirs = (whole.strata(settings, each) for each in (leader, method))
+        found = probability_of_improvement([*zip(ours, theirs, strict=True)])
+        return found.low is None or bool(found.low <= UNDECIDED)
+
+    return [row | {"best": row["method"] in means and ties(row["method"])} for row in rows]
 
 
 def results_html(frame: pd.DataFrame, task: str, methods: Sequence[str]) -> Markup:
-    """Return the table of one task: a row a reward, a column a method, the best mean bold.
+    """Return the table of one task: a row a reward, a column a method.
+
+    Bold is what is not told apart from the best of its row.
 
     Args:
         frame: from `results`.

@@ -124,9 +124,18 @@ def test_end_figures_are_those_of_finished_seeds_and_the_best_is_marked(
     assert searched["stderr"] == pytest.approx(np.std([10, 20, 60], ddof=1) / np.sqrt(3))
     assert np.isnan([searched["mean_low"], searched["mean_high"]]).all()
     assert (learned["seeds"], learned["failed"], learned["mean"]) == (2, 1, 45.0)
-    assert (searched["best"], learned["best"]) == (False, True)
+    assert (searched["best"], learned["best"]) == (True, True)
     assert learned["paper_mean"] == 2775.66
     assert learned["paper_best_so_far"] == 3461.47
+
+
+def test_what_five_seeds_do_not_tell_apart_from_the_best_is_marked_too(
+    make_comparison: MakeComparison,
+) -> None:
+    low, even = [1.0, 2.0, 3.0, 4.0, 5.0], [40.0, 60.0, 45.0, 70.0, 30.0]
+    ends = {("dss_gp_ucb", "dense"): [50.0] * 5, ("sac", "dense"): even, ("ddpg", "dense"): low}
+    frame = results(read(make_comparison(ends)))
+    assert list(frame["best"]) == [True, False, True]
 
 
 def test_the_best_on_the_way_stands_apart_from_the_end(make_comparison: MakeComparison) -> None:

@@ -1,4 +1,4 @@
-"""Intervals over seeds are those of a stratified bootstrap, and say when there are none."""
+"""Intervals are those of resampled seeds, each taken in all its strata, and say when none is."""
 
 import numpy as np
 import pytest
@@ -61,6 +61,32 @@ def test_strata_are_resampled_each_from_its_own_seeds() -> None:
     """Drawn from one pool instead, the mean of these would vary between 0 and 100."""
     found = estimate([np.zeros(5), np.full(5, 100.0)])
     assert figures(found) == (50.0, 50.0, 50.0)
+
+
+SEEDS = np.array([1.0, 4.0, 9.0, 16.0, 30.0])
+
+
+@pytest.mark.parametrize("statistic", ["mean", "IQM"])
+def test_a_run_that_stands_in_several_strata_is_no_further_evidence(statistic: str) -> None:
+    """Were strata drawn apart, four copies would halve the width of the interval."""
+    once, copied = (figures(estimate([SEEDS] * count, statistic)) for count in (1, 4))
+    if statistic == "mean":
+        assert copied == pytest.approx(once)
+    else:
+        assert copied[2] - copied[1] > 0.8 * (once[2] - once[1])
+    theirs = np.array([3.0, 8.0, 2.0, 9.0, 12.0])
+    one, two = (probability_of_improvement([(SEEDS, theirs)] * count) for count in (1, 3))
+    assert figures(one) == pytest.approx(figures(two))
+
+
+def test_a_seed_that_a_stratum_lacks_counts_in_the_others() -> None:
+    lacking = np.array([np.nan, 2.0, 2.0, 2.0, 2.0, 2.0])
+    value, low, high = figures(estimate([lacking, np.full(6, 8.0)]))
+    assert value == pytest.approx((5 * 2.0 + 6 * 8.0) / 11)
+    assert 5.0 <= low < high
+    assert estimate([lacking[:5], np.full(5, 8.0)]).low is None
+    pair = probability_of_improvement([(lacking, np.arange(6.0)), (np.full(6, 9.0), np.zeros(6))])
+    assert pair.value == pytest.approx((2.5 / 6 + 1.0) / 2)
 
 
 def test_strata_of_unequal_seeds_are_pooled() -> None:
