@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.output import MARL_EVAL, Format, Json, check_format, print_json, say
 from rolecast.platform.cli.verbosity import shown
 
 
@@ -47,6 +47,7 @@ def compare(
     budget_fraction: Annotated[
         float, typer.Option(help="Share of budgets and held-out episodes, to run it small.")
     ] = 1.0,
+    format_: Format = "html",
     trust: Annotated[
         bool,
         typer.Option(
@@ -64,7 +65,11 @@ def compare(
 
     Example: rolecast compare quickstart --seeds 3 --workers 2 --out runs/quickstart
     """
-    from rolecast.platform.reports.comparison.page import write_comparison_report
+    check_format(format_)
+    from rolecast.platform.reports.comparison.page import (
+        write_comparison_report,
+        write_exchange_file,
+    )
     from rolecast.platform.tuning.comparison import compare as run
     from rolecast.platform.tuning.progress import progress_for
     from rolecast.platform.tuning.yardsticks import complete_comparison
@@ -83,6 +88,8 @@ def compare(
     )
     complete_comparison(result.out)
     report = write_comparison_report(result.out)
+    if format_ == MARL_EVAL:
+        report = write_exchange_file(result.out)
     if json:
         failed = dict(result.failures)
         print_json({"out": str(result.out), "report": str(report), "failed": failed})

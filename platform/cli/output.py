@@ -3,14 +3,33 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
+from rolecast.core.errors import unknown_name
 from rolecast.platform.cli.guard import AnswerStream
 from rolecast.platform.cli.verbosity import is_quiet
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
+
+MARL_EVAL: Final = "marl-eval"
+REPORT_FORMATS: Final = ("html", MARL_EVAL)
+
+Format = Annotated[
+    str,
+    typer.Option("--format", metavar="html|marl-eval", help="marl-eval: results as its JSON."),
+]
+
+
+def check_format(name: str) -> None:
+    """Refuse a form of results that there is not.
+
+    Raises:
+        RequestError: the nearest name.
+    """
+    if name not in REPORT_FORMATS:
+        raise unknown_name("--format", name, REPORT_FORMATS)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

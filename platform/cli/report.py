@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.output import MARL_EVAL, Format, Json, check_format, print_json, say
 from rolecast.platform.cli.trust import Trust
 
 
@@ -22,6 +22,11 @@ def report(
             help="Is the first better? [default: each search, each learner]; many.",
         ),
     ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="JSON of marl-eval or BenchMARL to show with it; many."),
+    ] = None,
+    format_: Format = "html",
     trust: Trust = False,
     json: Json = False,
 ) -> None:
@@ -29,10 +34,15 @@ def report(
 
     That of a run holds the learning curve, the structure found, an episode and all settings; that
     of a comparison all methods side by side, and its figures and pictures lie beside it as
-    report/*.csv and report/*.png. It needs no other file and no network.
+    report/*.csv and report/*.png. It needs no other file and no network. With `--format marl-eval`
+    a comparison writes marl-eval.json instead, for marl-eval's and BenchMARL's own pages.
     """
+    check_format(format_)
     from rolecast.platform.reports.bandit import write_bandit_report
-    from rolecast.platform.reports.comparison.page import write_comparison_report
+    from rolecast.platform.reports.comparison.page import (
+        write_comparison_report,
+        write_exchange_file,
+    )
     from rolecast.platform.reports.run import write_report
     from rolecast.platform.search.bandit.folder import BanditFolder
     from rolecast.platform.search.records.measurements import complete_run
@@ -41,9 +51,13 @@ def report(
 
     if ComparisonFolder(folder).known:
         complete_comparison(folder, trust=trust)
-        written = write_comparison_report(folder, pairs=pair or ())
-    elif pair:
-        raise RequestError(f"--pair is for the folder of a comparison; {folder} is none")
+        if format_ == MARL_EVAL:
+            written = write_exchange_file(folder)
+        else:
+            written = write_comparison_report(folder, pairs=pair or (), beside=beside or ())
+    elif pair or beside or format_ == MARL_EVAL:
+        name = "--pair" if pair else "--beside" if beside else f"--format {MARL_EVAL}"
+        raise RequestError(f"{name} is for the folder of a comparison; {folder} is none")
     elif BanditFolder(folder).known:
         written = write_bandit_report(folder)
     else:

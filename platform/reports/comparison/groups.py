@@ -145,7 +145,8 @@ class Cell:
         at = np.array(points) - 1
         places = ["env_steps", "policy_evaluations", "wall_time_s"]
         reported = [table[places].to_numpy(dtype=float) for table in along]
-        where = np.nanmean(np.stack(reported, axis=-1)[at], axis=-1)
+        along_budget = np.ma.masked_invalid(np.stack(reported, axis=-1)[at])
+        where = np.asarray(along_budget.mean(axis=-1).filled(np.nan))
         scores = np.stack([_carried(table) for table in along], axis=-1)[at]
         found = {}
         for statistic in SUMMARY_STATISTICS:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -10,12 +11,17 @@ import pandas as pd
 from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import write_bytes
+from rolecast.core.files import write_bytes, write_json
 from rolecast.platform.reports.comparison.groups import WAITING_STATUS, Groups, groups
 from rolecast.platform.reports.comparison.improvement import (
     Improvement,
     chosen_pairs,
     improvements,
+)
+from rolecast.platform.reports.comparison.marl_eval import (
+    EXCHANGE_FILE,
+    to_marl_eval,
+    with_others,
 )
 from rolecast.platform.reports.comparison.paper import PRINTED_MISTAKES
 from rolecast.platform.reports.comparison.pictures import (
@@ -57,13 +63,30 @@ FIGURES_FOLDER: Final = "report"
 """Folder, in that of the comparison, of the CSV files and the pictures."""
 
 
-def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Path:
+def write_exchange_file(out: str | Path) -> Path:
+    """Write the results of a comparison, finished or not, for marl-eval; return the file.
+
+    Raises:
+        RequestError: this is no comparison, or the folder cannot be written.
+    """
+    target = Path(out) / EXCHANGE_FILE
+    try:
+        write_json(target, to_marl_eval(groups(read_comparison(out))))
+    except OSError as error:
+        raise RequestError(f"{target} cannot be written: {error.strerror}") from error
+    return target
+
+
+def write_comparison_report(
+    out: str | Path, *, pairs: Sequence[str] = (), beside: Sequence[Path] = ()
+) -> Path:
     """Write report.html, and report/*.csv and *.png beside it, for a comparison finished or not.
 
     Args:
         out: folder of the comparison.
         pairs: "OURS:THEIRS", whose probability of improvement is told; without any, each search
             against each learner.
+        beside: files of marl-eval whose runs are shown with ours.
     Returns:
         The page.
     Raises:
@@ -71,7 +94,7 @@ def write_comparison_report(out: str | Path, *, pairs: Sequence[str] = ()) -> Pa
     """
     out = Path(out)
     comparison = read_comparison(out)
-    whole = groups(comparison)
+    whole = reduce(with_others, beside, groups(comparison))
     if not any(len(trial.reports) for trial in whole.trials) and not _failures(whole):
         raise RequestError(f"{out} has no report of a trial yet; expected one at least")
     found = improvements(whole, chosen_pairs(whole, pairs))
