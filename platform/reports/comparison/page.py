@@ -23,6 +23,12 @@ from rolecast.platform.reports.comparison.marl_eval import (
     to_marl_eval,
     with_others,
 )
+from rolecast.platform.reports.comparison.normalised import (
+    method_scores,
+    profile_pictures,
+    scores_frame,
+    scores_sections,
+)
 from rolecast.platform.reports.comparison.paper import PRINTED_MISTAKES
 from rolecast.platform.reports.comparison.pictures import (
     Pictures,
@@ -115,6 +121,9 @@ def write_comparison_report(
         for statistic in statistics(whole)
     }
     summed = improvement_pictures(whole, found)
+    scores = method_scores(whole, yardsticks)
+    profiles = profile_pictures(scores)
+    frames |= {"scores": scores_frame(scores)} if scores else {}
     text = page(
         f"{comparison.experiment['experiment']['name']}: methods side by side",
         _lead(comparison, whole),
@@ -122,6 +131,7 @@ def write_comparison_report(
             _results(comparison, whole, figures),
             _curves(whole, drawn, {task: each.missing for task, each in yardsticks.items()}),
             _improvement(whole, found, summed),
+            *scores_sections(scores, profiles),
             _trials(frames["trials"]),
             _settings(comparison),
         ],
@@ -131,7 +141,7 @@ def write_comparison_report(
     try:
         for name, frame in frames.items():
             write_bytes(out / FIGURES_FOLDER / f"{name}.csv", frame.to_csv(index=False).encode())
-        for picture in chain(*drawn.values(), summed):
+        for picture in chain(*drawn.values(), summed, profiles):
             write_bytes(out / FIGURES_FOLDER / f"{picture.name}.png", picture.png)
         write_bytes(target, text.encode())
     except OSError as error:

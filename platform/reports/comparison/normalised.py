@@ -1,0 +1,179 @@
+"""Returns of several tasks on one scale: interquartile mean, optimality gap, performance profile.
+
+A score is 0 for the scripted random policy and 1 for the best return that is known of its task:
+of a scripted policy, or the highest mean of a method in the comparison. Definitions are those of
+Agarwal et al. (2021), sections 4.1 to 4.3. Differs: a seed is drawn once for all settings.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from rolecast.core.types import Float
+from rolecast.platform.reports.comparison.groups import Groups
+from rolecast.platform.reports.comparison.method_styles import method_styles
+from rolecast.platform.reports.comparison.pictures import Picture, Pictures
+from rolecast.platform.reports.comparison.statistics import Estimate, estimate
+from rolecast.platform.reports.page import paragraph, section, table
+from rolecast.platform.reports.style import figure, png
+from rolecast.platform.tuning.yardsticks import TaskYardsticks
+
+RANDOM_YARDSTICK: Final = "scripted random"
+
+SCORE_LEVELS: Final = np.linspace(0.0, 1.0, 101)
+"""Scores at which a profile is taken."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MethodScores:
+    """A method on the common scale, over all settings that have one."""
+
+    method: str
+    settings: int
+    seeds: int
+    """Finished trials, over these settings."""
+
+    iqm: Estimate
+    mean: Estimate
+    gap: Estimate
+    """Mean of what a score lacks of 1; scores above 1 lack nothing."""
+
+    profile: Estimate
+    """[T], share of trials whose score is above each of `SCORE_LEVELS`."""
+
+
+def scales(
+    whole: Groups, yardsticks: Mapping[str, TaskYardsticks]
+) -> Mapping[str, tuple[float, float]]:
+    """Return, of each task with a random policy, its return and the best that is known."""
+    found = {}
+    for task in whole.tasks:
+        scripted = {each.name: each.mean for each in yardsticks[task].yardsticks}
+        if RANDOM_YARDSTICK not in scripted:
+            continue
+        means = [
+            float(cell.finals.mean())
+            for cell in whole.cells.values()
+            if cell.task == task and len(cell.finals)
+        ]
+        low, high = scripted[RANDOM_YARDSTICK], max([*scripted.values(), *means])
+        if high > low:
+            found[task] = low, high
+    return found
+
+
+def method_scores(
+    whole: Groups, yardsticks: Mapping[str, TaskYardsticks]
+) -> tuple[MethodScores, ...]:
+    """Return the scores of all methods that have finished in each setting of the scaled tasks."""
+    known = scales(whole, yardsticks)
+    settings = [(task, reward) for task, reward in whole.settings if task in known]
+    if not settings:
+        return ()
+    return tuple(
+        _scores(method, _scaled(whole, method, settings, known))
+        for method in whole.methods
+        if all(len(whole.finals(task, reward, method)) for task, reward in settings)
+    )
+
+
+def _scaled(
+    whole: Groups,
+    method: str,
+    settings: Sequence[tuple[str, str]],
+    known: Mapping[str, tuple[float, float]],
+) -> list[Float]:
+    strata = whole.strata(settings, method)
+    ends = [known[task] for task, _ in settings]
+    return [(each - low) / (high - low) for each, (low, high) in zip(strata, ends, strict=True)]
+
+
+def _scores(method: str, strata: Sequence[Float]) -> MethodScores:
+    above = [
+        np.where(np.isfinite(each), each > SCORE_LEVELS[:, None], np.nan).astype(np.float64)
+        for each in strata
+    ]
+    return MethodScores(
+        method=method,
+        settings=len(strata),
+        seeds=sum(int(np.isfinite(each).sum()) for each in strata),
+        iqm=estimate(strata, "IQM"),
+        mean=estimate(strata),
+        gap=estimate([1.0 - np.minimum(each, 1.0) for each in strata]),
+        profile=estimate(above),
+    )
+
+
+def scores_frame(found: Sequence[MethodScores]) -> pd.DataFrame:
+    """Return one row a method, for the CSV file."""
+    rows = []
+    for each in found:
+        row = {"method": each.method, "settings": each.settings, "seeds": each.seeds}
+        for name in ("iqm", "mean", "gap"):
+            one: Estimate = getattr(each, name)
+            row |= {
+                name: float(one.value),
+                f"{name}_low": np.nan if one.low is None else float(one.low),
+                f"{name}_high": np.nan if one.high is None else float(one.high),
+            }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def profile_pictures(found: Sequence[MethodScores]) -> Pictures:
+    """Draw the share of trials above each score, with its interval from five seeds on."""
+    if not found:
+        return ()
+    drawing, axes = figure(7.2, 3.6)
+    styles = method_styles([each.method for each in found])
+    for each in found:
+        style = styles[each.method].line(len(SCORE_LEVELS))
+        axes.plot(SCORE_LEVELS, each.profile.value, label=each.method, lw=1.6, **style)
+        if each.profile.low is not None and each.profile.high is not None:
+            axes.fill_between(
+                SCORE_LEVELS,
+                each.profile.low,
+                each.profile.high,
+                color=style["color"],
+                alpha=0.16,
+                lw=0,
+            )
+    axes.set_xlabel("score: 0 random, 1 best known", fontsize=9)
+    axes.set_ylabel("share of trials above it", fontsize=9)
+    axes.legend(fontsize=8, frameon=False)
+    text = "Share of trials above each score, by method"
+    return (Picture(name="profile", png=png(drawing), description=text),)
+
+
+def scores_sections(found: Sequence[MethodScores], drawn: Pictures) -> list[Markup]:
+    """Return the part of the page; none where no task has a scale."""
+    if not found:
+        return []
+    head = ("method", "settings", "trials", "IQM", "mean", "optimality gap")
+    rows = [
+        (
+            each.method,
+            each.settings,
+            each.seeds,
+            *(_text(one) for one in (each.iqm, each.mean, each.gap)),
+        )
+        for each in found
+    ]
+    note = (
+        "Scores: 0 is the scripted random policy, 1 the best return that is known of the task, of "
+        "a scripted policy or a method here. Of methods that have finished in each setting of a "
+        "task with a random policy. The optimality gap is the mean of what a score lacks of 1. "
+        "Intervals (95 %, from five seeds on) take a drawn seed in all settings."
+    )
+    images = [picture.image for picture in drawn]
+    return [section("On one scale", paragraph(note), table(head, rows), *images)]
+
+
+def _text(found: Estimate) -> str:
+    if found.low is None or found.high is None:
+        return f"{float(found.value):.2f} [-]"
+    return f"{float(found.value):.2f} [{float(found.low):.2f}, {float(found.high):.2f}]"
