@@ -20,9 +20,18 @@ BREAK_EVEN_SEARCHES: Final = ("dss_gp_ucb", "cmaes separable")
 BREAK_EVEN_LEARNERS: Final = ("facmac", "maddpg", "comix")
 """Of the ledger; none knows symmetries."""
 
-HEAD: Final = ("return", "search", "env steps", "s", "learner", "env steps", "s", "break-even")
+BREAK_EVEN_HEAD: Final = (
+    "return",
+    "search",
+    "env steps",
+    "s",
+    "learner",
+    "env steps",
+    "s",
+    "break-even",
+)
 
-NOTE: Final = """\
+BREAK_EVEN_NOTE: Final = """\
 Seconds are of [main.json](main.json) and [baselines.json](baselines.json), one core each, with the
 compiled simulator in them. A search counts with the smallest budget of the main table whose median
 reaches the return, a learner with the point at which its first seed reached it: both are late by up
@@ -91,8 +100,8 @@ def break_even_section(searches: Sequence[Row], learners: Sequence[Row], task: s
     if not lines:
         return ""
     rule = ("---:", "---", "---:", "---:", "---", "---:", "---:", "---")
-    table = markdown_table(HEAD, lines, rule)
-    return f"## Which costs less wall time, by the cost of a step\n\n{table}\n\n{NOTE}\n"
+    table = markdown_table(BREAK_EVEN_HEAD, lines, rule)
+    return f"## Which costs less wall time, by the cost of a step\n\n{table}\n\n{BREAK_EVEN_NOTE}\n"
 
 
 def _line(

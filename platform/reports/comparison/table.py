@@ -25,7 +25,7 @@ from rolecast.platform.tuning.methods import Method, SearchMethod
 ALL_REWARDS: Final = "all rewards"
 """Row of a task over all seeds of all its reward settings, resampled within each."""
 
-UNDECIDED: Final = 0.5
+UNDECIDED_SHARE: Final = 0.5
 """Probability of improvement that tells nothing apart."""
 
 RESULT_COLUMNS: Final = (
@@ -151,7 +151,7 @@ def _with_best(
             return True
         ours, theirs = (whole.strata(settings, each) for each in (leader, method))
         found = probability_of_improvement([*zip(ours, theirs, strict=True)])
-        return found.low is None or bool(found.low <= UNDECIDED)
+        return found.low is None or bool(found.low <= UNDECIDED_SHARE)
 
     return [row | {"best": row["method"] in means and ties(row["method"])} for row in rows]
 

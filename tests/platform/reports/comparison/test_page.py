@@ -129,15 +129,6 @@ def test_end_figures_are_those_of_finished_seeds_and_the_best_is_marked(
     assert learned["paper_best_so_far"] == 3461.47
 
 
-def test_what_five_seeds_do_not_tell_apart_from_the_best_is_marked_too(
-    make_comparison: MakeComparison,
-) -> None:
-    low, even = [1.0, 2.0, 3.0, 4.0, 5.0], [40.0, 60.0, 45.0, 70.0, 30.0]
-    ends = {("dss_gp_ucb", "dense"): [50.0] * 5, ("sac", "dense"): even, ("ddpg", "dense"): low}
-    frame = results(read(make_comparison(ends)))
-    assert list(frame["best"]) == [True, False, True]
-
-
 def test_the_best_on_the_way_stands_apart_from_the_end(make_comparison: MakeComparison) -> None:
     """Of four points that lead evenly from 0: a seed that falls was best at the first."""
     row = row_of(results(read(make_comparison({("sac", "dense"): [-8.0, 12.0]}))), "dense", "sac")
