@@ -163,8 +163,11 @@ def _entry(returns: Sequence[float]) -> str:
     if not returns:
         return "-"
     found = estimate([np.asarray(returns)])
-    bounds = "" if found.low is None else f" ({number(found.low)} to {number(found.high)})"
-    return f"**{number(found.value)}**{bounds} [{' '.join(f'{each:.0f}' for each in returns)}]"
+    bounds = ""
+    if found.low is not None and found.high is not None:
+        bounds = f" ({number(float(found.low))} to {number(float(found.high))})"
+    each = " ".join(f"{value:.0f}" for value in returns)
+    return f"**{number(float(found.value))}**{bounds} [{each}]"
 
 
 def picture(rows: Sequence[Row]) -> Figure:
@@ -205,8 +208,9 @@ def _draw(
         at = place + shift
         axes.scatter([at] * len(each), each, s=9, color=style["color"], alpha=0.6, lw=0)
         found = estimate([np.asarray(each)])
-        if found.low is not None:
-            axes.plot([at, at], [found.low, found.high], color=style["color"], lw=1.0)
+        if found.low is not None and found.high is not None:
+            bounds = [float(found.low), float(found.high)]
+            axes.plot([at, at], bounds, color=style["color"], lw=1.0)
 
 
 def readme_region(rows: Sequence[Row]) -> str:

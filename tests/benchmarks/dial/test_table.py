@@ -117,8 +117,8 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
 
 def test_the_committed_page_and_the_readme_are_made_from_the_committed_rows() -> None:
     rows = read_rows(RESULTS / DIAL_FILE)
-    tables = (read_rows(RESULTS / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
-    speed = break_even_section(*tables, EXPERIMENT.tasks[0])
+    searches, learners = (read_rows(RESULTS / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
+    speed = break_even_section(searches, learners, EXPERIMENT.tasks[0])
     assert (RESULTS / "dial.md").read_text() == report(rows, speed=speed)
     assert readme_region(rows) in (RESULTS.parents[1] / "README.md").read_text()
     (budget,) = {row["budget"] for row in rows}
