@@ -3,6 +3,8 @@
 import logging
 import os
 import socket
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import ray
@@ -17,6 +19,12 @@ START_ATTEMPTS: Final = 3
 
 TIMED_OUT: Final = "timed out during startup"
 """What Ray says then; it has no class of its own for it."""
+
+AUTH_MODE: Final = "RAY_AUTH_MODE"
+"""Variable by which Ray asks for a token. Where it is not set, a cluster that Ray starts does."""
+
+TOKEN_FILE: Final = Path(".ray") / "auth_token"
+"""Where Ray writes the token, in the home folder."""
 
 INLINE_BYTES: Final = 4_000_000
 """Largest message that goes straight to an actor; larger ones take milliseconds more."""
@@ -37,6 +45,7 @@ class Cluster:
             RunError: a cluster cannot be started here, for the machine is too busy.
         """
         self._connected_here = not ray.is_initialized()
+        self._auth_mode = os.environ.get(AUTH_MODE)
         self.own = False
         """Whether the cluster was started here, and ends with this connection."""
         if not self._connected_here:
@@ -58,6 +67,8 @@ class Cluster:
         """Disconnect, and end the cluster if it was started here."""
         if self._connected_here and ray.is_initialized():
             ray.shutdown()
+        if self.own and self._auth_mode is not None:
+            os.environ[AUTH_MODE] = self._auth_mode
 
 
 def require_gpu(device: str) -> None:
@@ -74,7 +85,12 @@ def require_gpu(device: str) -> None:
 
 
 def _start(cpus: int) -> None:
-    """Start a cluster on this machine and connect to it."""
+    """Start a cluster on this machine, which asks for a token, and connect to it.
+
+    Ray's ports are open on all interfaces, so a cluster of one search has a token even where the
+    environment switches it off for other clusters.
+    """
+    os.environ.pop(AUTH_MODE, None)
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             ray.init(
@@ -95,7 +111,15 @@ def _start(cpus: int) -> None:
                     "busy? a search with 0 workers needs no Ray"
                 ) from error
         else:
+            _hide_token()
             return
+
+
+def _hide_token() -> None:
+    """Let nobody else read the token, which Ray writes as the process' umask has it."""
+    file = Path.home() / TOKEN_FILE
+    with suppress(OSError):  # there is none, as with a token in the environment; or not ours
+        file.chmod(0o600)
 
 
 def _probe(address: str) -> None:

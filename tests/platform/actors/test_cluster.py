@@ -1,7 +1,9 @@
-"""A cluster of our own is started again where a busy machine let Ray's first start time out."""
+"""A cluster of our own asks for a token, and is started again where a busy machine was too slow."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +42,37 @@ def test_a_start_that_times_out_is_tried_again(failures: int, said: str) -> None
     command = [sys.executable, "-c", SCRIPT, str(failures)]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert found.stdout.startswith(said)
+
+
+TOKEN_SCRIPT = """
+import os, subprocess, sys
+import ray
+from rolecast.platform.actors import cluster
+
+connection = cluster.Cluster(None, 1)
+address = ray.get_runtime_context().gcs_address
+stranger = "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False)"
+for mode in ("disabled", "token"):
+    environment = os.environ | {"RAY_AUTH_MODE": mode, "HOME": sys.argv[1]}
+    command = [sys.executable, "-c", stranger, address]
+    ended = subprocess.run(command, env=environment, capture_output=True, timeout=120)
+    print(mode, "joined" if ended.returncode == 0 else "refused")
+connection.close()
+print("after:", os.environ["RAY_AUTH_MODE"])
+"""
+
+
+def test_a_cluster_of_our_own_asks_for_a_token_whatever_the_environment_says(
+    tmp_path: Path,
+) -> None:
+    """A stranger has another home folder, so that Ray finds no token of ours there."""
+    home, stranger = tmp_path / "home", tmp_path / "stranger"
+    home.mkdir()
+    stranger.mkdir()
+    environment = os.environ | {"RAY_AUTH_MODE": "disabled", "HOME": str(home)}
+    command = [sys.executable, "-c", TOKEN_SCRIPT, str(stranger)]
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=400, env=environment
+    )
+    assert found.stdout.splitlines() == ["disabled refused", "token refused", "after: disabled"]
+    assert (home / ".ray" / "auth_token").stat().st_mode & 0o077 == 0
