@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.envs.ids import format_id, parse_id
-from rolecast.envs.registry import make_task
+from rolecast.envs.registry import CAUSAL_OPTIONS, CAUSAL_TASKS, make_task
 from rolecast.envs.rewards.settings import REWARD_OPTIONS, RewardSettings, split_options
 from rolecast.envs.spec import BatchedTask
 
@@ -52,7 +52,9 @@ def task_with_reward(task: str, reward: str) -> BatchedTask:
     Raises:
         RequestError: an unknown task, or one that has a reward setting in its id already.
     """
-    own, _ = split_options(parse_id(task)[1])
+    name, options = parse_id(task)
+    nodes = CAUSAL_OPTIONS if name in CAUSAL_TASKS else ()  # their noise is that of nodes
+    own, _ = split_options({key: each for key, each in options.items() if key not in nodes})
     if own.options:
         raise ConfigError("Experiment.tasks", task, "an id without reward settings")
     return make_task(task, **reward_options(reward))
