@@ -24,6 +24,7 @@ class PolicyConfig(Protocol):
 POLICIES: Final[LazyTable[type[PolicyConfig]]] = LazyTable(
     {
         "constant": "rolecast.policies.constant:ConstantConfig",
+        "gains": "rolecast.policies.gains:GainsConfig",
         "hom": "rolecast.policies.hom.config:HomConfig",
         "linear": "rolecast.policies.linear:LinearConfig",
         "mlp": "rolecast.policies.mlp:MlpConfig",

@@ -18,12 +18,12 @@ from rolecast.benchmarks.options import (
 )
 from rolecast.platform.cli.output import Json, print_table
 
-CAUSAL_PARTS: Final = ("figures", "acquisition")
+CAUSAL_PARTS: Final = ("figures", "acquisition", "team")
 
 
 def causal_results(
     *,
-    part: Annotated[list[str] | None, part_option("figures or acquisition")] = None,
+    part: Annotated[list[str] | None, part_option("figures, acquisition or team")] = None,
     seeds: Seeds = 5,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each search.")] = 100,
     quick: Quick = False,
@@ -37,7 +37,7 @@ def causal_results(
 
     A finished search is kept in causal.json and not run again.
     """
-    from rolecast.benchmarks.causal import acquisition, figures
+    from rolecast.benchmarks.causal import acquisition, figures, team
     from rolecast.core.errors import unknown_name
 
     for name in part or ():
@@ -59,4 +59,14 @@ def causal_results(
         runs = figures.quick_figure_runs() if quick else figures.figure_runs(seeds, rounds)
         run_table(
             figures.FIGURE_TABLE, runs, only, folder, processes=processes, json=json, fresh=fresh
+        )
+    if "team" in (part or CAUSAL_PARTS) and not quick:
+        run_table(
+            team.TEAM_TABLE,
+            team.team_runs(seeds),
+            only,
+            folder,
+            processes=processes,
+            json=json,
+            fresh=fresh,
         )

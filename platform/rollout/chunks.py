@@ -41,7 +41,7 @@ class Chunk:
     """[c, e]."""
 
     compiled: bool
-    """Whether the task has a compiled face, so that the chunk takes about a millisecond."""
+    """Whether the task's compiled face is used, so that the chunk takes about a millisecond."""
 
     record: int = 0
     """Observations to keep."""
@@ -245,7 +245,15 @@ def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResu
 def _rollout(task: BatchedTask, policy: Policy, chunk: Chunk) -> Rollout:
     weights = policy.space.weights(chunk.candidates, chunk.statistics)
     summed = None if chunk.statistics is None else observation_bound(policy.options)
-    return rollout(task, policy, weights, chunk.seeds, record=chunk.record, summed=summed)
+    return rollout(
+        task,
+        policy,
+        weights,
+        chunk.seeds,
+        record=chunk.record,
+        summed=summed,
+        compiled=chunk.compiled,
+    )
 
 
 def _blame(

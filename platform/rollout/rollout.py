@@ -57,6 +57,7 @@ def rollout(
     *,
     record: int = 0,
     summed: float | None = None,
+    compiled: bool = True,
 ) -> Rollout:
     """Run E whole episodes for each of P candidates, in this process.
 
@@ -67,6 +68,7 @@ def rollout(
         seeds: [E], the same episodes for every candidate, or [P, E]; integers >= 0.
         record: keep this many of the observations met, evenly spaced over episodes and steps.
         summed: sum the observations acted upon, clipped to this bound; None: do not.
+        compiled: use the task's compiled form where it has one; it tells no metrics.
     Returns:
         Returns and lengths [P, E], metrics, and observations or their sums if asked for.
     Raises:
@@ -97,7 +99,7 @@ def rollout(
         seeds=np.ascontiguousarray(seeds, dtype=np.uint64).ravel(),
         summed=summed,
     )
-    play = play_compiled if hasattr(task, "lanes") else play_batched
+    play = play_compiled if compiled and hasattr(task, "lanes") else play_batched
     played = play(episodes, record)
     returns = played.returns.reshape(shape)
     if not np.isfinite(returns).all():

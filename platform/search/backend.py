@@ -88,7 +88,7 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
         RequestError: the cluster cannot be reached.
     """
     config = plan.config
-    threads = config.threads or available_cores()
+    threads = (config.threads or available_cores()) if plan.compiled else 1
     if config.workers == 0:
         return LocalBackend(plan.task, plan.policy, threads)
     alone = config.workers is None and config.address is None and not _in_a_cluster()

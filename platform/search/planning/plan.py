@@ -87,8 +87,8 @@ class Plan:
 
     @property
     def compiled(self) -> bool:
-        """Whether the task has a compiled face."""
-        return hasattr(self.task, "lanes")
+        """Whether the task's compiled face is used: it has one, and no metric is asked of it."""
+        return hasattr(self.task, "lanes") and not self.observed_metrics
 
 
 def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:

@@ -142,8 +142,8 @@ def measure(
 
     The last incumbent is also evaluated without each of its nets.
     """
+    rewards = expected_rewards(task, batches)
     if not hasattr(task, "lanes") or not batches:
-        rewards = expected_rewards(task, batches)
         return RunMeasurements(batches=len(batches), expected_rewards=rewards)
     chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
     weights = np.stack(
@@ -164,6 +164,7 @@ def measure(
         returns=tuple(returns.mean(axis=1).tolist()),
         stderrs=tuple(stderrs.tolist()),
         ablations=ablations,
+        expected_rewards=rewards,
     )
 
 

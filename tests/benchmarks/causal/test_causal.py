@@ -12,6 +12,7 @@ from rolecast.benchmarks.causal.figures import (
     figure_runs,
     quick_figure_runs,
 )
+from rolecast.benchmarks.causal.team import team_graph, team_page, team_runs
 from rolecast.platform.cli.app import main
 from rolecast.tune_configs.mcbo_fig2 import EXPERIMENT
 
@@ -65,3 +66,23 @@ def test_both_ways_to_an_acquisition_are_timed() -> None:
 def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "causal", "--part", "figure"]) == 2
     assert "--part 'figure' does not exist; did you mean 'figures'" in capsys.readouterr().err
+
+
+def test_the_page_of_the_team_says_whether_the_graph_helps() -> None:
+    rows = [
+        {"method": method, "seed": seed, "test_return": level + seed, "found_return": 9.0}
+        for method, level in (("mcbo with graph", 20.0), ("mcbo without graph", 15.0))
+        for seed in range(3)
+    ]
+    rows[0]["test_return"] = 21.0
+    told = team_page(rows)
+    assert "| mcbo with graph | 21.33 |" in told
+    assert (
+        "With the graph less without: 5.33 ± 0.33 (3 seeds, paired); knowing the graph helps"
+        in told
+    )
+    assert "returns 9.00" in told
+    assert "too few seeds" in team_page(rows[:2])
+    graph = team_graph(["update.0", "update.1"])
+    assert graph.reward.parents == ("fuel_used", "collisions", "empty_tank_steps", "deliveries")
+    assert len(team_runs(2)) == 6

@@ -15,6 +15,7 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.cli.causal import problem_id
 from rolecast.platform.search.records.run_folder import read_history
+from rolecast.policies.registry import make_policy
 
 QUICK = ["--workers", "0", "--set", "starts=3", "--set", "raw_samples=8", "--set", "steps=2"]
 
@@ -144,3 +145,41 @@ def test_only_files_below_the_working_directory_are_problems(
     for wrong in (f"{tmp_path}/deep/mine.py:problem", "deep/mine.py", "deep/other.py:problem"):
         with pytest.raises(RequestError, match=r"expected FILE\.py:NAME"):
             problem_id(wrong)
+
+
+def drone_graph(out: Path, metric: str = "fuel_used") -> Path:
+    """Write a graph of drone delivery's metrics over the three gains of a linear map and a bias."""
+    gain = {"name": "linear.0", "low": -1.0, "high": 1.0}
+    measured = {"kind": "measured"}
+    nodes = [
+        {"name": "fuel", "actions": ["linear.0"], "noise": measured, "metric": metric},
+        {"name": "return", "parents": ["fuel"], "actions": ["linear.0"], "noise": measured},
+    ]
+    schema = "rolecast.causal_graph/1"
+    file = out / "drone.json"
+    file.write_text(json.dumps({"schema": schema, "nodes": nodes, "actions": [gain]}))
+    return file
+
+
+def test_metrics_of_a_team_are_nodes_with_the_noise_of_their_episodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = make_policy("linear", make_task("drone_delivery_3"))
+    weights = np.random.default_rng(0).normal(size=base.space.size).tolist()
+    scaled = json.dumps({"name": "linear", "options": dict(base.options), "weights": weights})
+    words = ["drone_delivery_3", "--policy", "gains", "--set", f"policy.scaled={scaled}"]
+    words += ["--episodes", "4", "--rounds", "2"]
+    graph = str(drone_graph(tmp_path))
+    told = answer(capsys, *words, "--graph", graph, "--out", str(tmp_path / "run"))
+    assert told["rounds"] == 2
+    history = read_history(tmp_path / "run")
+    fuel = np.stack([*history["node/fuel_used"]])
+    assert fuel.shape == (3 + 2, 4)
+    assert (fuel > 0.0).all()
+    assert told["best_expected_reward"] == pytest.approx(history["return_mean"].max())
+    assert "fuel" in (tmp_path / "run" / "report.html").read_text()
+    wrong = str(drone_graph(tmp_path, "fuel_use"))
+    assert main(["causal", *words, "--graph", wrong, "--out", str(tmp_path / "no"), "-q"]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert "'fuel_use' does not exist; did you mean 'fuel_used'" in lines[0]
