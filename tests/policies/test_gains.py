@@ -1,4 +1,4 @@
-"""Gains of a found policy: at the middle of the cube it is that policy, and a layer has one gain."""
+"""Gains of a found policy: in the middle of the cube it is that policy; a layer has one gain."""
 
 import json
 from pathlib import Path
