@@ -146,7 +146,7 @@ def cut(
     elif compiled:
         corners = equal_corners(q, episodes, workers, episode_s)
     else:
-        corners = shrinking_corners(q, episodes, workers)
+        corners = shrinking_corners(q, episodes, workers, episode_s)
     each = -(-record // len(corners))
     return [
         Chunk(

@@ -1,5 +1,6 @@
 """How a batch is cut into chunks: equal ones, or ones that shrink towards the end."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -39,18 +40,21 @@ def equal_corners(q: int, episodes: int, workers: int, episode_s: float | None) 
     return grid_corners(q, episodes, 1, columns)
 
 
-def shrinking_corners(q: int, episodes: int, workers: int) -> list[Corner]:
+def shrinking_corners(q: int, episodes: int, workers: int, episode_s: float | None) -> list[Corner]:
     """Cut a batch whose episodes may end at any step.
 
     Chunks are whole rows, or parts of one row. They shrink towards the end, so that all workers end
-    together.
+    together: to single episodes where these are slow.
     """
+    least = LEAST_EPISODES
+    if episode_s:
+        least = min(least, math.ceil(CALL_SECONDS / episode_s))
     corners = []
     row = column = 0
     while row < q:
         left = (q - row) * episodes - column
         size = -(-left // (workers if workers == 1 else 2 * workers))
-        size = min(max(size, LEAST_EPISODES), MOST_EPISODES)
+        size = min(max(size, least), MOST_EPISODES)
         if column == 0 and size >= episodes:
             rows = min(size // episodes, q - row)
             corners.append((row, 0, rows, episodes))

@@ -15,7 +15,8 @@ CALL_SECONDS: Final = 0.05
 """Aimed duration of a chunk: long beside a message to an actor, short beside a batch."""
 
 LEAST_EPISODES: Final = 4
-"""Least episodes in a chunk of a task that is not compiled, towards the end of a batch."""
+"""Least episodes in a chunk of a task that is not compiled, towards the end of a batch; fewer where
+these take longer than `CALL_SECONDS`."""
 
 MOST_EPISODES: Final = 64
 """Most episodes in such a chunk: the one at fault is found by playing each alone."""
@@ -25,3 +26,10 @@ RECORDED_COMPILED: Final = 64
 
 RECORDED_BATCHED: Final = 4
 """The same of any other task, all of one candidate. What is recorded depends on these two."""
+
+DIRECT_WORKERS: Final = 64
+"""Most rollout actors that a driver gives chunks itself; of a compiled task, more of them get
+dispatchers."""
+
+DISPATCHED_WORKERS: Final = 32
+"""Rollout actors of a dispatcher."""
