@@ -15,6 +15,7 @@ import numpy as np
 from rolecast.benchmarks.timing import digits
 from rolecast.core.threads import available_cores
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+from rolecast.platform.rollout.sizes import DIRECT_WORKERS
 
 DRIVER_WORKERS: Final = (1, 10, 100, 1000)
 """Stand-ins."""
@@ -64,7 +65,7 @@ def measure_driver(
     import ray
 
     from rolecast.platform.actors.cluster import Cluster
-    from rolecast.platform.actors.dispatcher import MOST_WITHOUT, dispatchers
+    from rolecast.platform.actors.dispatcher import dispatchers
     from rolecast.platform.actors.ray_evaluator import RayEvaluator
 
     cluster = Cluster(None, available_cores())
@@ -82,7 +83,7 @@ def measure_driver(
         ]
         actors = [hosts[index % len(hosts)] for index in range(count)]
         dispatched = [names[index % len(names)] for index in range(count)]
-        between = dispatchers(dispatched) if count > MOST_WITHOUT else []
+        between = dispatchers(dispatched) if count > DIRECT_WORKERS else []
         evaluator = RayEvaluator(between or actors)
         evaluator.pids()  # all of them have started
         while evaluator.workers < count:

@@ -6,19 +6,14 @@ same ones; what it owed meanwhile is given to other dispatchers.
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import ray
 
 from rolecast.platform.actors.assignment import Reply, packed, unpacked
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.actors.rollout_actor import CALL_RETRIES
-
-MOST_WITHOUT: Final = 64
-"""Most rollout actors of a driver without dispatchers."""
-
-DISPATCHED_ACTORS: Final = 32
-"""Rollout actors of a dispatcher."""
+from rolecast.platform.rollout.sizes import DISPATCHED_WORKERS
 
 
 @ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=CALL_RETRIES)
@@ -55,6 +50,6 @@ class Dispatcher:
 
 def dispatchers(names: Sequence[str]) -> list[Any]:
     """Return new dispatchers of the rollout actors of these names."""
-    count = -(-len(names) // DISPATCHED_ACTORS)
+    count = -(-len(names) // DISPATCHED_WORKERS)
     start = cast("Any", Dispatcher).remote
     return [start(list(names[index::count])) for index in range(count)]

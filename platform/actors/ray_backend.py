@@ -8,13 +8,14 @@ import ray
 
 from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster
-from rolecast.platform.actors.dispatcher import MOST_WITHOUT, dispatchers
+from rolecast.platform.actors.dispatcher import dispatchers
 from rolecast.platform.actors.exporter import SearchMetrics
 from rolecast.platform.actors.optimizer_actor import RemoteSession
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.actors.rollout_actor import RolloutActor
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
+from rolecast.platform.rollout.sizes import DIRECT_WORKERS
 from rolecast.platform.search.progress import ProgressSnapshot
 from rolecast.policies.protocol import Policy
 
@@ -54,7 +55,7 @@ class RayBackend:
         """
         self._cluster = Cluster(address, workers or available_cores())
         self.workers = workers or max(1, int(_resources().get("CPU", 1)))
-        dispatched, search = alike and self.workers > MOST_WITHOUT, uuid4().hex
+        dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex
         names = [f"{search}-{index}" if dispatched else None for index in range(self.workers)]
         start = cast("Any", RolloutActor).options
         self._actors = [start(name=name).remote(source, options, policy) for name in names]

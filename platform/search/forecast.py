@@ -15,6 +15,7 @@ import numpy as np
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
 from rolecast.core.threads import OneThread
 from rolecast.platform.rollout.chunks import cut, evaluate_chunk
+from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS
 from rolecast.platform.search.planning import policy_hints
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
@@ -22,6 +23,9 @@ from rolecast.platform.search.session import BatchRequest, EvaluatedBatch, Local
 
 MESSAGE_S: Final = 0.0006
 """Time of the driver for one chunk: sent, its answer taken (`rolecast bench scaling`)."""
+
+DISPATCHED_MESSAGE_S: Final = 0.00006
+"""The same where dispatchers take the chunks, a call each."""
 
 RETURN_S: Final = 0.002
 """Latency of a call to an idle actor and back on one machine (`rolecast bench scaling`)."""
@@ -101,13 +105,14 @@ def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]
     found = []
     for count in workers:
         sizes = _chunk_sizes(plan, max(count, 1), costs.episode_s)
-        batch_s = sum(sizes) * costs.episode_s if count == 0 else makespan(sizes, costs, count)
+        dealt = _dealt(plan, costs, count)
+        batch_s = sum(sizes) * costs.episode_s if count == 0 else makespan(sizes, dealt, count)
         total_s = fixed_s + batches * batch_s
         efficiency = alone_s / total_s / max(count, 1)
         limit = (
             ""
             if efficiency >= HIGH_EFFICIENCY
-            else _limit(sizes, costs, count, batch_s, fixed_s / batches)
+            else _limit(sizes, dealt, count, batch_s, fixed_s / batches)
         )
         found.append(
             Forecast(
@@ -123,6 +128,14 @@ def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]
             )
         )
     return found
+
+
+def _dealt(plan: Plan, costs: Costs, workers: int) -> Costs:
+    """Return the costs with those of a chunk where dispatchers deal: they do so side by side."""
+    if not plan.compiled or workers <= DIRECT_WORKERS:
+        return costs
+    dispatchers = -(-workers // DISPATCHED_WORKERS)
+    return replace(costs, message_s=max(costs.message_s / dispatchers, DISPATCHED_MESSAGE_S))
 
 
 def makespan(sizes: Sequence[int], costs: Costs, workers: int) -> float:

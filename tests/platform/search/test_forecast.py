@@ -48,6 +48,18 @@ def test_the_limit_that_is_named_is_the_one_that_was_built_in() -> None:
     assert "too few episodes" in forecast(few, Costs(episode_s=1.0, optimizer_s=0.0), [64])[0].limit
 
 
+def test_dispatchers_deal_side_by_side_to_many_workers() -> None:
+    """Of a compiled task: 1,000 workers have 32 of them; no other task has any."""
+    costs = Costs(episode_s=1e-4, optimizer_s=0.0, message_s=0.01, return_s=0.0)
+    plan = plan_of(evaluations=6000, episodes=256, batch_size=1000)
+    (few, many) = forecast(plan, costs, [64, 1000])
+    assert few.batch_s == pytest.approx(0.01 * few.chunks, rel=0.1)
+    assert many.batch_s == pytest.approx(0.01 / 32 * many.chunks, rel=0.1)
+    other = plan_of(evaluations=6000, episodes=2, batch_size=1000, task="gym:CartPole-v1")
+    (alone,) = forecast(other, costs, [1000])
+    assert alone.batch_s == pytest.approx(0.01 * alone.chunks, rel=0.1)
+
+
 def test_one_thread_is_the_unit_and_costs_once_paid_are_not_shared() -> None:
     plan = plan_of(evaluations=600, episodes=256, batch_size=60)
     costs = Costs(episode_s=1e-4, optimizer_s=0.1, structure_s=2.0, message_s=0.0, return_s=0.0)
