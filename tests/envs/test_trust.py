@@ -153,6 +153,7 @@ ALLOWED = {
     "platform/search/planning/request.py: tomllib.loads": "TOML",
     "envs/registry.py: point.load": "behind make_task; an installed package",
     "envs/mujoco/render.py: import_module": "one of two names",
+    "envs/mujoco/render.py: ctypes.CDLL": "a library of the installed package triton",
     "envs/mujoco/render.py: platform.system": "the name of this machine's kernel",
     "platform/tuning/methods.py: json.loads": "JSON",
     "platform/deployment/onnx.py: import_module": "a constant",
