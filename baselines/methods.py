@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,7 @@ from rolecast.envs.spec import TaskSpec
 if TYPE_CHECKING:
     from gymnasium.spaces import Space
 
+    from rolecast.baselines.rllib.actor_policy import ActorPolicy  # loads torch
     from rolecast.baselines.rllib.trial import LearnerTrial  # loads RLlib
 
 
@@ -85,6 +87,17 @@ class AlgorithmMethod:
         return LearnerTrial(
             self.name, task, settings, seed=seed, workers=workers, env_steps=env_steps
         )
+
+    def learnt(self, folder: Path, settings: Mapping[str, Any]) -> "ActorPolicy":
+        """Return the policy of a learner that was saved in a folder; this runs what it holds.
+
+        Args:
+            folder: of `LearnerTrial.save`; RLlib reads it by pickle.
+            settings: of the learner.
+        """
+        from rolecast.baselines.rllib.trial import learnt_policy
+
+        return learnt_policy(self.name, folder, settings)
 
 
 METHODS: Final[Mapping[str, AlgorithmMethod]] = MappingProxyType(

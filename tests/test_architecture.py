@@ -39,7 +39,7 @@ PLATFORM_ARROWS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
             }
         ),
         "serving": frozenset({"rollout", "actors"}),
-        "deployment": frozenset({"rollout"}),
+        "deployment": frozenset({"rollout", "tuning"}),
         "play": frozenset({"deployment", "reports", "rollout"}),
         "reports": frozenset({"tuning", "search", "rollout"}),
         "tuning": frozenset({"search", "rollout", "optimizers", "actors"}),

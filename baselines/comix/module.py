@@ -2,13 +2,17 @@
 
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from rolecast.baselines.rllib.actor_graph import in_graph, numbers
 from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings, best_actions
+from rolecast.baselines.rllib.cross_entropy_graph import best_in_graph
 from rolecast.baselines.rllib.mixing import make_mixer
 from rolecast.baselines.rllib.module import JointModule
 from rolecast.baselines.rllib.networks import mlp
+from rolecast.policies.export.onnx.graph import Graph
 
 GREEDY_SEED = 0
 """Of the numbers with which the greedy policy searches; they belong to the policy."""
@@ -71,6 +75,23 @@ class COMIXModule(JointModule):
                 elites=self.search.elites,
             )
         return found.view(*observations.shape[:-1], self.action_size)
+
+    def act_in_graph(self, graph: Graph, observations: str) -> str:
+        """Add the best actions [N, n, da] found for observations [N, n, do] to an ONNX graph."""
+        utility = cast(nn.Sequential, self.actor)
+        first, size = cast(nn.Linear, utility[0]), self.observation_size
+        seen, acted = numbers(first.weight[:, :size].T), numbers(first.weight[:, size:].T)
+        known = graph.add("MatMul", observations, graph.constant(seen))
+        known = graph.add("Add", known, graph.constant(numbers(first.bias)))
+        known = graph.add("Unsqueeze", known, graph.constant(np.array([2])))
+
+        def value(actions: str) -> str:
+            """Values [N, n, K, 1] of actions [N, n, K, da]."""
+            tried = graph.add("MatMul", actions, graph.constant(acted))
+            return in_graph(graph, utility[1:], graph.add("Add", known, tried))
+
+        fixed = numbers(self.greedy_numbers)[:, :, 0]
+        return best_in_graph(graph, value, fixed, elites=self.search.elites)
 
     def explore(
         self, observations: Tensor, memory: Tensor, generator: torch.Generator | None

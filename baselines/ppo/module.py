@@ -13,7 +13,9 @@ from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
 from torch import Tensor, nn
 
 from rolecast.baselines.ppo.normaliser import RunningNormaliser, ValueScale
+from rolecast.baselines.rllib.actor_graph import in_graph
 from rolecast.baselines.rllib.networks import policy_widths
+from rolecast.policies.export.onnx.graph import Graph
 
 QUIET_GAIN: Final = 0.01
 """Gain of the policy's last layer: first actions hardly depend on the observation."""
@@ -145,6 +147,11 @@ class PPOModule(TorchRLModule, InferenceOnlyAPI, ValueFunctionAPI):
         """Return greedy actions [..., n, da] in [-1, 1]: the means, clipped as a task would."""
         means: Tensor = self.policy(self.seen(observations))
         return means.clamp(-1.0, 1.0)
+
+    def act_in_graph(self, graph: Graph, observations: str) -> str:
+        """Add greedy actions [N, n, da] of observations [N, n, do] to an ONNX graph."""
+        means = in_graph(graph, self.acting_layers(), observations)
+        return graph.add("Clip", means, graph.constant(-1.0), graph.constant(1.0))
 
     def _forward_inference(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         with torch.no_grad():

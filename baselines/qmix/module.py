@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from ray.rllib.core.columns import Columns
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rolecast.baselines.rllib.actor_graph import in_graph
 from rolecast.baselines.rllib.mixing import make_mixer
 from rolecast.baselines.rllib.module import JointModule
+from rolecast.policies.export.onnx.graph import FLOAT_ELEMENTS, Graph
 
 
 class ChoiceModule(JointModule):
@@ -34,6 +37,13 @@ class ChoiceModule(JointModule):
         """Return the greedy choices [..., n, da] for observations [..., n, do]."""
         utilities = (self.actor if actor is None else actor)(observations)
         return self.chosen(utilities.argmax(dim=-1)).to(utilities.dtype)
+
+    def act_in_graph(self, graph: Graph, observations: str) -> str:
+        """Add greedy choices [N, n, da] of observations [N, n, do] to an ONNX graph."""
+        utilities = in_graph(graph, self.actor, observations)
+        choice = graph.add("ArgMax", utilities, axis=2, keepdims=1)
+        places = graph.constant(np.arange(self.action_size))
+        return graph.add("Cast", graph.add("Equal", choice, places), to=FLOAT_ELEMENTS)
 
     def chosen(self, choices: Tensor) -> Tensor:
         """Return action vectors [..., da] of choices [...] in 0 to da - 1."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from copy import deepcopy
 from math import prod
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from torch.func import functional_call
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float, Float32
+from rolecast.policies.export.onnx.graph import Graph
 from rolecast.policies.space import Block, ParameterSpace
 
 HALF_RANGE: Final = 1.0
@@ -23,6 +24,9 @@ class ActingNet(Protocol):
 
     def act(self, observations: Tensor) -> Tensor:
         """Return actions [..., n, da] in [-1, 1] for observations [..., n, do]."""
+
+    def act_in_graph(self, graph: Graph, observations: str) -> str:
+        """Add what `act` returns to an ONNX graph, for observations [N, n, do]."""
 
     def acting_modules(self) -> list[nn.Module]:
         """Return what `act` depends on, whose parameters are the policy's."""
@@ -93,6 +97,13 @@ class ActorPolicy:
         }
         actions: Tensor = functional_call(self._acting, named, (observations,))
         return actions
+
+    def onnx_model(self, agents: int, observation_size: int, action_size: int) -> bytes:
+        """Return an ONNX model from `observations` [N, n, do] to `actions` [N, n, da], float32."""
+        graph, net = Graph(), cast(ActingNet, self._acting.net)
+        graph.add("Identity", net.act_in_graph(graph, "observations"), output="actions")
+        given = "observations", (agents, observation_size)
+        return graph.model(self.name, given, ("actions", (agents, action_size)))
 
     def lanes(self) -> "ActorLanes":
         """Return the face over lanes of episodes."""

@@ -11,8 +11,10 @@ from ray.rllib.core.rl_module.apis.inference_only_api import InferenceOnlyAPI
 from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
 from torch import Tensor, nn
 
+from rolecast.baselines.rllib.actor_graph import in_graph
 from rolecast.baselines.rllib.networks import mlp, policy_widths
 from rolecast.baselines.rllib.team_actor import TeamActor
+from rolecast.policies.export.onnx.graph import Graph
 
 OU_DECAY: Final = 0.15
 """Of the Ornstein-Uhlenbeck noise (Lillicrap et al. 2016), per step."""
@@ -95,6 +97,10 @@ class JointModule(TorchRLModule, InferenceOnlyAPI):
         """
         actions: Tensor = torch.tanh((self.actor if actor is None else actor)(observations))
         return actions
+
+    def act_in_graph(self, graph: Graph, observations: str) -> str:
+        """Add greedy actions [N, n, da] of observations [N, n, do] to an ONNX graph."""
+        return graph.add("Tanh", in_graph(graph, self.actor, observations))
 
     def state_of(self, batch: Mapping[str, Tensor], prefix: str = "") -> Tensor:
         """Return what centralised critics and mixers read of the world [N, S].

@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from ray.rllib.core import COMPONENT_LEARNER, COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.core import (
+    COMPONENT_LEARNER,
+    COMPONENT_LEARNER_GROUP,
+    COMPONENT_RL_MODULE,
+    DEFAULT_MODULE_ID,
+)
+from ray.rllib.core.rl_module.rl_module import RLModule
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rolecast.baselines.registry import algorithm_config
@@ -58,6 +64,19 @@ def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
         config.suit(typical_steps(made))
         made.close()
     return config
+
+
+def learnt_policy(name: str, folder: Path, settings: Mapping[str, Any]) -> ActorPolicy:
+    """Return the policy that a trial has saved, without its algorithm.
+
+    Args:
+        name: of the algorithm.
+        folder: as `LearnerTrial.save` was given; what it holds is run, by pickle.
+        settings: of the algorithm.
+    """
+    kept = folder / CHECKPOINT_FOLDER / COMPONENT_LEARNER_GROUP / COMPONENT_LEARNER
+    path = kept / COMPONENT_RL_MODULE / DEFAULT_MODULE_ID
+    return ActorPolicy(name, RLModule.from_checkpoint(str(path.resolve())), settings)
 
 
 class LearnerTrial:

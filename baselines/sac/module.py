@@ -44,6 +44,11 @@ class SquashedGaussian(nn.Module):
         mean: Tensor = self.mean(self.numbers(obs))
         return mean
 
+    @property
+    def acting_parts(self) -> list[nn.Module]:
+        """Networks of the mean, one after the other."""
+        return [self.numbers, self.mean]
+
     def mean_and_log_std(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """Return means and log standard deviations, [..., da] each."""
         *body, head = self.mean

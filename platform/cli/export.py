@@ -1,7 +1,7 @@
 """`rolecast export`: a found policy as source code for a device."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,9 +40,12 @@ def export(
 ) -> None:
     """Export a found policy to C for a microcontroller, equal bit by bit to its reference.
 
+    DIR may also be work/TRIAL of a comparison's learner: --target onnx writes its network.
+
     Example: rolecast export runs/hunt --target c99 --out firmware
     """
     from rolecast.platform.deployment.export import export_policy
+    from rolecast.platform.deployment.learner import export_learner, is_trial
     from rolecast.platform.deployment.manifest import check_export
 
     if check:
@@ -63,17 +66,33 @@ def export(
         max_loss=max_loss,
         compiler=compiler,
     )
-    manifest = export_policy(folder, out, config, sign=sign, trust=trust)
+    write = export_learner if is_trial(folder) else export_policy
+    manifest = write(folder, out, config, sign=sign, trust=trust)
     if json:
         print_json({"out": str(out), **manifest})
         return
-    policy, checked = manifest["policy"], manifest["check"]
-    equal = (
-        f"{checked['vectors_equal_bit_by_bit']} vectors are equal bit by bit under {compiler}"
-        if "vectors_equal_bit_by_bit" in checked
-        else f"{checked['vectors_equal_to_float64']} vectors are equal to float64 within "
-        f"{checked['largest_difference_allowed']:g} under {', '.join(checked['interpreters'])}"
-    )
+    policy, equal = manifest["policy"], _checked(manifest["check"])
     say(f"{policy['name']} with {policy['parameters']} parameters is in {out}: {equal}")
     if manifest["loss_of_return"] is not None:
         say(f"{weights} weights lose {manifest['loss_of_return']['share']:.2%} of the mean return")
+
+
+def _checked(check: dict[str, Any]) -> str:
+    """Return what a manifest says of the check, in words."""
+    if "vectors_equal_bit_by_bit" in check:
+        return (
+            f"{check['vectors_equal_bit_by_bit']} vectors are equal bit by bit under "
+            f"{check['compiler']}"
+        )
+    if "interpreters" in check:
+        return (
+            f"{check['vectors_equal_to_float64']} vectors are equal to float64 within "
+            f"{check['largest_difference_allowed']:g} under {', '.join(check['interpreters'])}"
+        )
+    model = check["onnx"]
+    if model["vectors_equal"] is None:
+        return "not compared, for onnxruntime is not installed"
+    return (
+        f"{model['vectors_equal']} of {model['vectors_drawn']} vectors are equal within "
+        f"{model['largest_difference_allowed']:g} in ONNX Runtime"
+    )

@@ -1,6 +1,5 @@
 """`rolecast export`: from the folder of a run to a folder of code, checked before it appears."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,15 +7,9 @@ from typing import Any, Final
 
 import rolecast
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import write_json
 from rolecast.platform.deployment.config import ExportConfig
 from rolecast.platform.deployment.device_code import build_code
-from rolecast.platform.deployment.manifest import (
-    MANIFEST_FILE,
-    MANIFEST_SCHEMA,
-    BuiltExport,
-    file_digest,
-)
+from rolecast.platform.deployment.manifest import BuiltExport, refuse_existing, write_export
 from rolecast.platform.deployment.micropython import build_python
 from rolecast.platform.deployment.onnx import require_graph
 from rolecast.platform.rollout.evaluate import artefact_folder
@@ -58,8 +51,7 @@ def export_policy(
     config = config or ExportConfig()
     # Absolute, for the compiler runs in a folder of its own.
     source, target = artefact_folder(Path(folder)), Path(out).absolute()
-    if target.exists():
-        raise RequestError(f"{target} exists; expected a folder to make: name another by --out")
+    refuse_existing(target)
     if sign is not None:
         private_key(sign)
     trained = load_policy(source)
@@ -71,38 +63,26 @@ def export_policy(
         f"Made by rolecast {rolecast.__version__}; sha256 of the weights: {digest[:16]}.",
         promise,
     )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
-        export = _built(trained, policy, config, remarks, Path(scratch), trust=trust)
-        built = Path(scratch) / "export"
-        built.mkdir()
-        for name, content in export.files.items():
-            (built / name).write_bytes(content)
-        manifest = {
-            "schema": MANIFEST_SCHEMA,
-            "rolecast": rolecast.__version__,
-            "target": config.target,
-            "weights": config.weights,
-            "loss_of_return": export.loss,
-            "deployment": "one agent" if config.one_agent else "whole team",
-            "policy": {
-                "name": policy.name,
-                "task": trained.task_id,
-                "parameters": policy.space.size,
-                "options": dict(policy.options),
-                "weights_sha256": digest,
-            },
-            "certificate": promise,
-            "step": asdict(step_cost(policy)),
-            "check": export.check,
-            "files": {name: file_digest(content) for name, content in export.files.items()},
-            "bytes": {name: len(content) for name, content in export.files.items()},
-        }
-        write_json(built / MANIFEST_FILE, manifest)
-        if sign is not None:
-            sign_file(built / MANIFEST_FILE, sign)
-            sign_file(source / POLICY_FILE, sign)
-        built.rename(target)
+    told = {
+        "weights": config.weights,
+        "deployment": "one agent" if config.one_agent else "whole team",
+        "policy": {
+            "name": policy.name,
+            "task": trained.task_id,
+            "parameters": policy.space.size,
+            "options": dict(policy.options),
+            "weights_sha256": digest,
+        },
+        "certificate": promise,
+        "step": asdict(step_cost(policy)),
+    }
+
+    def build(scratch: Path) -> BuiltExport:
+        return _built(trained, policy, config, remarks, scratch, trust=trust)
+
+    manifest = write_export(target, config.target, told, build, sign=sign)
+    if sign is not None:
+        sign_file(source / POLICY_FILE, sign)
     return manifest
 
 

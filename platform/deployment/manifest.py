@@ -1,14 +1,16 @@
 """The manifest of an export: what was exported, what was checked, and the digest of each file."""
 
 import hashlib
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import rolecast
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json
-from rolecast.policies.signature import verify_file
+from rolecast.core.files import read_json, write_json
+from rolecast.policies.signature import sign_file, verify_file
 
 MANIFEST_SCHEMA: Final = 1
 MANIFEST_FILE: Final = "manifest.json"
@@ -26,6 +28,57 @@ class BuiltExport:
 
     loss: Mapping[str, float] | None = None
     """Return of float32 and of integers, where they differ."""
+
+
+def refuse_existing(target: Path) -> None:
+    """Refuse to write where there is something.
+
+    Raises:
+        RequestError: there is.
+    """
+    if target.exists():
+        raise RequestError(f"{target} exists; expected a folder to make: name another by --out")
+
+
+def write_export(
+    target: Path,
+    language: str,
+    told: Mapping[str, Any],
+    build: Callable[[Path], BuiltExport],
+    *,
+    sign: str | Path | None = None,
+) -> dict[str, Any]:
+    """Build an export beside its folder, and let it appear whole; return its manifest.
+
+    Args:
+        target: folder to make, absolute.
+        language: target of the export.
+        told: further fields of the manifest.
+        build: makes and checks the files, in a folder that it is given.
+        sign: file of an Ed25519 private key for the manifest.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
+        export = build(Path(scratch))
+        built = Path(scratch) / "export"
+        built.mkdir()
+        for name, content in export.files.items():
+            (built / name).write_bytes(content)
+        manifest = {
+            "schema": MANIFEST_SCHEMA,
+            "rolecast": rolecast.__version__,
+            "target": language,
+            "loss_of_return": export.loss,
+            **told,
+            "check": export.check,
+            "files": {name: file_digest(content) for name, content in export.files.items()},
+            "bytes": {name: len(content) for name, content in export.files.items()},
+        }
+        write_json(built / MANIFEST_FILE, manifest)
+        if sign is not None:
+            sign_file(built / MANIFEST_FILE, sign)
+        built.rename(target)
+    return manifest
 
 
 def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[str, Any]:

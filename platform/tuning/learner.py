@@ -123,6 +123,26 @@ class DescribesItself(Protocol):
         """Return default and allowed values of each setting."""
 
 
+class PolicyWithGraph(Policy, Protocol):
+    """Policy that has a form in ONNX."""
+
+    def onnx_model(self, agents: int, observation_size: int, action_size: int) -> bytes:
+        """Return an ONNX model from `observations` [N, n, do] to `actions` [N, n, da], float32."""
+
+
+@runtime_checkable
+class LoadsPolicies(Protocol):
+    """Factory that can read the policy of a learner that was saved, as those of this project do."""
+
+    def learnt(self, folder: Path, settings: Mapping[str, Any]) -> PolicyWithGraph:
+        """Return the policy without exploration; its space has the learnt weights as centre.
+
+        Args:
+            folder: of `LearningMethod.save`; what it holds may be run.
+            settings: of the learner.
+        """
+
+
 def refusals(task: BatchedTask) -> dict[str, str | None]:
     """Return why each learner does not take a task, by name; None where it does.
 

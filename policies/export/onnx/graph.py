@@ -26,7 +26,7 @@ class Graph:
         self._nodes: list[bytes] = []
         self._tensors: dict[bytes, str] = {}
 
-    def constant(self, array: NDArray[Any] | float) -> str:
+    def constant(self, array: NDArray[Any] | Sequence[int] | float) -> str:
         """Add numbers: float32, or int64 where they are integers."""
         values = np.asarray(array)
         kind = np.int64 if values.dtype.kind in "iu" else np.float32
@@ -34,19 +34,26 @@ class Graph:
         return self._tensors.setdefault(tensor, f"constant{len(self._tensors)}")
 
     def add(
-        self, operation: str, *inputs: str, output: str = "", **attributes: int | Sequence[int]
+        self,
+        operation: str,
+        *inputs: str,
+        output: str = "",
+        place: int = 0,
+        **attributes: int | Sequence[int],
     ) -> str:
-        """Add an operation of one output.
+        """Add an operation, and return the name of one of its outputs.
 
         Args:
             operation: name in ONNX.
             inputs: names of values.
-            output: its name; a new one by default.
+            output: that name; a new one by default.
+            place: of the output; those before it are not used.
             attributes: integers, or lists of them.
         """
         output = output or f"value{len(self._nodes)}"
         parts = [_text(1, name) for name in inputs]  # NodeProto.input
-        parts += [_text(2, output), _text(4, operation)]  # output, op_type
+        names = [*(f"{output}_{unused}" for unused in range(place)), output]
+        parts += [*(_text(2, name) for name in names), _text(4, operation)]  # output, op_type
         parts += [_message(5, _attribute(*each)) for each in attributes.items()]  # attribute
         self._nodes.append(b"".join(parts))
         return output

@@ -55,6 +55,8 @@ def test_a_trial_goes_to_its_points_and_is_resumed_from_its_folder(
     # All rewards are negative, and those of the last two steps of 42 are not paid.
     assert all(e < p < 0.0 for e, p in zip(told.returns, told.observed_returns, strict=True))
     trial.save(tmp_path)
+    kept = METHODS[name].learnt(tmp_path, {})
+    np.testing.assert_array_equal(kept.space.centre, trial.policy()[1][0])
     wanted = trial.train(200)
     assert 200 <= wanted.env_steps < 206
     assert trial.train(150) == type(wanted)(env_steps=wanted.env_steps)
