@@ -13,7 +13,7 @@ import numpy as np
 from rolecast.core.types import Float, Float32
 from rolecast.policies.export import reference
 from rolecast.policies.export.fixed import TANH_TABLE, FixedPolicy, Integers
-from rolecast.policies.export.tables import hom_table, interacts, mlp_table
+from rolecast.policies.export.tables import hom_table, interacts, mlp_table, team_numbers
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.interaction import SOFT_EDGE_SLOPE
 from rolecast.policies.hom.model import HomModel
@@ -33,6 +33,11 @@ _ARITHMETIC_GUARD: Final = """\
 #endif
 #if defined(__FAST_MATH__)
 #error "expected -fno-fast-math: the actions are equal bit by bit only without it"
+#endif
+#if defined(__GNUC__)
+#define KEPT_APART __attribute__((noinline)) /* one copy, for size */
+#else
+#define KEPT_APART
 #endif
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -76,8 +81,7 @@ def code_files(
         remarks: lines for the comment on top of each file.
         one_agent: what each robot of a team runs, in place of a step of the whole team.
     """
-    table = hom_table(policy) if isinstance(policy, HomPolicy) else mlp_table(policy)
-    numbers = weights.astype(np.float32)[table.order] + np.float32(0.0)
+    numbers, starts = _numbers(policy, weights, one_agent)
     values = {
         "head": comment(remarks),
         "guard": _ARITHMETIC_GUARD,
@@ -86,7 +90,7 @@ def code_files(
         "number": "float",
         "input_bits": None,
         "weights": numbers,
-        "starts": table.starts,
+        "starts": starts,
         "table": rows_of_text([float_literal(number) for number in numbers]),
         "numerator": [float_literal(each) for each in reference.TANH_NUMERATOR],
         "denominator": [float_literal(each) for each in reference.TANH_DENOMINATOR],
@@ -96,6 +100,16 @@ def code_files(
     if isinstance(policy, HomPolicy) and one_agent:
         return _rendered("hom_agent.c.jinja", values, header="agent.h.jinja")
     return _rendered("hom.c.jinja" if isinstance(policy, HomPolicy) else "mlp.c.jinja", values)
+
+
+def _numbers(
+    policy: HomPolicy | MlpPolicy, weights: Float, one_agent: bool
+) -> tuple[Float32, dict[str, int]]:
+    """Return the numbers of a float32 policy in the order of reading, and their starts."""
+    if isinstance(policy, HomPolicy) and not one_agent:
+        return team_numbers(policy, weights)
+    table = hom_table(policy) if isinstance(policy, HomPolicy) else mlp_table(policy)
+    return weights.astype(np.float32)[table.order] + np.float32(0.0), table.starts
 
 
 def fixed_code_files(

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.types import Float, Float32
+from rolecast.policies.export.reference import add_columns
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
@@ -56,6 +58,49 @@ def hom_table(policy: HomPolicy) -> WeightTable:
         parts.extend(_units(layer) for layer in layers[1:])
     del starts["UPDATE_END"]  # read on from its columns
     return WeightTable(order=_joined(parts), starts=starts)
+
+
+def team_numbers(policy: HomPolicy, weights: Float) -> tuple[Float32, dict[str, int]]:
+    """Return the numbers of the step of a whole team in the order of reading, and their starts.
+
+    Layers are there unit by unit, first layers in the parts of `hom_table`. First sums that depend
+    on the codes alone are a row [hidden] a role, after the part of the other role: the role net's,
+    and those of a message net's receiver where it reads its code alone.
+
+    Args:
+        policy: `hom`.
+        weights: [D], finite as float32.
+    """
+    model, size = policy.model, policy.model.observation_size
+    rounded = weights.astype(np.float32) + np.float32(0.0)
+    nets: dict[str, list[tuple[Float32, Float32]]] = unpack(rounded, model.nets)  # type: ignore[type-var]
+    parts: list[Float32] = []
+    starts: dict[str, int] = {}
+
+    def begin(name: str) -> None:
+        starts[name] = sum(part.size for part in parts)
+
+    for net, layers in nets.items():
+        if net in {"edge", "message"} and not interacts(model):
+            continue
+        weight, bias = layers[0]
+        begin(f"{net.upper()}_NET")
+        if net == "role":
+            codes = model.role_codes.astype(np.float32)
+            rows = add_columns(bias, weight[:, size:], codes)
+            parts += [weight[:, :size].ravel(), rows.ravel()]
+        elif net == "message" and model.message_reads == "observation":
+            (_, of_receiver), (_, of_sender) = _column_parts(model, net)
+            rows = add_columns(bias, weight[:, of_receiver], model.codes.astype(np.float32))
+            parts += [weight[:, of_sender].ravel(), rows.ravel()]
+        else:
+            for bias_first, columns in _column_parts(model, net):
+                part = weight[:, columns]
+                parts.append(_units((part, bias)) if bias_first else part.ravel())
+        begin(f"{net.upper()}_END")
+        parts.extend(_units(layer) for layer in layers[1:])
+    del starts["UPDATE_END"]  # read on from its columns
+    return np.concatenate(parts), starts
 
 
 def interacts(model: HomModel) -> bool:
