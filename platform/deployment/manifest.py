@@ -15,6 +15,9 @@ from rolecast.policies.signature import sign_file, verify_file
 MANIFEST_SCHEMA: Final = 1
 MANIFEST_FILE: Final = "manifest.json"
 
+SOURCE_SUFFIXES: Final = (".c", ".h", ".py")
+"""Endings of files that a user would compile or run with those of an export."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltExport:
@@ -100,7 +103,17 @@ def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[s
             f"{Path(folder) / MANIFEST_FILE} has schema {schema!r}; expected an integer up to "
             f"{MANIFEST_SCHEMA}, which this release reads"
         )
-    for name, digest in manifest.get("files", {}).items():
+    named = manifest.get("files")
+    if not isinstance(named, dict) or any(Path(name).name != name for name in named):
+        outside = [name for name in named or {} if Path(name).name != name]
+        found = repr(outside[0]) if outside else "no files"
+        raise RequestError(
+            f"{Path(folder) / MANIFEST_FILE} names {found}; expected names of files beside it"
+        )
+    for path in sorted(Path(folder).iterdir()):
+        if path.suffix in SOURCE_SUFFIXES and path.name not in named:
+            raise RequestError(f"{path} is source that {MANIFEST_FILE} does not name")
+    for name, digest in named.items():
         path = Path(folder) / name
         if not path.is_file() or file_digest(path.read_bytes()) != digest:
             raise RequestError(f"{path} is not the file that {MANIFEST_FILE} was written for")
