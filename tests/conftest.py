@@ -55,6 +55,7 @@ SLOW: Final = (
     "tests/platform/deployment/test_boards.py",
     "tests/platform/optimizers/mcbo",
     "tests/platform/optimizers/duets/test_server.py",
+    "tests/platform/play/test_page.py",
     "tests/platform/optimizers/test_contract.py",
     "tests/platform/optimizers/test_improvement.py",
     "tests/platform/optimizers/test_state.py",

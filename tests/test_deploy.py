@@ -12,8 +12,11 @@ import jsonschema
 import pytest
 import yaml
 
+from rolecast.rooms import ROOMS
+
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
+PACKAGE_FILES = ("LICENSE", "README.md", "constraints.txt", "pyproject.toml", "setup.py")
 RAY_VERSION = re.findall(r"^ray==(\S+)", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
 
 
@@ -84,3 +87,30 @@ def test_the_script_searches_first_and_resumes_then(script: ModuleType, tmp_path
 def test_the_script_needs_a_folder(script: ModuleType) -> None:
     with pytest.raises(SystemExit, match="--out"):
         script.command(["pred_prey_3"])
+
+
+def test_the_service_is_a_config_of_ray_serve() -> None:
+    from ray.serve.schema import ServeDeploySchema
+
+    told = yaml.safe_load((DEPLOY / "serve.yaml").read_text())
+    (application,) = ServeDeploySchema(**told).applications
+    module, _, name = application.import_path.partition(":")
+    built = getattr(importlib.import_module(module), name)(application.args)
+    (deployment,) = application.deployments
+    assert built._bound_deployment.name == deployment.name
+    assert told["http_options"]["host"] == "127.0.0.1"
+
+
+def test_the_image_is_pinned_without_rights_and_gets_no_more_than_the_package() -> None:
+    lines = (DEPLOY / "serve.Dockerfile").read_text().splitlines()
+    (base,) = (line for line in lines if line.startswith("FROM "))
+    assert re.fullmatch(r"FROM python:3\.11\.\d+-slim-\w+", base)
+    assert any("--constraint /source/constraints.txt" in line for line in lines)
+    (user,) = (line for line in lines if line.startswith("USER "))
+    assert int(user.split()[1]) > 0
+    assert lines.index(user) < next(i for i, line in enumerate(lines) if line.startswith("CMD "))
+    copied = (DEPLOY / "serve.Dockerfile.dockerignore").read_text().splitlines()
+    named = {line[1:] for line in copied if line.startswith("!")}
+    assert "*" in copied
+    assert named == {*ROOMS, "rolecast", *PACKAGE_FILES}
+    assert all((ROOT / name).exists() for name in named)
