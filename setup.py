@@ -24,6 +24,6 @@ setup(
     package_dir={"rolecast": "rolecast", **{f"rolecast.{room}": room for room in ROOMS}},
     package_data={
         "rolecast": ["py.typed"],
-        **{name: ["*.csv", "templates/*.html", "templates/*.jinja"] for name in packages},
+        **{name: ["*.csv", "templates/*.*"] for name in packages},
     },
 )

@@ -39,7 +39,7 @@ def test_a_wheel_holds_every_module_table_and_template(wheel_names: list[str]) -
     rooms = {
         f"rolecast/{file.relative_to(ROOT)}"
         for room in ROOMS
-        for ending in ("py", "csv", "html", "jinja")
+        for ending in ("py", "csv", "css", "html", "jinja", "js")
         for file in (ROOT / room).rglob(f"*.{ending}")
     }
     face = {

@@ -11,16 +11,22 @@ from rolecast.platform.cli.trust import Trust
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of the run or of the comparison.")
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Folder of a run or a comparison, or several runs."),
     ],
     *,
     pair: Annotated[
         list[str] | None,
         typer.Option(
             metavar="METHOD:METHOD",
-            help="Is the first better? [default: each search, each learner]; many.",
+            help="Show the probability that the first method beats the second; repeatable. "
+            "[default: each search against each learner]",
         ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Page of several runs. [default: report.html]"),
     ] = None,
     beside: Annotated[
         list[Path] | None,
@@ -32,38 +38,77 @@ def report(
 ) -> None:
     """Write report.html into the folder of a run or of a comparison, finished or not.
 
-    That of a run holds the learning curve, the structure found, an episode and all settings; that
-    of a comparison all methods side by side, and its figures and pictures lie beside it as
-    report/*.csv and report/*.png. It needs no other file and no network. With `--format marl-eval`
-    a comparison writes marl-eval.json instead, for marl-eval's and BenchMARL's own pages.
+    That of a run holds the learning curve, single episodes, diagnostics, the structure found, a
+    film and all settings; that of a comparison all methods side by side, and its figures and
+    pictures lie beside it as report/*.csv and report/*.png. Several runs of one task become one
+    page. It needs no other file and no network. With `--format marl-eval` a comparison writes
+    marl-eval.json instead, for marl-eval's and BenchMARL's own pages.
+
+    Example: rolecast report runs/a runs/b runs/c --out abc.html
     """
     check_format(format_)
-    from rolecast.platform.reports.bandit import write_bandit_report
-    from rolecast.platform.reports.comparison.page import (
-        write_comparison_report,
-        write_exchange_file,
-    )
-    from rolecast.platform.reports.run import write_report
-    from rolecast.platform.search.bandit.folder import BanditFolder
-    from rolecast.platform.search.records.measurements import complete_run
-    from rolecast.platform.tuning.comparison_folder import ComparisonFolder
-    from rolecast.platform.tuning.yardsticks import complete_comparison
-
-    if ComparisonFolder(folder).known:
-        complete_comparison(folder, trust=trust)
-        if format_ == MARL_EVAL:
-            written = write_exchange_file(folder)
-        else:
-            written = write_comparison_report(folder, pairs=pair or (), beside=beside or ())
-    elif pair or beside or format_ == MARL_EVAL:
-        name = "--pair" if pair else "--beside" if beside else f"--format {MARL_EVAL}"
-        raise RequestError(f"{name} is for the folder of a comparison; {folder} is none")
-    elif BanditFolder(folder).known:
-        written = write_bandit_report(folder)
+    asked = {"--pair": pair, "--beside": beside, f"--format {MARL_EVAL}": format_ == MARL_EVAL}
+    for_comparisons = next((name for name, given in asked.items() if given), "")
+    if len(folders) > 1:
+        if for_comparisons:
+            raise RequestError(f"{for_comparisons} is for one comparison; expected one folder")
+        written = _several(folders, out, trust=trust)
+    elif out is not None:
+        raise RequestError(f"--out is for several runs; the report of {folders[0]} lies in it")
+    elif _is_comparison(folders[0]):
+        written = _comparison(folders[0], pair, beside, format_, trust=trust)
+    elif for_comparisons:
+        raise RequestError(
+            f"{for_comparisons} is for the folder of a comparison; {folders[0]} is none"
+        )
     else:
-        complete_run(folder, trust=trust)
-        written = write_report(folder, trust=trust)
+        written = _one(folders[0], trust=trust)
     if json:
         print_json({"report": str(written)})
     else:
         say(f"open {written}")
+
+
+def _is_comparison(folder: Path) -> bool:
+    from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+
+    return ComparisonFolder(folder).known
+
+
+def _comparison(
+    folder: Path, pair: list[str] | None, beside: list[Path] | None, format_: str, *, trust: bool
+) -> Path:
+    """Write the report of a comparison, or its results for marl-eval."""
+    from rolecast.platform.reports.comparison.page import (
+        write_comparison_report,
+        write_exchange_file,
+    )
+    from rolecast.platform.tuning.yardsticks import complete_comparison
+
+    complete_comparison(folder, trust=trust)
+    if format_ == MARL_EVAL:
+        return write_exchange_file(folder)
+    return write_comparison_report(folder, pairs=pair or (), beside=beside or ())
+
+
+def _one(folder: Path, *, trust: bool) -> Path:
+    """Write the report of one run."""
+    from rolecast.platform.reports.bandit import write_bandit_report
+    from rolecast.platform.reports.run import write_report
+    from rolecast.platform.search.bandit.folder import BanditFolder
+    from rolecast.platform.search.records.measurements import complete_run
+
+    if BanditFolder(folder).known:
+        return write_bandit_report(folder)
+    complete_run(folder, trust=trust)
+    return write_report(folder, trust=trust)
+
+
+def _several(folders: list[Path], out: Path | None, *, trust: bool) -> Path:
+    """Write one page of several runs."""
+    from rolecast.platform.reports.several import write_report_of_several
+    from rolecast.platform.search.records.measurements import complete_run
+
+    for folder in folders:
+        complete_run(folder, trust=trust)
+    return write_report_of_several(folders, out or Path("report.html"))

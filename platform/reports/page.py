@@ -6,6 +6,7 @@ The HTML stands in `templates/`, where Jinja2 escapes all that is not a part fro
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from math import floor, log10
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -18,6 +19,12 @@ MEDIA_TYPES: Final[Mapping[str, str]] = MappingProxyType({"png": "image/png", "g
 PAGE_WIDTH: Final = "60rem"
 WIDE_PAGE: Final = "76rem"
 """Greatest width of a page that has wide tables."""
+
+CHART_FILES: Final = ("uplot.css", "uplot.js", "charts.js")
+"""Style and code of the charts, in `templates/`."""
+
+CHART_MARK: Final = '<figure class="chart"'
+"""How a chart begins (`charts/chart.py`)."""
 
 
 @cache
@@ -46,6 +53,14 @@ def _part(name: str, *values: Any) -> Markup:
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
     """Return a table; cells that are numbers stand to the right."""
     return _part("table", head, list(rows))
+
+
+def rounded(mean: float, stderr: float | None) -> tuple[float, float | str]:
+    """Return a mean and its error with the digits that the error leaves: 188.6 and 2.6."""
+    if not stderr:
+        return float(mean), ""
+    digits = max(0, 1 - floor(log10(stderr)))
+    return round(float(mean), digits), round(float(stderr), digits)
 
 
 def results_table(
@@ -101,7 +116,43 @@ def inline_image(data: bytes, kind: str, description: str) -> Markup:
     return _part("image", MEDIA_TYPES[kind], base64.b64encode(data).decode("ascii"), description)
 
 
-def page(title: str, lead: str, sections: Iterable[Markup], *, width: str = PAGE_WIDTH) -> str:
+def preformatted(text: str) -> Markup:
+    """Return commands or code as they are typed."""
+    return _part("preformatted", text)
+
+
+def small_charts(parts: Sequence[Markup]) -> Markup:
+    """Return charts beside each other, as many as fit."""
+    return _part("small_charts", parts)
+
+
+def captioned(title: str, drawn: Markup, text: str) -> Markup:
+    """Return a small chart under its title, with what it tells."""
+    return _part("captioned", title, drawn, text)
+
+
+def links(rows: Sequence[tuple[str, str]]) -> Markup:
+    """Return names that lead to files beside the page."""
+    return _part("links", rows)
+
+
+@cache
+def _chart_files() -> Mapping[str, Markup]:
+    """Return style and code of the charts, which a page with one holds once."""
+    folder = Path(__file__).with_name("templates")
+    read = {name: (folder / name).read_text(encoding="utf-8") for name in CHART_FILES}
+    code = read["uplot.js"] + read["charts.js"]
+    return {"css": Markup(read["uplot.css"]), "code": Markup(code)}
+
+
+def page(
+    title: str,
+    lead: str,
+    sections: Iterable[Markup],
+    *,
+    width: str = PAGE_WIDTH,
+    verdict: str = "",
+) -> str:
     """Return a whole document.
 
     Args:
@@ -109,9 +160,12 @@ def page(title: str, lead: str, sections: Iterable[Markup], *, width: str = PAGE
         lead: plain text, one sentence under the title.
         sections: from `section`.
         width: greatest width of the text, as CSS has it.
+        verdict: plain text, what the page shows in one sentence; above the lead.
     """
+    parts = list(sections)
+    charts = _chart_files() if any(CHART_MARK in part for part in parts) else None
     return (
         _templates()
         .get_template("page.html")
-        .render(title=title, lead=lead, sections=list(sections), width=width)
+        .render(title=title, lead=lead, sections=parts, width=width, verdict=verdict, charts=charts)
     )

@@ -10,17 +10,29 @@ from markupsafe import Markup
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
 from rolecast.platform.reports.causal_graph import causal_graph_of, causal_sections
-from rolecast.platform.reports.curves import Curve, learning_curve
+from rolecast.platform.reports.charts.search import histogram, learning_chart
+from rolecast.platform.reports.curves import learning_curve
+from rolecast.platform.reports.diagnostics import diagnostics
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
 from rolecast.platform.reports.folder import PLAY_FILE, Run
-from rolecast.platform.reports.page import inline_image, link, page, paragraph, section, table
+from rolecast.platform.reports.incumbents import incumbents_of
+from rolecast.platform.reports.page import (
+    inline_image,
+    link,
+    page,
+    paragraph,
+    rounded,
+    section,
+    table,
+)
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import png
+from rolecast.platform.reports.use import use_again
+from rolecast.platform.reports.verdict import verdict_of
 from rolecast.platform.search.records.history import Kind
 from rolecast.platform.search.records.measurements import (
     ABLATED_EPISODES,
-    INCUMBENT_EPISODES,
     RunMeasurements,
     Yardstick,
 )
@@ -30,6 +42,10 @@ from rolecast.policies.protocol import Policy
 
 MOST_FRAMES: Final = 60
 """Most frames of the episode shown, so that a report takes seconds and few megabytes."""
+
+CHART_USE: Final = (
+    "Point at the chart for values, drag to zoom, double-click to reset, click a name to hide it."
+)
 
 NORMAL_QUANTILE: Final = 1.96
 """Standard errors from the middle to the ends of a normal interval of 95 %."""
@@ -56,13 +72,17 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
         measured = RunMeasurements.read(run.folder)
         graph = causal_graph_of(run, task)
         rewards = () if measured is None else measured.expected_rewards
+        yardsticks = measured.yardsticks if measured is not None else ()
         sections = [
-            _results(run, measured.yardsticks if measured is not None else ()),
+            _results(run, yardsticks),
             _curve(run, measured),
+            *_episodes(run, measured),
             *_certificate(run),
             *_ablation(measured),
+            *diagnostics(run.folder.events_folder),
             *([] if graph is None else causal_sections(graph, rewards)),
-            *([_structure(run, policy), _episode(run)] if graph is None else []),
+            *([*_structure(run, policy), _episode(run)] if graph is None else []),
+            use_again(run),
             _settings(run),
         ]
     finally:
@@ -73,7 +93,8 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
         f"{run.batches[-1].spent_after.env_steps:,} environment steps, seed {run.record['seed']}."
     )
     target = run.folder.path / "report.html"
-    _write(target, page(title, lead, sections).encode())
+    said = verdict_of(run.folder.read_summary(), yardsticks)
+    _write(target, page(title, lead, sections, verdict=said).encode())
     return target
 
 
@@ -82,15 +103,15 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
     rows: list[tuple[object, ...]] = []
     if summary is not None:
         name = f"incumbent, held out ({summary['test_episodes']} episodes)"
-        rows.append((name, float(summary["test_return"]), summary["test_stderr"] or "-"))
+        rows.append((name, *rounded(summary["test_return"], summary["test_stderr"])))
         rows.append(
             (
                 "best evaluation (a maximum of noisy means, too high)",
                 float(summary["best_return"]),
-                "-",
+                "",
             )
         )
-    rows += [(each.name, each.mean, each.stderr) for each in yardsticks]
+    rows += [(each.name, *rounded(each.mean, each.stderr)) for each in yardsticks]
     parts = [table(("", "episode return", "standard error"), rows)]
     if summary is None:
         parts.append(paragraph(f"Not finished; go on with: rolecast resume {run.folder.path}"))
@@ -106,27 +127,32 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
 
 def _curve(run: Run, measured: RunMeasurements | None) -> Markup:
     seen = run.curve(Kind.DESIGN, Kind.SEARCH)
-    if measured is not None and measured.returns:
-        incumbents = _incumbents(run, measured)
-        how = f"Incumbents are evaluated again on {INCUMBENT_EPISODES} held-out episodes each."
-    else:
-        incumbents = run.curve(Kind.CONFIRM)
-        how = "The incumbents at the end are those of the search's own confirmation."
+    incumbents, how = incumbents_of(run, measured)
     yardsticks = measured.yardsticks if measured is not None else ()
     drawing = learning_curve(seen, incumbents=incumbents, yardsticks=yardsticks)
     picture = inline_image(png(drawing), "png", "Return against environment steps")
-    return section("Learning curve", picture, paragraph(how))
-
-
-def _incumbents(run: Run, measured: RunMeasurements) -> Curve:
-    """Return the measured incumbents as a curve."""
-    chosen = list(measured.incumbent_batches)
-    return Curve(
-        env_steps=np.array([run.batches[index].env_steps[-1] for index in chosen]),
-        returns=np.array(measured.returns),
-        stderrs=np.array(measured.stderrs),
-        batches=np.array(chosen),
+    drawn = learning_chart(seen, incumbents, yardsticks, picture)
+    return section(
+        "Learning curve", drawn, paragraph(f"{how} Bars are two standard errors. {CHART_USE}")
     )
+
+
+def _episodes(run: Run, measured: RunMeasurements | None) -> list[Markup]:
+    """Draw how single episodes of the last incumbent end."""
+    if measured is not None and measured.last_returns:
+        returns, of = np.array(measured.last_returns), "held-out episodes of the last incumbent"
+    else:
+        confirmed = [batch for batch in run.batches if batch.kind is Kind.CONFIRM]
+        if not confirmed:
+            return []
+        returns = confirmed[-1].episode_returns[-1]
+        of = "episodes of the last confirmation of an incumbent"
+    low, middle, high = np.percentile(returns, [10, 50, 90])
+    text = (
+        f"{len(returns):,} {of}: a tenth end below {low:,.4g}, half below {middle:,.4g}, a tenth "
+        f"above {high:,.4g}."
+    )
+    return [section("Single episodes", histogram(returns), paragraph(text))]
 
 
 def _certificate(run: Run) -> list[Markup]:
@@ -178,30 +204,25 @@ def _worth(each: Mapping[str, float | None]) -> tuple[object, object, str]:
     return mean, error, f"{mean - reach:.1f} to {mean + reach:.1f}"
 
 
-def _structure(run: Run, policy: Policy) -> Markup:
+def _structure(run: Run, policy: Policy) -> list[Markup]:
     """Draw what was found of the policy's structure; also as structure.png in the folder."""
     found = run.folder.read_structure()
-    edges = np.zeros((0, 2)) if found is None else np.asarray(found["edges"])
-    cliques = [] if found is None else found["cliques"]
-    blocks = policy.space.nets
-    data = png(structure_picture(edges, blocks, cliques=cliques))
+    if found is None:
+        return []
+    edges, blocks = np.asarray(found["edges"]), policy.space.nets
+    data = png(structure_picture(edges, blocks, cliques=found["cliques"]))
     _write(run.folder.path / "structure.png", data)
     picture = inline_image(data, "png", "Edges between parameters, by network of the policy")
-    if found is None:
-        return section(
-            "Structure", picture, paragraph("This optimiser looks for no structure in the policy.")
-        )
     shares = block_shares(adjacency(edges, policy.space.size), blocks)
-    rows = [(first, second, f"{share:.2%}") for (first, second), share in shares.items()]
-    return section(
-        "Structure",
-        paragraph(
-            "An edge joins two parameters whose effects on the actions interact; cliques of "
-            "edges share a term of the surrogate."
-        ),
-        picture,
-        table(("network", "network", "pairs that are edges"), rows),
+    rows = [
+        (first, second, f"{share:.2%}") for (first, second), share in shares.items() if share > 0
+    ]
+    text = (
+        "An edge joins two parameters whose effects on the actions interact; cliques of edges "
+        "share a term of the surrogate. Pairs of networks without an edge are left out."
     )
+    listed = table(("network", "network", "pairs that are edges"), rows)
+    return [section("Structure", paragraph(text), picture, listed)]
 
 
 def _episode(run: Run) -> Markup:

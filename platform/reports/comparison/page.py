@@ -18,6 +18,8 @@ from rolecast.platform.reports.comparison.improvement import (
     chosen_pairs,
     improvements,
 )
+from rolecast.platform.reports.comparison.interactive import efficiency_section
+from rolecast.platform.reports.comparison.leaders import leaders
 from rolecast.platform.reports.comparison.marl_eval import (
     EXCHANGE_FILE,
     to_marl_eval,
@@ -43,11 +45,11 @@ from rolecast.platform.reports.comparison.statistics import (
 from rolecast.platform.reports.comparison.table import (
     curves,
     improvement_rows,
-    number,
     results,
     results_html,
     trials,
 )
+from rolecast.platform.reports.comparison.trial_list import trials_section
 from rolecast.platform.reports.page import (
     WIDE_PAGE,
     details,
@@ -56,7 +58,6 @@ from rolecast.platform.reports.page import (
     paragraph,
     section,
     table,
-    wide,
 )
 from rolecast.platform.tuning.comparison_folder import (
     Comparison,
@@ -129,13 +130,14 @@ def write_comparison_report(
         _lead(comparison, whole),
         [
             _results(comparison, whole, figures),
-            _curves(whole, drawn, {task: each.missing for task, each in yardsticks.items()}),
+            efficiency_section(whole, drawn, yardsticks),
             _improvement(whole, found, summed),
             *scores_sections(scores, profiles),
-            _trials(frames["trials"]),
+            trials_section(frames["trials"], out),
             _settings(comparison),
         ],
         width=WIDE_PAGE,
+        verdict=leaders(whole),
     )
     target = out / "report.html"
     try:
@@ -211,32 +213,6 @@ def _paper_note(figures: pd.DataFrame) -> str:
     return note + " ".join(f"[?] {PRINTED_MISTAKES[mark]}." for mark in marks)
 
 
-def _curves(
-    whole: Groups, drawn: Mapping[tuple[str, str], Pictures], why: Mapping[str, str]
-) -> Markup:
-    parts = [
-        paragraph(
-            "Against env steps, against the candidates that searches evaluated, where there are "
-            "several searches, and against wall time of training alone (held-out scoring left "
-            "out); trials that ran side by side shared the machine. Dotted where some seeds have "
-            "not come as far."
-        )
-    ]
-    main, *others = statistics(whole)
-    for task in whole.tasks:
-        parts += [picture.image for picture in drawn[task, main]]
-        parts += [
-            details(
-                f"{task}: the same with {other}s",
-                *(picture.image for picture in drawn[task, other]),
-            )
-            for other in others
-        ]
-        if why[task]:
-            parts.append(paragraph(f"No scripted policy is shown: {why[task]}."))
-    return section("Sample efficiency", *parts)
-
-
 def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) -> Markup:
     if not found:
         return section("Who beats whom", paragraph("There is one method."))
@@ -268,39 +244,6 @@ def _share(each: Improvement) -> str:
     if each.estimate.low is None or each.estimate.high is None:
         return f"{value} [-]"
     return f"{value} [{float(each.estimate.low):.2f}, {float(each.estimate.high):.2f}]"
-
-
-def _trials(frame: pd.DataFrame) -> Markup:
-    head = ("trial", "status", "policy", "parameters", "env steps", "evaluations or episodes",
-            "wall time, s", "env-steps/s", "held-out return")  # fmt: skip
-    rows = [
-        (
-            row["trial"],
-            f"{row['status']}: {row['error']}" if row["error"] else row["status"],
-            row["policy"],
-            *(_whole(row[name]) for name in ("parameters", "env_steps", "policy_evaluations")),
-            "-" if pd.isna(row["wall_time_s"]) else f"{row['wall_time_s']:,.1f}",
-            _whole(row["env_steps_per_second"]),
-            _score(row),
-        )
-        for row in frame.to_dict("records")
-    ]
-    note = (
-        "Every trial that was planned. The rate is env steps by seconds of training or searching. "
-        "The held-out return of a trial that has not finished is that of its last report."
-    )
-    return section("Trials", paragraph(note), wide(table(head, rows)))
-
-
-def _whole(value: Any) -> int | str:
-    return "-" if pd.isna(value) else round(value)
-
-
-def _score(row: Mapping[Any, Any]) -> str:
-    if pd.isna(row["test_return"]):
-        return "-"
-    error = row["test_return_stderr"]
-    return number(row["test_return"]) + ("" if pd.isna(error) else f" ± {number(error)}")
 
 
 def _settings(comparison: Comparison) -> Markup:

@@ -28,7 +28,7 @@ from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 
-MEASUREMENTS_SCHEMA: Final = 2
+MEASUREMENTS_SCHEMA: Final = 3
 """Version of the file; one of another version is measured anew."""
 
 PAST_INCUMBENTS: Final = 12
@@ -110,6 +110,9 @@ class RunMeasurements:
     """[N], expected reward of each evaluation of a causal graph: by draws of the noise where its
     simulator is known, else what was observed."""
 
+    last_returns: tuple[float, ...] = ()
+    """[E], held-out returns of single episodes of the last incumbent."""
+
     ablations: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
     """Ablations of the last incumbent, as `Ablation.to_json`, by the weights that nets are put
     to: "centre" and "zero"."""
@@ -122,7 +125,7 @@ class RunMeasurements:
         values: Mapping[str, Any] = read_json(folder.measurements_file)
         if values.get("schema") != MEASUREMENTS_SCHEMA:
             return None
-        columns = ("incumbent_batches", "returns", "stderrs")
+        columns = ("incumbent_batches", "returns", "stderrs", "last_returns")
         return parsed(
             folder.measurements_file,
             lambda: cls(
@@ -163,6 +166,7 @@ def measure(
         incumbent_batches=tuple(chosen.tolist()),
         returns=tuple(returns.mean(axis=1).tolist()),
         stderrs=tuple(stderrs.tolist()),
+        last_returns=tuple(returns[-1].tolist()),
         ablations=ablations,
         expected_rewards=rewards,
     )

@@ -59,7 +59,7 @@ def test_the_page_needs_no_other_file_and_no_network(
     assert json.loads(capsys.readouterr().out) == {"report": str(folder / "report.html")}
     text = (folder / "report.html").read_text()
     assert re.findall(r'src="data:image/(\w+);base64,', text) == ["png"] * 3
-    assert not re.search(r"https?://|<link|<script|src=\"(?!data:)", text)
+    assert not re.search(r"https?://|<link|<script src|@import|fetch\(|src=\"(?!data:)", text)
     for words in (
         "9 of 10 trials finished, 1 failed",
         "failed: OSError: the lever broke",

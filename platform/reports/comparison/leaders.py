@@ -1,0 +1,26 @@
+"""The sentence on top of a comparison: which method leads where, and by how much."""
+
+from typing import Final
+
+import numpy as np
+
+from rolecast.platform.reports.comparison.groups import Groups
+
+MOST_SETTINGS: Final = 3
+"""Pairs of task and reward that the sentence tells of; a table has the rest."""
+
+
+def leaders(whole: Groups) -> str:
+    """Name, for the first pairs of task and reward, the methods of highest mean held-out return."""
+    clauses = []
+    for task, reward in whole.settings[:MOST_SETTINGS]:
+        ends = {method: whole.finals(task, reward, method) for method in whole.methods}
+        means = {method: float(np.mean(found)) for method, found in ends.items() if len(found)}
+        if means:
+            first, *others = sorted(means, key=lambda method: -means[method])
+            after = f", then {others[0]} ({means[others[0]]:,.4g})" if others else ""
+            clauses.append(f"{task}, {reward}: {first} ({means[first]:,.4g}){after}")
+    left = len(whole.settings) - MOST_SETTINGS
+    if left > 0 and clauses:
+        clauses.append(f"{left} more below")
+    return f"Highest mean at the end: {'; '.join(clauses)}." if clauses else ""

@@ -1,0 +1,81 @@
+"""What the optimiser told of itself, batch by batch, with what a healthy search shows."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from markupsafe import Markup
+
+from rolecast.platform.reports.charts.chart import SMALL_CHART, Series, chart
+from rolecast.platform.reports.page import captioned, section, small_charts
+
+HEALTHY_SIGNS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "cloud_radius": (
+            "Radius of the cloud",
+            "Healthy: it shrinks over the whole budget. Small long before the end: the search has "
+            "settled, perhaps early; try another seed or a larger radius.",
+        ),
+        "signal_to_noise": (
+            "Signal-to-noise ratio of a batch",
+            "Healthy: near 1 or above. Far below for long: candidates cannot be told apart; "
+            "play more episodes, or widen the cloud.",
+        ),
+        "structure_share": (
+            "Weight of the structure in the kernel",
+            "0: the cliques explain nothing, and one term over all parameters is used.",
+        ),
+        "episodes_share": (
+            "Share of the planned episodes that a candidate plays",
+            "1: all. Less: returns hardly vary by chance, so fewer are enough.",
+        ),
+    }
+)
+"""What is shown of `optimizer/NAME`: its title, and how to read it."""
+
+LEAST_VALUES: Final = 3
+"""Fewer values are no curve."""
+
+
+def diagnostics(events_folder: Path) -> list[Markup]:
+    """Return the section on the search itself; nothing where nothing was told.
+
+    Args:
+        events_folder: TensorBoard events of the run.
+    """
+    told = optimizer_scalars(events_folder)
+    parts = [
+        captioned(title, _curve(name, told[name]), text)
+        for name, (title, text) in HEALTHY_SIGNS.items()
+        if len(told.get(name, ())) >= LEAST_VALUES
+    ]
+    return [section("How the search went", small_charts(parts))] if parts else []
+
+
+def _curve(name: str, values: list[tuple[float, float]]) -> Markup:
+    steps, heights = zip(*values, strict=True)
+    return chart(
+        [Series(name=name, at=steps, values=heights)],
+        description=f"{name} against environment steps",
+        across="environment steps",
+        up="",
+        height=SMALL_CHART,
+    )
+
+
+def optimizer_scalars(events_folder: Path) -> dict[str, list[tuple[float, float]]]:
+    """Return what was told as `optimizer/NAME`: env steps and values, the latest of each step."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    if not events_folder.is_dir():
+        return {}
+    events = EventAccumulator(str(events_folder), size_guidance={"scalars": 0})
+    events.Reload()
+    found: dict[str, list[tuple[float, float]]] = {}
+    for tag in events.Tags()["scalars"]:
+        kind, _, name = tag.partition("/")
+        if kind == "optimizer":
+            by_step = {float(each.step): float(each.value) for each in events.Scalars(tag)}
+            found[name] = sorted(by_step.items())
+    return found

@@ -1,0 +1,40 @@
+"""How to make a run again, and how to use what it found: lines to copy."""
+
+from shlex import quote
+from typing import Final
+
+from markupsafe import Markup
+
+from rolecast.platform.reports.folder import Run
+from rolecast.platform.reports.page import links, paragraph, preformatted, section
+
+FILES_BESIDE: Final = (
+    ("policy.json", "policy/policy.json"),
+    ("run.toml", "run.toml"),
+)
+"""What a page may link to: names, and paths in the run's folder."""
+
+
+def use_again(run: Run) -> Markup:
+    """Return the commands of a run and five lines of Python, and links to its files."""
+    folder = run.folder.path
+    name = quote(str(folder))
+    commands = [
+        f"rolecast evaluate {name} --episodes 1000",
+        f"rolecast render {name} --out {quote(folder.name)}.gif",
+        f"rolecast resume {name} --env-steps +{run.batches[-1].spent_after.env_steps}",
+    ]
+    parts = []
+    if (folder / "run.toml").is_file():
+        again = f"rolecast search --config {quote(str(folder / 'run.toml'))} --out {name}-again"
+        parts += [paragraph("The same search again:"), preformatted(again)]
+    parts += [paragraph("Score it, film it, go on:"), preformatted("\n".join(commands))]
+    if (folder / "policy").is_dir():
+        python = (
+            "import rolecast\n\n"
+            f"policy = rolecast.load_policy({str(folder)!r})\n"
+            "actions = policy.for_env(env).step(observations)"
+        )
+        parts += [paragraph("In Python, with an environment of its task:"), preformatted(python)]
+    beside = [(label, path) for label, path in FILES_BESIDE if (folder / path).is_file()]
+    return section("Use it", *parts, links(beside))
