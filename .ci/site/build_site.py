@@ -48,7 +48,8 @@ def main() -> int:
     command = [sys.executable, "-m", "mkdocs", "build", *options]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}  # an announcement of the theme
     status = subprocess.run(command, cwd=WORK_FOLDER, env=environment, check=False).returncode
-    write_versions()
+    if status == 0:
+        write_versions()
     return status
 
 
