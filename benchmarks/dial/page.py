@@ -280,8 +280,8 @@ def _worth(rows: Sequence[Row]) -> str:
         statistics.fmean(knowing[duel.reward]) - statistics.fmean(plain[duel.reward])
         for duel in found
     )
+    part = "more than the lead" if worth > lead else f"{worth / lead:.0%} of the lead"
     return (
         f"The search with symmetries leads the learner without by {number(lead)} on average "
-        f"(rewards: {len(found)}), and {number(worth)} of this is knowledge of the symmetries, "
-        "which it loses without them."
+        f"(rewards: {len(found)}); to the search symmetries are worth {number(worth)}, {part}."
     )

@@ -84,7 +84,11 @@ def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None
     both = "under none and a learner under `flip=0.2` (not run: `dense`, `sparse=25`); without"
     assert both in text
     # Leads of 102 - 3 and 90 - 50, of which symmetries are 102 - 40 and 90 - 20.
-    assert "by 69.5 on average (rewards: 2), and 66.0 of this is knowledge" in text
+    assert (
+        "by 69.5 on average (rewards: 2); to the search symmetries are worth 66.0, 95% of" in text
+    )
+    ahead = [row("facmac", "flip=0.2", 1, 150.0), *ROWS]
+    assert "symmetries are worth 66.0, more than the lead." in readme_region(ahead)
 
 
 def test_an_interval_needs_five_seeds_and_every_seed_is_printed() -> None:
@@ -125,6 +129,15 @@ def test_the_committed_page_and_the_readme_are_made_from_the_committed_rows() ->
     assert budget == EXPERIMENT.env_steps
     keys = {trial.key for trial in dial_trials(EXPERIMENT.seeds)}
     assert {row["key"] for row in rows} <= keys
+
+
+def test_what_the_readme_says_of_false_reward_is_in_the_committed_rows() -> None:
+    rows = read_rows(RESULTS / DIAL_FILE)
+    flipped = {duel.reward: duel for duel in duels(rows, symmetries=False)}["flip=0.2"]
+    assert flipped.learner == "facmac"
+    assert flipped.learner_mean > flipped.search
+    readme = (RESULTS.parents[1] / "README.md").read_text()
+    assert "with one reward in five of wrong sign FACMAC learns too" in readme
 
 
 @pytest.mark.usefixtures("ray_cluster")

@@ -41,7 +41,8 @@ BENCHMARL = {
 
 
 def exported(folder: Path) -> dict[str, Any]:
-    return to_marl_eval(groups(read_comparison(folder)))["rolecast"]
+    tasks: dict[str, Any] = to_marl_eval(groups(read_comparison(folder)))["rolecast"]
+    return tasks
 
 
 def write(path: Path, value: object) -> Path:
