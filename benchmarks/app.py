@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.benchmarks.bandits.command import duets_table
 from rolecast.benchmarks.causal.command import causal_results
 from rolecast.benchmarks.device.command import device_costs, service_speed
 from rolecast.benchmarks.dial.command import dial_table
@@ -32,6 +33,7 @@ app.command("dial")(dial_table)
 app.command("causal")(causal_results)
 app.command("export")(device_costs)
 app.command("serve")(service_speed)
+app.command("duets")(duets_table)
 app.command("faults")(fault_schedules)
 
 

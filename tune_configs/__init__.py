@@ -25,3 +25,6 @@ EXPERIMENTS: Final = (
 
 TABLES: Final = ("main_table", "ledger", "policy_table")
 """Modules with a `TABLE`: heading to experiments, run by `rolecast bench`."""
+
+BANDIT_GRIDS: Final = ("duets_fig1",)
+"""Modules with the grid of a bandit's figure, run by `rolecast bench duets`."""

@@ -15,7 +15,7 @@ from rolecast.platform.tuning.loading import CONFIGS_PACKAGE, experiment_names, 
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
-from rolecast.tune_configs import TABLES
+from rolecast.tune_configs import BANDIT_GRIDS, TABLES
 
 NAMES = experiment_names()
 FOLDER = Path(__file__).resolve().parents[2] / "tune_configs"
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "tune_configs"
 
 def test_every_module_of_the_folder_is_an_experiment() -> None:
     modules = {file.stem for file in FOLDER.glob("*.py")} - {"__init__", "parts"}
-    assert modules == {*NAMES, *TABLES}
+    assert modules == {*NAMES, *TABLES, *BANDIT_GRIDS}
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -1,0 +1,41 @@
+"""`rolecast bench duets`."""
+
+from typing import Annotated
+
+from rolecast.benchmarks.options import (
+    Fresh,
+    Out,
+    Processes,
+    Quick,
+    Seeds,
+    folder_of,
+    only_option,
+    part_option,
+    run_table,
+)
+from rolecast.platform.cli.output import Json
+
+
+def duets_table(
+    *,
+    part: Annotated[list[str] | None, part_option("figure, rounds or agents")] = None,
+    seeds: Seeds = 5,
+    quick: Quick = False,
+    fresh: Fresh = False,
+    only: Annotated[list[str] | None, only_option("function=, method=, beta= or seed=")] = None,
+    processes: Processes = 2,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Run the DUETS paper's figure, and measure how regret and communication grow; minutes."""
+    from rolecast.benchmarks.bandits.cells import all_runs, quick_runs
+    from rolecast.benchmarks.bandits.page import DUETS_TABLE, PART_NAMES
+    from rolecast.core.errors import unknown_name
+
+    for name in part or ():
+        if name not in PART_NAMES:
+            raise unknown_name("--part", name, PART_NAMES)
+    runs = quick_runs() if quick else all_runs(seeds)
+    filters = [*(only or []), *(f"part={name}" for name in part or ())]
+    folder = folder_of(out, quick=quick)
+    run_table(DUETS_TABLE, runs, filters, folder, processes=processes, json=json, fresh=fresh)

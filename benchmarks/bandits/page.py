@@ -1,0 +1,207 @@
+"""Page and picture of `rolecast bench duets`: the paper's figure, and slopes of growth."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy import stats
+
+from rolecast.benchmarks.bandits.cells import (
+    GROWING_AGENTS,
+    GROWING_ROUNDS,
+    BanditRun,
+    run_cell,
+    slope,
+)
+from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
+from rolecast.platform.reports.style import png
+from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_FUNCTIONS, FIGURE_METHODS
+
+PART_NAMES: Final = ("figure", "rounds", "agents")
+
+THEOREM_SLOPES: Final[Mapping[str, str]] = {
+    "regret": "1/2, and powers of log",
+    "reals": "0, and powers of log",
+}
+"""Growth by Theorem 4.1 for the squared exponential, in N and in T."""
+
+
+def best_beta(rows: Sequence[Row]) -> tuple[float, list[Row]]:
+    """Return the beta of the lowest mean regret at the end, and its rows."""
+    by_beta = {beta: [row for row in rows if row["beta"] == beta] for beta in FIGURE_BETAS}
+    means = {
+        beta: float(np.mean([row["regret"][-1] for row in each]))
+        for beta, each in by_beta.items()
+        if each
+    }
+    best = min(means, key=lambda beta: means[beta])
+    return best, by_beta[best]
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the page."""
+    text = [
+        "# Distributed bandits",
+        "",
+        "Written by `rolecast bench duets`; what the methods are and how they differ from their "
+        "papers is in [bandits.md](../bandits.md) and `baselines/bandits/README.md`.",
+    ]
+    figure = [row for row in rows if row["part"] == "figure"]
+    if figure:
+        text += ["", *_figure(figure)]
+    growth = [row for row in rows if row["part"] != "figure"]
+    if growth:
+        text += ["", *_growth(growth)]
+    return "\n".join(text) + "\n"
+
+
+def _figure(rows: Sequence[Row]) -> list[str]:
+    seeds = len({row["seed"] for row in rows})
+    text = [
+        "## The paper's figure",
+        "",
+        f"N = 10, T = 50, noise of deviation 0.2, {seeds} runs. Cumulative regret and real numbers "
+        "sent at the end: mean ± standard deviation over runs, at the beta of the lowest mean "
+        "regret of each method; then the mean regret at every beta.",
+    ]
+    for function in FIGURE_FUNCTIONS:
+        of_function = [row for row in rows if row["function"] == function]
+        lines = []
+        for method in FIGURE_METHODS:
+            of_method = [row for row in of_function if row["method"] == method]
+            if of_method:
+                lines.append(_line(method, of_method))
+        if lines:
+            head = ("method", "beta", "regret", "reals", *(f"beta {b:g}" for b in FIGURE_BETAS))
+            text += ["", f"### {function}", "", markdown_table(head, lines)]
+    return [*text, "", "![Regret and communication against rounds](duets.png)"]
+
+
+def _line(method: str, rows: Sequence[Row]) -> tuple[str, ...]:
+    beta, best = best_beta(rows)
+    means = []
+    for each in FIGURE_BETAS:
+        found = [row["regret"][-1] for row in rows if row["beta"] == each]
+        means.append(f"{np.mean(found):.0f}" if found else "")
+    spreads = (_spread([row[value][-1] for row in best]) for value in ("regret", "reals"))
+    return (f"`{method}`", f"{beta:g}", *spreads, *means)
+
+
+def _growth(rows: Sequence[Row]) -> list[str]:
+    lines = []
+    for part, size in (("rounds", "T"), ("agents", "N")):
+        for function in sorted({row["function"] for row in rows}):
+            cells = [row for row in rows if row["part"] == part and row["function"] == function]
+            for value in ("regret", "reals"):
+                slopes = _slopes(cells, part, value)
+                if slopes:
+                    means = _means(cells, part, value)
+                    found = _interval(slopes)
+                    lines.append((size, function[-1], value, *found, THEOREM_SLOPES[value], means))
+    head = ("grows", "d", "of", "slope", "95 % interval", "theorem", "means by size")
+    return [
+        "## Growth of DUETS",
+        "",
+        "Slopes of log-log fits, one a seed, and the t interval of their mean. Functions of norm 1 "
+        "in the space of a squared exponential of lengthscale 0.2, beta = 1, p_0 = 10. T is "
+        f"{_list(GROWING_ROUNDS)} with N = 10; N is {_list(GROWING_AGENTS)} with T = 100.",
+        "",
+        markdown_table(head, lines),
+        "",
+        _cost(rows),
+    ]
+
+
+def _slopes(rows: Sequence[Row], size: str, value: str) -> list[float]:
+    """Return a slope for each seed that has every size."""
+    seeds: dict[int, list[Row]] = {}
+    for row in rows:
+        seeds.setdefault(row["seed"], []).append(row)
+    most = max(map(len, seeds.values()), default=0)
+    return [slope(each, size, value) for each in seeds.values() if len(each) == most > 1]
+
+
+def _interval(slopes: Sequence[float]) -> tuple[str, str]:
+    mean = f"{np.mean(slopes):.2f}"
+    if len(slopes) < 2:
+        return mean, ""
+    reach = stats.sem(slopes) * stats.t.ppf(0.975, len(slopes) - 1)
+    return mean, f"{np.mean(slopes) - reach:.2f} to {np.mean(slopes) + reach:.2f} ({len(slopes)})"
+
+
+def _means(rows: Sequence[Row], size: str, value: str) -> str:
+    sizes = sorted({row[size] for row in rows})
+    means = [np.mean([row[value][-1] for row in rows if row[size] == each]) for each in sizes]
+    return ", ".join(f"{mean:.0f}" for mean in means)
+
+
+def _cost(rows: Sequence[Row]) -> str:
+    most = max(row["agents"] * row["rounds"] for row in rows)
+    seconds = [row["seconds"] for row in rows if row["agents"] * row["rounds"] == most]
+    return (
+        f"The longest runs have {most:,} queries and took {np.median(seconds):.0f} s of one core "
+        "in the median, all parties in one process."
+    )
+
+
+def _list(sizes: Iterable[int]) -> str:
+    return ", ".join(f"{size:,}" for size in sizes)
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{np.mean(values):.0f} ± {np.std(values, ddof=1) if len(values) > 1 else 0:.0f}"
+
+
+def picture(rows: Sequence[Row]) -> bytes:
+    """Draw regret and communication against rounds, each method at its best beta."""
+    functions = [name for name in FIGURE_FUNCTIONS if any(row["function"] == name for row in rows)]
+    drawing = Figure(figsize=(3.4 * len(functions), 6.0), layout="constrained")
+    grid: Any = drawing.subplots(2, len(functions), squeeze=False)
+    for column, function in enumerate(functions):
+        for method in FIGURE_METHODS:
+            cells = [row for row in rows if (row["function"], row["method"]) == (function, method)]
+            if not cells:
+                continue
+            _, best = best_beta(cells)
+            for line, value in enumerate(("regret", "reals")):
+                curves = np.array([row[value] for row in best])
+                middle, spread = curves.mean(0), curves.std(0)
+                axes = grid[line, column]
+                axes.plot(best[0]["rounds_at"], middle, label=method)
+                axes.fill_between(
+                    best[0]["rounds_at"], middle - spread, middle + spread, alpha=0.15
+                )
+        grid[0, column].set_title(function)
+        grid[1, column].set_xlabel("round")
+    grid[0, 0].set_ylabel("cumulative regret")
+    grid[1, 0].set_ylabel("real numbers sent")
+    grid[0, 0].legend(fontsize="small")
+    return png(drawing)
+
+
+def pages(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return the page, and the picture where there are rows of the figure."""
+    figure = [row for row in rows if row["part"] == "figure"]
+    found = {"duets.md": markdown(rows).encode()}
+    return found | ({"duets.png": picture(figure)} if figure else {})
+
+
+DUETS_TABLE: Final[ResultTable[BanditRun]] = ResultTable(
+    file="duets.json",
+    kinds=("part", "function", "method", "beta", "seed"),
+    run=run_cell,
+    order=lambda row: (
+        place(row["part"], PART_NAMES),
+        row["function"],
+        place(row["method"], FIGURE_METHODS),
+        row["beta"],
+        row["agents"],
+        row["rounds"],
+        row["seed"],
+    ),
+    line=lambda row: (
+        f"regret {row['regret'][-1]}, {row['reals'][-1]} reals, {row['seconds']:.1f} s"
+    ),
+    pages=pages,
+)
