@@ -1,0 +1,111 @@
+"""Cells and page of `rolecast bench duets`: the grid, functions of known norm, slopes, the page."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rolecast.benchmarks.bandits.cells import (
+    BUMP_LENGTHSCALE,
+    BanditRun,
+    KernelSum,
+    all_runs,
+    figure_runs,
+    run_cell,
+    slope,
+)
+from rolecast.benchmarks.bandits.page import best_beta, markdown, pages
+from rolecast.core.files import read_json
+from rolecast.platform.cli.app import main
+from rolecast.platform.optimizers.duets.kernel import StationaryKernel
+from rolecast.platform.search.bandit.functions import FUNCTION_NAMES
+from rolecast.platform.search.bandit.method import BANDIT_METHODS
+from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_FUNCTIONS, FIGURE_METHODS
+
+
+def test_the_grid_is_the_papers_and_gives_every_method_the_same_betas() -> None:
+    runs = figure_runs(5)
+    assert len({run.key for run in all_runs(5)}) == len(all_runs(5))
+    assert set(FIGURE_METHODS) == set(BANDIT_METHODS)
+    assert set(FIGURE_FUNCTIONS) == set(FUNCTION_NAMES)
+    for method in FIGURE_METHODS:
+        assert {run.beta for run in runs if run.method == method} == set(FIGURE_BETAS)
+    assert {(run.agents, run.rounds) for run in runs} == {(10, 50)}
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_bumps_have_norm_1_and_their_optimum_is_not_beaten(dimension: int) -> None:
+    found = KernelSum.drawn(dimension, 3)
+    kernel = StationaryKernel("squared_exponential", BUMP_LENGTHSCALE)
+    covariance = kernel.matrix(found.centres, found.centres)
+    assert found.weights @ covariance @ found.weights == pytest.approx(1.0)
+    points = np.random.default_rng(0).random((2000, dimension))
+    values = [found(point) for point in points]
+    np.testing.assert_allclose(values, kernel.matrix(points, found.centres) @ found.weights)
+    assert found.optimum - 0.05 < max(values) < found.optimum + 1e-5
+
+
+def test_a_slope_is_the_power() -> None:
+    rows = [{"rounds": size, "regret": [3.0 * size**0.5]} for size in (100, 300, 1000)]
+    assert slope(rows, "rounds", "regret") == pytest.approx(0.5)
+
+
+def test_a_cell_is_the_run_of_its_settings() -> None:
+    run = BanditRun(
+        part="figure", function="branin", method="duets", agents=3, rounds=10, beta=0.5, seed=2
+    )
+    from rolecast.platform.search.bandit.run import bandit_search
+
+    row = run_cell(run)
+    found = bandit_search("branin", agents=3, rounds=10, seed=2, settings={"beta": 0.5})
+    assert row["rounds_at"] == [5, 10]
+    assert row["regret"][-1] == pytest.approx(found.cumulative_regret, rel=1e-4)
+    assert row["reals"][-1] == pytest.approx(found.communication_reals, rel=1e-4)
+
+
+def test_the_best_beta_is_that_of_the_lowest_mean_at_the_end() -> None:
+    rows = [
+        {"beta": beta, "regret": [end, 2.0 * end]}
+        for beta, ends in ((0.2, (5.0, 9.0)), (1.0, (6.0, 6.0)))
+        for end in ends
+    ]
+    assert best_beta(rows) == (1.0, rows[2:])
+
+
+def test_the_command_writes_the_page_and_goes_on_where_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bench", "duets", "--quick", "--processes", "1", "--out", str(tmp_path)]
+    only = ["--only", "seed=0", "--part", "figure"]
+    assert main([*words, *only]) == 0
+    rows = read_json(tmp_path / "duets.json")["cells"]
+    assert [row["method"] for row in rows] == ["duets", "nkernelucb"]
+    page = (tmp_path / "duets.md").read_text()
+    assert page == markdown(rows)
+    assert "| `nkernelucb` | 1 |" in page
+    assert set(pages(rows)) == {"duets.md", "duets.png"}
+    capsys.readouterr()
+    assert main([*words, *only]) == 0
+    assert "2 of 2 cells are there; 0 to run" in capsys.readouterr().err
+    assert main(["bench", "duets", "--part", "figures"]) == 2
+    assert "did you mean 'figure'" in capsys.readouterr().err
+
+
+def test_growth_is_tabulated_with_its_interval() -> None:
+    rows = [
+        {
+            "part": "rounds",
+            "function": "bumps1",
+            "agents": 10,
+            "rounds": size,
+            "seed": seed,
+            "regret": [(2.0 + seed) * size**0.6],
+            "reals": [50.0],
+            "seconds": 1.0,
+        }
+        for seed in range(3)
+        for size in (100, 300, 1000)
+    ]
+    page = markdown(rows)
+    assert "| T | 1 | regret | 0.60 | 0.60 to 0.60 (3) | 1/2, and powers of log |" in page
+    assert "| T | 1 | reals | 0.00 |" in page.replace("-0.00", "0.00")
