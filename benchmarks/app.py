@@ -121,10 +121,9 @@ def task_returns(
     if fresh:
         forget_rows(folder / table.SCRIPTED_TABLE.file, runs, warn)
     rows = table.SCRIPTED_TABLE.run_missing(runs, folder, processes=1, note=warn)
-    written = table.SCRIPTED_TABLE.write(rows, folder)
     if page is not None:
         table.write_page(rows, page)
-        written.append(page)
+    written = [*table.SCRIPTED_TABLE.write(rows, folder), *filter(None, [page])]
     tell(rows, written, json=json)
 
 
