@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from ray.rllib.core import (
@@ -15,7 +15,7 @@ from ray.rllib.core.rl_module.rl_module import RLModule
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from rolecast.baselines.registry import algorithm_config
-from rolecast.baselines.rllib.actor_policy import ActorPolicy
+from rolecast.baselines.rllib.actor_policy import ActingNet, ActorPolicy
 from rolecast.baselines.rllib.environments import check_fit
 from rolecast.baselines.rllib.runner import EPISODE_RETURNS, OBSERVED_RETURNS
 from rolecast.baselines.teams import TeamConfig
@@ -76,7 +76,8 @@ def learnt_policy(name: str, folder: Path, settings: Mapping[str, Any]) -> Actor
     """
     kept = folder / CHECKPOINT_FOLDER / COMPONENT_LEARNER_GROUP / COMPONENT_LEARNER
     path = kept / COMPONENT_RL_MODULE / DEFAULT_MODULE_ID
-    return ActorPolicy(name, RLModule.from_checkpoint(str(path.resolve())), settings)
+    net = cast(ActingNet, RLModule.from_checkpoint(str(path.resolve())))
+    return ActorPolicy(name, net, settings)
 
 
 class LearnerTrial:
