@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import ray
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.actors import dispatcher, ray_evaluator
 from rolecast.platform.actors.assignment import OpenBatch, Reply, packed, unpacked
@@ -272,7 +272,7 @@ def test_an_error_of_a_task_comes_through_a_dispatcher() -> None:
     broken = [replace(chunk, candidates=chunk.candidates * np.nan) for chunk in batch()]
     actor = real_actor("g")
     evaluator = RayEvaluator(dispatchers("g"))
-    with pytest.raises(RunError, match="x, episode of seed"):
+    with pytest.raises(RequestError, match="x, episode of seed"):
         evaluator.evaluate(broken)
     evaluator.close()
     ray.kill(actor)
