@@ -3,11 +3,20 @@
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Final
 
 import pytest
 
 from rolecast.platform.cli import verbosity
 from rolecast.platform.cli.app import main
+
+RAY_NOTICE: Final = "(raylet)"
+"""In lines of Ray's own listener."""
+
+
+def own_lines(text: str) -> str:
+    """Leave out what Ray tells, late and wherever, of actors that tests before have ended."""
+    return "".join(line for line in text.splitlines(keepends=True) if RAY_NOTICE not in line)
 
 
 @pytest.fixture
@@ -17,8 +26,8 @@ def rolecast_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Comple
     def run(*words: str | Path) -> CompletedProcess[str]:
         capsys.readouterr()
         code = main([str(word) for word in words])
-        told = capsys.readouterr()
-        return CompletedProcess(words, code, told.out, told.err)
+        out, err = (own_lines(text) for text in capsys.readouterr())
+        return CompletedProcess(words, code, out, err)
 
     return run
 
