@@ -30,11 +30,9 @@ def duets_table(
     """Run the DUETS paper's figure, and measure how regret and communication grow; minutes."""
     from rolecast.benchmarks.bandits.cells import all_runs, quick_runs
     from rolecast.benchmarks.bandits.page import DUETS_TABLE, PART_NAMES
-    from rolecast.core.errors import unknown_name
+    from rolecast.core.errors import require_known
 
-    for name in part or ():
-        if name not in PART_NAMES:
-            raise unknown_name("--part", name, PART_NAMES)
+    require_known("--part", part or (), PART_NAMES)
     runs = quick_runs() if quick else all_runs(seeds)
     filters = [*(only or []), *(f"part={name}" for name in part or ())]
     folder = folder_of(out, quick=quick)

@@ -38,11 +38,9 @@ def causal_results(
     A finished search is kept in causal.json and not run again.
     """
     from rolecast.benchmarks.causal import acquisition, figures, team
-    from rolecast.core.errors import unknown_name
+    from rolecast.core.errors import require_known
 
-    for name in part or ():
-        if name not in CAUSAL_PARTS:
-            raise unknown_name("--part", name, CAUSAL_PARTS)
+    require_known("--part", part or (), CAUSAL_PARTS)
     folder = folder_of(out, quick=quick)
     if "acquisition" in (part or CAUSAL_PARTS):
         results = acquisition.measure_all(1 if quick else seeds, quick=quick)

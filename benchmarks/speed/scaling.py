@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from rolecast.benchmarks.speed import asynchronous, driver
 from rolecast.benchmarks.timing import digits, machine
-from rolecast.core.errors import unknown_name
+from rolecast.core.errors import require_known
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.platform.deployment.compiler import run_program
 
@@ -82,9 +82,7 @@ def measure_all(
     Raises:
         RequestError: a part is unknown.
     """
-    for name in parts:
-        if name not in SCALING_PARTS:
-            raise unknown_name("--part", name, SCALING_PARTS)
+    require_known("--part", parts, SCALING_PARTS)
     measured: Mapping[str, Callable[[], Any]] = {
         "searches": lambda: [
             timed

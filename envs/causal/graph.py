@@ -4,14 +4,14 @@ Source: section 2 of the MCBO paper (Sussex, Makarova and Krause 2023). A soft i
 action that is a further parent of nodes (equation 2); a hard one is do(X_i = a_i) (equation 6).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.core.types import Float
 
 GRAPH_SCHEMA: Final = "rolecast.causal_graph/1"
@@ -32,8 +32,7 @@ class NodeNoise:
     """Standard deviation of "normal", half width of "uniform"; 0 for the other kinds."""
 
     def __post_init__(self) -> None:
-        if self.kind not in NOISE_KINDS:
-            raise unknown_name("NodeNoise.kind", str(self.kind), NOISE_KINDS)
+        require_known("NodeNoise.kind", [self.kind], NOISE_KINDS)
         spread = self.kind in {"normal", "uniform"}
         number = isinstance(self.scale, int | float) and isfinite(self.scale)
         if not number or (self.scale <= 0.0 if spread else self.scale != 0.0):
@@ -155,8 +154,7 @@ class CausalGraph:
         """Refuse unknown parents, cycles, and a reward that is not last."""
         for place, node in enumerate(self.nodes):
             for parent in node.parents:
-                if parent not in self.names:
-                    raise unknown_name(f"parent of node {node.name!r}:", parent, self.names)
+                require_known(f"parent of node {node.name!r}:", [parent], self.names)
                 if self.names.index(parent) >= place:
                     raise ConfigError(
                         f"parents of node {node.name!r}",
@@ -172,17 +170,14 @@ class CausalGraph:
         actions = [each.name for each in self.actions]
         used = {name for node in self.nodes for name in node.actions}
         for node in self.nodes:
-            for name in node.actions:
-                if name not in actions:
-                    raise unknown_name(f"action of node {node.name!r}:", name, actions)
+            require_known(f"action of node {node.name!r}:", node.actions, actions)
         for name in actions:
             if name not in used:
                 raise ConfigError("CausalGraph.actions", name, "an action that enters a node")
             if name in self.names:
                 raise ConfigError("CausalGraph.actions", name, "a name that is no node's")
         for each in self.do:
-            if each.name not in self.names:
-                raise unknown_name("settable node", each.name, self.names)
+            require_known("settable node", [each.name], self.names)
             if each.name == self.reward.name:
                 raise ConfigError("CausalGraph.do", each.name, "a node other than the reward")
         if not self.interventions:
@@ -199,9 +194,7 @@ class CausalGraph:
             raise ConfigError("CausalGraph.sets", self.sets, "one set or more, or none")
         for one in self.sets:
             _require_once("a set of CausalGraph.sets", one)
-            for name in one:
-                if name not in names:
-                    raise unknown_name("intervention in CausalGraph.sets:", name, names)
+            require_known("intervention in CausalGraph.sets:", one, names)
             if self.limit is not None and len(one) > self.limit:
                 raise ConfigError(
                     "CausalGraph.sets", one, f"at most {self.limit} interventions, its limit"
@@ -223,7 +216,7 @@ def _require_once(field_name: str, names: Iterable[str]) -> None:
         seen.add(name)
 
 
-def named(owner: str, given: object, known: Iterable[str]) -> Mapping[str, Any]:
+def named(owner: str, given: object, known: Collection[str]) -> Mapping[str, Any]:
     """Return a mapping whose keys are all known.
 
     Raises:
@@ -231,7 +224,5 @@ def named(owner: str, given: object, known: Iterable[str]) -> Mapping[str, Any]:
     """
     if not isinstance(given, Mapping):
         raise ConfigError(owner, given, "a mapping")
-    for key in given:
-        if key not in known:
-            raise unknown_name(f"field of {owner}:", str(key), known)
+    require_known(f"field of {owner}:", given, known)
     return given

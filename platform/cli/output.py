@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from rolecast.core.errors import unknown_name
+from rolecast.core.errors import require_known
 from rolecast.platform.cli.guard import AnswerStream
 from rolecast.platform.cli.verbosity import is_quiet
 
@@ -28,8 +28,7 @@ def check_format(name: str) -> None:
     Raises:
         RequestError: the nearest name.
     """
-    if name not in REPORT_FORMATS:
-        raise unknown_name("--format", name, REPORT_FORMATS)
+    require_known("--format", [name], REPORT_FORMATS)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

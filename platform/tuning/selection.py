@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields
 from typing import Final
 
-from rolecast.core.errors import RequestError, unknown_name
+from rolecast.core.errors import RequestError, require_known
 from rolecast.platform.tuning.experiment import TrialPlan
 from rolecast.platform.tuning.rewards import reward_name
 
@@ -51,11 +51,9 @@ def _values(plans: Sequence[TrialPlan], conditions: Iterable[str]) -> dict[str, 
     wanted: dict[str, set[str]] = {}
     for condition in conditions:
         name, _, value = condition.partition("=")
-        if name not in PLAN_FIELDS:
-            raise unknown_name("field of a trial", name, PLAN_FIELDS)
+        require_known("field of a trial", [name], PLAN_FIELDS)
         value = reward_name(value) if name == "reward" else value
         known = {str(getattr(plan, name)) for plan in plans}
-        if value not in known:
-            raise unknown_name(f"{name} of the experiment", value, known)
+        require_known(f"{name} of the experiment", [value], known)
         wanted.setdefault(name, set()).add(value)
     return wanted

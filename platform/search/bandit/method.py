@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Protocol
 
-from rolecast.core.errors import unknown_name
+from rolecast.core.errors import require_known
 from rolecast.core.lazy_table import LazyTable
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.domain import Domain
@@ -81,11 +81,8 @@ def method_config(name: str, settings: Mapping[str, Any]) -> BanditMethodConfig:
     Raises:
         RequestError: unknown name or setting, with the nearest, or a value out of range.
     """
-    if name not in BANDIT_METHODS:
-        raise unknown_name("method", name, BANDIT_METHODS)
+    require_known("method", [name], BANDIT_METHODS)
     config_class = BANDIT_METHODS[name]
     known = [field.name for field in fields(config_class)]  # type: ignore[arg-type]  # by contract
-    for setting in settings:
-        if setting not in known:
-            raise unknown_name(f"setting of method {name!r}", setting, known)
+    require_known(f"setting of method {name!r}", settings, known)
     return config_class(**settings)
