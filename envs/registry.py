@@ -11,6 +11,7 @@ from typing import Any, Final
 from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
 from rolecast.core.memory import require_room
 from rolecast.envs.causal.problem import CausalTask
+from rolecast.envs.causal.task_ids import CAUSAL_TASKS, split_task_options
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS, TASK_OPTIONS, many_segments
 from rolecast.envs.rewards.settings import split_options
@@ -106,21 +107,6 @@ FAMILIES: Final[Mapping[str, TaskFamily]] = MappingProxyType(
 )
 """Families of this project's tasks, by the name before `_N`."""
 
-CAUSAL_TASKS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "causal:toy": (),
-        "causal:psa": (),
-        "causal:dropwave": ("noise=1",),
-        "causal:alpine2": ("noise=1",),
-        "causal:rosenbrock": ("noise=1",),
-        "causal:ackley": (),
-    }
-)
-"""Tasks whose reward is a node of a causal graph: id to the variants that are listed."""
-
-CAUSAL_OPTIONS: Final = ("noise", "noise_seen_only")
-"""Options of their ids."""
-
 
 def _causal(name: str, **options: Any) -> BatchedTask:
     from rolecast.envs.causal.catalogue import make_causal
@@ -185,11 +171,8 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
 
     if isinstance(task, str):
         name, given = parse_id(task)
-        given |= options
-        causal = CAUSAL_OPTIONS if name in CAUSAL_TASKS else ()  # its noise is that of nodes
-        own = {key: given.pop(key) for key in causal if key in given}
-        rewards, given = split_options(given)
-        return with_rewards(_from_id(name, given | own), rewards)
+        rewards, own = split_task_options(name, given | options)
+        return with_rewards(_from_id(name, own), rewards)
     if not callable(task):
         raise RequestError(f"task is a {type(task).__name__}; expected an id or a function")
     rewards, given = split_options(options)

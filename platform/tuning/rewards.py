@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.envs.causal.task_ids import split_task_options
 from rolecast.envs.ids import format_id, parse_id
-from rolecast.envs.registry import CAUSAL_OPTIONS, CAUSAL_TASKS, make_task
-from rolecast.envs.rewards.settings import REWARD_OPTIONS, RewardSettings, split_options
+from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.settings import REWARD_OPTIONS, RewardSettings
 from rolecast.envs.spec import BatchedTask
 
 DENSE_REWARD: Final = "dense"
@@ -53,8 +54,7 @@ def task_with_reward(task: str, reward: str) -> BatchedTask:
         RequestError: an unknown task, or one that has a reward setting in its id already.
     """
     name, options = parse_id(task)
-    nodes = CAUSAL_OPTIONS if name in CAUSAL_TASKS else ()  # their noise is that of nodes
-    own, _ = split_options({key: each for key, each in options.items() if key not in nodes})
+    own, _ = split_task_options(name, options)
     if own.options:
         raise ConfigError("Experiment.tasks", task, "an id without reward settings")
     return make_task(task, **reward_options(reward))

@@ -4,6 +4,7 @@
                                         "absolute_metrics": {"return": [..]}}}}}}
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,8 @@ import pandas as pd
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json
+from rolecast.envs.causal.task_ids import split_task_options
 from rolecast.envs.ids import format_id, parse_id
-from rolecast.envs.rewards.settings import split_options
 from rolecast.platform.reports.comparison.groups import Cell, Groups, Trial
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.rewards import DENSE_REWARD, reward_name
@@ -88,12 +89,14 @@ def with_others(whole: Groups, file: Path) -> Groups:
     Raises:
         RequestError: it is not there, or no such file.
     """
-    trials = [*_trials(file)]
+    taken = Counter((trial.task, trial.reward, trial.method) for trial in whole.trials)
+    trials = [*_trials(file, taken)]
     kinds = {trial.method: LearnerMethod(algorithm=trial.method) for trial in trials}
     return replace(whole, trials=[*whole.trials, *trials], kinds={**whole.kinds, **kinds})
 
 
-def _trials(file: Path) -> Iterator[Trial]:
+def _trials(file: Path, taken: Counter[tuple[str, str, str]]) -> Iterator[Trial]:
+    """Read trials; seeds go on from those taken, as files and environments may share names."""
     if not file.is_file():
         raise RequestError(f"--beside {file} is no file; expected marl-eval's JSON")
     try:
@@ -102,8 +105,10 @@ def _trials(file: Path) -> Iterator[Trial]:
             for name, algorithms in tasks.items():
                 task, reward = _setting(name)
                 for algorithm, runs in algorithms.items():
-                    for seed, (run, steps) in enumerate(runs.items()):
-                        label = f"{algorithm} ({file.stem})"
+                    label = f"{algorithm} ({file.stem})"
+                    for run, steps in runs.items():
+                        seed = taken[task, reward, label]
+                        taken[task, reward, label] += 1
                         yield Trial(
                             name=f"{name}-{label}-{run}",
                             task=task,
@@ -125,7 +130,7 @@ def _setting(name: str) -> tuple[str, str]:
     """Return task and reward of a name as `to_marl_eval` writes it."""
     try:
         path, options = parse_id(name)
-        own, others = split_options(options)
+        own, others = split_task_options(path, options)
     except RequestError:
         return name, DENSE_REWARD
     return format_id(path, others), reward_name(own.options)

@@ -12,7 +12,8 @@ from rolecast.core.errors import RequestError
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode
 from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.causal.simulators import StructuralModel
-from rolecast.envs.registry import CAUSAL_TASKS, make_task
+from rolecast.envs.causal.task_ids import CAUSAL_TASKS
+from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
 from rolecast.testing import TaskContract
 

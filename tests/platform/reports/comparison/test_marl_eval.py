@@ -99,6 +99,30 @@ def test_runs_of_others_stand_beside_ours_by_their_last_step(
     np.testing.assert_array_equal(cell.trials[0].reports["env_steps"], [0.0, 2000.0])
 
 
+def test_no_run_stands_for_another_of_its_name(
+    make_comparison: MakeComparison, tmp_path: Path
+) -> None:
+    """Files of one name, and environments of one file with a task of one name."""
+    for folder, name in (("a", "gym"), ("b", "pettingzoo")):
+        (tmp_path / folder).mkdir()
+        both = {"other": BENCHMARL["pettingzoo"], name: BENCHMARL["pettingzoo"]}
+        write(tmp_path / folder / "results.json", both)
+    whole = groups(read_comparison(make_comparison(ENDS)))
+    for folder in ("a", "b"):
+        whole = with_others(whole, tmp_path / folder / "results.json")
+    cell = whole.cells["hopper", "dense", "masac (results)"]
+    np.testing.assert_array_equal(cell.finals, [2.0, 8.0] * 4)
+
+
+def test_the_noise_of_a_causal_task_is_read_as_its_nodes(
+    make_comparison: MakeComparison, tmp_path: Path
+) -> None:
+    runs = {"ours": {"causal:dropwave?noise=1&sparse=5": BENCHMARL["pettingzoo"]["hopper"]}}
+    file = write(tmp_path / "ours.json", runs)
+    whole = with_others(groups(read_comparison(make_comparison(ENDS))), file)
+    assert ("causal:dropwave?noise=1", "sparse=5", "masac (ours)") in whole.cells
+
+
 def test_the_report_shows_them(make_comparison: MakeComparison, tmp_path: Path) -> None:
     folder = make_comparison(ENDS)
     file = write(tmp_path / "benchmarl.json", BENCHMARL)
