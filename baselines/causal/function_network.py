@@ -30,8 +30,7 @@ class EifnConfig(CausalConfig):
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""
         graph = self.resolved_graph(dimension)
-        proposer = _ImprovementProposer(self)
-        return CausalSearch(graph, proposer, dimension=dimension, seed=seed, device=self.device)
+        return self.search_of(graph, _ImprovementProposer(self), dimension=dimension, seed=seed)
 
 
 class _ImprovementProposer:

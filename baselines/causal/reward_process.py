@@ -46,4 +46,4 @@ class CausalGpUcbConfig(McboConfig):
         names = tuple(each.name for each in whole.actions)
         node = CausalNode(name=whole.reward.name, actions=names, noise=noise)
         graph = CausalGraph(nodes=(node,), actions=whole.actions)
-        return CausalSearch(graph, OptimisticProposer(self), dimension=dimension, seed=seed)
+        return self.search_of(graph, OptimisticProposer(self), dimension=dimension, seed=seed)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from scipy.special import ndtr
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.platform.optimizers.mcbo.config import CausalConfig
@@ -54,7 +54,10 @@ def _search(config: EicboConfig, dimension: int, seed: int, *, prior: bool) -> C
             f"the sets of interventions are {list(space.sets)}; expected several for cbo, with "
             "that of no intervention"
         )
-    return CausalSearch(graph, _SetProposer(config, prior=prior), dimension=dimension, seed=seed)
+    if config.device != "cpu":
+        raise ConfigError(f"{type(config).__name__}.device", config.device, "cpu")
+    proposer = _SetProposer(config, prior=prior)
+    return config.search_of(graph, proposer, dimension=dimension, seed=seed)
 
 
 class _SetProposer:

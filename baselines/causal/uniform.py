@@ -12,4 +12,4 @@ class CausalRandomConfig(CausalConfig):
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""
-        return CausalSearch(self.resolved_graph(dimension), None, dimension=dimension, seed=seed)
+        return self.search_of(self.resolved_graph(dimension), None, dimension=dimension, seed=seed)

@@ -95,6 +95,8 @@ class CausalProblem:
         """
         if not isinstance(self.simulator, StructuralModel):
             return None
+        if not self.graph.noisy:
+            return 0.0
         rng = np.random.default_rng(0)
         values = self.space.values(rng.random((points, self.space.dimension)))
         seeds = rng.integers(1 << 63, size=points * draws, dtype=np.uint64)

@@ -5,19 +5,20 @@ and so many rounds, and an optimiser that knows the graph. Folder, resume and re
 """
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, require_known
+from rolecast.core.validation import POSITIVE_INTEGER
 from rolecast.envs.causal.graph import CausalGraph
 from rolecast.envs.causal.graph_file import graph_from_json, read_graph
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import CausalProblem, HasCausalGraph, HasCausalProblem
 from rolecast.envs.registry import make_task
-from rolecast.platform.optimizers.mcbo.search import initial_design
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.records.measurements import RunMeasurements
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -62,18 +63,18 @@ def causal_search(
         RequestError: the request is wrong; nothing was run.
         RunError: the task or the method failed; what was computed is kept.
     """
-    if method not in CAUSAL_METHODS:
-        raise unknown_name("method", method, CAUSAL_METHODS)
+    require_known("method", [method], CAUSAL_METHODS)
     for name, value in (("rounds", rounds), ("batch_size", batch_size)):
-        if type(value) is not int or value < 1:
-            raise ConfigError(name, value, "an integer >= 1")
+        if not POSITIVE_INTEGER.allows(value):
+            raise ConfigError(name, value, POSITIVE_INTEGER.expected)
     chosen = dict(settings or {})
     if graph is not None:
         known = graph if isinstance(graph, CausalGraph) else read_graph(graph)
         chosen["graph"] = known.to_json()
-    first = _initial_evaluations(problem, chosen)
+    options = request.get("task_options") or {}
+    first = _initial_evaluations(problem, chosen, options)
     if method == "gp_ucb" and "reward_noise" not in chosen:
-        chosen |= _reward_noise(problem)
+        chosen |= _reward_noise(problem, options)
     return search(
         problem,
         **{
@@ -90,26 +91,29 @@ def causal_search(
     )
 
 
-def _initial_evaluations(problem: str | CausalProblem, settings: Mapping[str, Any]) -> int:
+def _initial_evaluations(
+    problem: str | CausalProblem, settings: Mapping[str, Any], options: Mapping[str, Any]
+) -> int:
     """Return the size of the initial design."""
+    from rolecast.platform.optimizers.mcbo.search import initial_design
+
     if "graph" in settings:
         graph = graph_from_json(settings["graph"])
     else:
-        task = make_task(problem)
-        if not isinstance(task, HasCausalGraph):
-            raise RequestError(
-                f"task {task.spec.id!r} has no causal graph; expected one of your own, --graph FILE"
-            )
-        graph = task.graph
-        task.close()
+        with closing(make_task(problem, **options)) as task:
+            if not isinstance(task, HasCausalGraph):
+                raise RequestError(
+                    f"task {task.spec.id!r} has no causal graph; expected one of your own, "
+                    "--graph FILE"
+                )
+            graph = task.graph
     return len(initial_design(InterventionSpace(graph), np.random.default_rng(0)))
 
 
-def _reward_noise(problem: str | CausalProblem) -> dict[str, float]:
+def _reward_noise(problem: str | CausalProblem, options: Mapping[str, Any]) -> dict[str, float]:
     """Return the reward's noise where the simulator is known, for a rival that sees no node."""
-    task = make_task(problem)
-    found = task.problem.reward_deviation() if isinstance(task, HasCausalProblem) else None
-    task.close()
+    with closing(make_task(problem, **options)) as task:
+        found = task.problem.reward_deviation() if isinstance(task, HasCausalProblem) else None
     return {} if found is None else {"reward_noise": found}
 
 
@@ -129,7 +133,7 @@ def causal_figures(out: Path) -> dict[str, Any]:
         return {}
     record = folder.read_run()
     request, rewards = record["search"], np.array(measured.expected_rewards)
-    first = _initial_evaluations(str(record["task"]["id"]), request["optimizer_settings"])
+    first = _initial_evaluations(str(record["task"]["id"]), request["optimizer_settings"], {})
     return {
         "average_expected_reward": float(rewards.mean()),
         "best_expected_reward": float(rewards.max()),

@@ -44,10 +44,11 @@ def find_device(field: str, name: str) -> "torch.device | None":
         return None
     import torch
 
-    seen, device = torch.cuda.device_count(), torch.device(name)
-    if (device.index or 0) >= seen:
+    # torch.device keeps a number in one byte with sign: cuda:999 would be cuda:-25.
+    seen, number = torch.cuda.device_count(), int(name.partition(":")[2] or 0)
+    if number >= seen:
         raise ConfigError(field, name, f"cpu, or one of the CUDA devices torch sees here: {seen}")
-    return device
+    return torch.device(name)
 
 
 def free_memory(device: "torch.device | None") -> int:

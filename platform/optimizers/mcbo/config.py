@@ -26,7 +26,7 @@ from rolecast.platform.optimizers.mcbo.maximisation import (
     score,
 )
 from rolecast.platform.optimizers.mcbo.optimism import ConstantOptimism, NetOptimism, Optimism
-from rolecast.platform.optimizers.mcbo.search import CausalSearch
+from rolecast.platform.optimizers.mcbo.search import CausalSearch, Proposer
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.surrogate.dense import check_device, find_device
 
@@ -86,6 +86,17 @@ class CausalConfig:
         """Return the graph; without one, that in which all coordinates enter the reward."""
         return reward_graph(dimension) if self.graph is None else graph_from_json(self.graph)
 
+    def search_of(
+        self, graph: CausalGraph, proposer: Proposer | None, *, dimension: int, seed: int
+    ) -> CausalSearch:
+        """Return a fresh search of a graph, on the device of these settings.
+
+        Raises:
+            RequestError: torch does not find the device, or the graph has another dimension.
+        """
+        find_device(f"{type(self).__name__}.device", self.device)
+        return CausalSearch(graph, proposer, dimension=dimension, seed=seed, device=self.device)
+
     def proposal(self, budget_episodes: int) -> Proposal:
         """Return one episode an evaluation, in single candidates or in batches of 20 at least."""
         return Proposal(episodes=1, batch_size=max(1, budget_episodes // 100 // CAUSAL_BATCHES))
@@ -111,10 +122,8 @@ class McboConfig(CausalConfig):
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""
-        find_device(f"{type(self).__name__}.device", self.device)
         graph = self.resolved_graph(dimension)
-        proposer = OptimisticProposer(self)
-        return CausalSearch(graph, proposer, dimension=dimension, seed=seed, device=self.device)
+        return self.search_of(graph, OptimisticProposer(self), dimension=dimension, seed=seed)
 
 
 class OptimisticProposer:

@@ -103,6 +103,7 @@ class CausalSearch:
         self._data = Observed.none(dimension, len(graph.nodes))
         self._pending = np.zeros((0, dimension))
         self._model: GraphModel | None = None
+        self._good_rows: Float | None = None
         self._last_value = 0.0
 
     def ask(self, q: int) -> Float:
@@ -159,7 +160,7 @@ class CausalSearch:
             raise
         self._data = self._data.joined(Observed(told, values, variances))
         self._pending = still_pending(self._pending, told)
-        self._model = None
+        self._model = self._good_rows = None
 
     def best(self) -> Float:
         """Return the candidate [D] of highest expected reward by the posterior means."""
@@ -194,7 +195,7 @@ class CausalSearch:
         self._asked, self._last_value = int(state["asked"]), float(state["last_value"])
         self._design = np.array(state["design"])
         self._rng = restored_generator(state["rng"])
-        self._model = None
+        self._model = self._good_rows = None
 
     def _random(self) -> Float:
         """Return a random candidate [D]: a set, all alike, and its values."""
@@ -225,6 +226,11 @@ class CausalSearch:
 
     def _good(self) -> Float:
         """Return candidates that were told, of highest posterior mean, the best first."""
+        if self._good_rows is None:
+            self._good_rows = self._ranked()
+        return self._good_rows
+
+    def _ranked(self) -> Float:
         known = self._data.candidates
         if self._proposer is None:
             return np.array(known[np.argsort(-self._data.values[:, -1], kind="stable")])

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from rolecast.baselines.causal.function_network import normal_deviates
+from rolecast.baselines.causal.function_network import EifnConfig, normal_deviates
 from rolecast.baselines.causal.reward_process import CausalGpUcbConfig
+from rolecast.baselines.causal.set_processes import CboConfig
 from rolecast.core.errors import RequestError
 from rolecast.core.threads import OneThread
 from rolecast.envs.causal.problem import CausalTask
@@ -89,7 +90,7 @@ def test_the_rival_that_sees_no_node_has_the_noise_of_the_reward() -> None:
     assert search._data.variances[0, 0] == pytest.approx(deviation**2)
     exact = make_task("causal:ackley")
     assert isinstance(exact, CausalTask)
-    assert exact.problem.reward_deviation() == pytest.approx(0.0, abs=1e-9)
+    assert exact.problem.reward_deviation() == 0.0
 
 
 def test_posterior_samples_of_a_node_are_normal_and_those_of_two_nodes_unlike() -> None:
@@ -104,3 +105,17 @@ def test_posterior_samples_of_a_node_are_normal_and_those_of_two_nodes_unlike() 
 def test_a_wrong_noise_is_refused() -> None:
     with pytest.raises(RequestError, match=r"CausalGpUcbConfig.reward_noise is -1; expected"):
         CausalGpUcbConfig(reward_noise=-1)
+
+
+def test_a_device_that_a_method_has_not_is_refused() -> None:
+    smooth, chosen = make_task("causal:ackley"), make_task("causal:psa")
+    assert isinstance(smooth, CausalTask)
+    assert isinstance(chosen, CausalTask)
+    unseen = "cuda:999"
+    for config in (CausalGpUcbConfig(device=unseen), EifnConfig(device=unseen)):
+        with pytest.raises(RequestError, match=r"device is 'cuda:999'; expected cpu, or one of"):
+            config.with_graph(smooth.graph).build(dimension=6, seed=0)  # type: ignore[attr-defined]
+    with pytest.raises(RequestError, match=r"CboConfig.device is 'cuda'; expected cpu"):
+        CboConfig(device="cuda").with_graph(chosen.graph).build(  # type: ignore[attr-defined]
+            dimension=chosen.problem.space.dimension, seed=0
+        )

@@ -14,7 +14,7 @@ from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.cli.causal import problem_id
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.run_folder import RunFolder, read_history
 from rolecast.policies.registry import make_policy
 
 QUICK = ["--workers", "0", "--set", "starts=3", "--set", "raw_samples=8", "--set", "steps=2"]
@@ -183,3 +183,18 @@ def test_metrics_of_a_team_are_nodes_with_the_noise_of_their_episodes(
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1
     assert "'fuel_use' does not exist; did you mean 'fuel_used'" in lines[0]
+
+
+def test_options_of_the_task_count_where_its_noise_is_looked_up(tmp_path: Path) -> None:
+    known = []
+    for place, task, options in (
+        ("id", "causal:dropwave?noise=1", {}),
+        ("option", "causal:dropwave", {"noise": 1}),
+    ):
+        out = tmp_path / place
+        rolecast.causal_search(
+            task, method="gp_ucb", rounds=1, task_options=options, workers=0, out=str(out)
+        )
+        settings = RunFolder.open(out).read_run()["search"]["optimizer_settings"]
+        known.append(settings["reward_noise"])
+    assert known[0] == known[1] > 0.0
