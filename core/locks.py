@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import IO
 
 from rolecast.core.disk import LOCAL_DISK, Disk
+from rolecast.core.errors import RequestError
 
 
 def try_lock(path: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
@@ -16,6 +17,21 @@ def try_lock(path: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
         OSError: the file cannot be written.
     """
     return disk.lock(path)
+
+
+def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
+    """Lock a folder for this process, until the file returned is closed.
+
+    Raises:
+        RequestError: another process writes here, or the folder cannot be written.
+    """
+    try:
+        lock = try_lock(folder / ".lock", disk=disk)
+    except OSError as error:
+        raise RequestError(f"{folder} cannot be written: {error.strerror}") from error
+    if lock is None:
+        raise RequestError(f"{folder} is being written by another process")
+    return lock
 
 
 def is_locked(path: Path) -> bool:

@@ -6,10 +6,9 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from rolecast.core.disk import LOCAL_DISK
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_sealed_json
-from rolecast.core.locks import try_lock
+from rolecast.core.files import make_folder, read_json, write_sealed_json
+from rolecast.core.locks import lock_folder
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.engine import QueryBlock
 from rolecast.platform.search.planning.request import folder_exists
@@ -45,7 +44,7 @@ class BanditFolder:
             RequestError: the path exists or cannot be written.
         """
         try:
-            LOCAL_DISK.make_folder(self.path, new=True)
+            make_folder(self.path, new=True)
         except FileExistsError:
             raise folder_exists(self.path) from None
         except OSError as error:
@@ -58,11 +57,10 @@ class BanditFolder:
         """Keep other processes from writing until `release`.
 
         Raises:
-            RequestError: another process writes here.
+            RequestError: another process writes here, or the folder cannot be written.
         """
-        self._lock = try_lock(self.path / ".lock")
         if self._lock is None:
-            raise RequestError(f"{self.path} is being written by another process")
+            self._lock = lock_folder(self.path)
 
     def release(self) -> None:
         """Let other processes write."""

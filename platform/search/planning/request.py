@@ -168,6 +168,6 @@ def require_trusted_file(file: Mapping[str, Any], given: Mapping[str, Any], *, t
 
 def folder_exists(path: Path) -> RequestError:
     """Return the error for a folder of a new run that exists."""
-    known = (path / "run.json").is_file()
+    known = any((path / record).is_file() for record in ("run.json", "bandit.json"))
     hint = f"or `rolecast resume {path}`" if known else "the folder of a new run"
     return RequestError(f"--out {path} exists; expected a path that does not, {hint}")

@@ -17,7 +17,7 @@ from rolecast.core import files
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
-from rolecast.core.locks import try_lock
+from rolecast.core.locks import lock_folder
 from rolecast.platform.search.planning.request import folder_exists
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import require_sound, require_structure
@@ -160,15 +160,9 @@ class RunFolder:
         Raises:
             RequestError: another process writes here, or the folder cannot be written.
         """
-        if self._lock is not None:
-            return
-        try:
-            self._refuse_links()
-            self._lock = try_lock(self.path / ".lock", disk=self.disk)
-        except OSError as error:
-            raise RequestError(f"{self.path} cannot be written: {error.strerror}") from error
         if self._lock is None:
-            raise RequestError(f"{self.path} is being written by another process")
+            self._refuse_links()
+            self._lock = lock_folder(self.path, disk=self.disk)
 
     def _refuse_links(self) -> None:
         """Refuse folders of the run that are links: a search would write where they lead."""

@@ -201,7 +201,7 @@ def test_a_folder_of_a_stranger_needs_trust(
 
 def test_a_folder_that_exists_or_holds_something_else_is_refused(tmp_path: Path) -> None:
     small_run(tmp_path / "run")
-    with pytest.raises(RequestError, match="exists"):
+    with pytest.raises(RequestError, match=r"exists; expected .* or `rolecast resume"):
         small_run(tmp_path / "run")
     request = tmp_path / "run" / "bandit.json"
     request.write_text(request.read_text().replace("branin", "brann"))
@@ -209,3 +209,12 @@ def test_a_folder_that_exists_or_holds_something_else_is_refused(tmp_path: Path)
         resume_bandit(tmp_path / "run")
     with pytest.raises(RequestError, match="by name"):
         rolecast.bandit_search(lambda _: 0.0, bounds=[(0, 1)], out=tmp_path / "other")
+
+
+def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    small_run(tmp_path / "run")
+    (tmp_path / "run" / ".lock").unlink()
+    (tmp_path / "run" / ".lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RequestError, match="run cannot be written"):
+        resume_bandit(tmp_path / "run")
+    assert not (tmp_path / "elsewhere").exists()
