@@ -93,12 +93,13 @@ def _comparison(
 
 def _one(folder: Path, *, trust: bool) -> Path:
     """Write the report of one run."""
-    from rolecast.platform.reports.bandit import write_bandit_report
     from rolecast.platform.reports.run import write_report
     from rolecast.platform.search.bandit.folder import BanditFolder
     from rolecast.platform.search.records.measurements import complete_run
 
     if BanditFolder(folder).known:
+        from rolecast.platform.reports.bandit import write_bandit_report
+
         return write_bandit_report(folder)
     complete_run(folder, trust=trust)
     return write_report(folder, trust=trust)

@@ -41,11 +41,12 @@ def resume(
     Example: rolecast resume runs/hunt --env-steps +400000
     """
     from rolecast.platform.search.bandit.folder import BanditFolder
-    from rolecast.platform.search.bandit.run import resume_bandit
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import resume as resume_search
 
     if BanditFolder(folder).known:
+        from rolecast.platform.search.bandit.run import resume_bandit
+
         if any(each is not None for each in (env_steps, evaluations, workers, address, task)):
             raise RequestError(
                 f"{folder} is a bandit run; expected no option but --trust or --json"

@@ -7,7 +7,6 @@ from typing import Final, Protocol
 
 import numpy as np
 from scipy.special import gammainc, ndtri
-from scipy.stats import qmc
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
@@ -170,5 +169,7 @@ def _lattice(dimension: int) -> Float:
 @lru_cache(maxsize=4)
 def _sobol(dimension: int) -> Float:
     """Return the Sobol sequence in the open unit cube, [2^14, d]."""
+    from scipy.stats import qmc
+
     found = qmc.Sobol(dimension, scramble=False).random_base2(CANDIDATE_BITS)
     return np.asarray(found + 0.5 * 2.0**-CANDIDATE_BITS)
