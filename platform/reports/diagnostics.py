@@ -1,13 +1,13 @@
 """What the optimiser told of itself, batch by batch, with what a healthy search shows."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from markupsafe import Markup
 
 from rolecast.platform.reports.charts.chart import SMALL_CHART, Series, chart
+from rolecast.platform.reports.folder import Scalars
 from rolecast.platform.reports.page import captioned, section, small_charts
 
 HEALTHY_SIGNS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
@@ -38,13 +38,12 @@ LEAST_VALUES: Final = 3
 """Fewer values are no curve."""
 
 
-def diagnostics(events_folder: Path) -> list[Markup]:
+def diagnostics(told: Scalars) -> list[Markup]:
     """Return the section on the search itself; nothing where nothing was told.
 
     Args:
-        events_folder: TensorBoard events of the run.
+        told: by the optimiser (`Run.told`).
     """
-    told = optimizer_scalars(events_folder)
     parts = [
         captioned(title, _curve(name, told[name]), text)
         for name, (title, text) in HEALTHY_SIGNS.items()
@@ -53,7 +52,7 @@ def diagnostics(events_folder: Path) -> list[Markup]:
     return [section("How the search went", small_charts(parts))] if parts else []
 
 
-def _curve(name: str, values: list[tuple[float, float]]) -> Markup:
+def _curve(name: str, values: Sequence[tuple[float, float]]) -> Markup:
     steps, heights = zip(*values, strict=True)
     return chart(
         [Series(name=name, at=steps, values=heights)],
@@ -62,20 +61,3 @@ def _curve(name: str, values: list[tuple[float, float]]) -> Markup:
         up="",
         height=SMALL_CHART,
     )
-
-
-def optimizer_scalars(events_folder: Path) -> dict[str, list[tuple[float, float]]]:
-    """Return what was told as `optimizer/NAME`: env steps and values, the latest of each step."""
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    if not events_folder.is_dir():
-        return {}
-    events = EventAccumulator(str(events_folder), size_guidance={"scalars": 0})
-    events.Reload()
-    found: dict[str, list[tuple[float, float]]] = {}
-    for tag in events.Tags()["scalars"]:
-        kind, _, name = tag.partition("/")
-        if kind == "optimizer":
-            by_step = {float(each.step): float(each.value) for each in events.Scalars(tag)}
-            found[name] = sorted(by_step.items())
-    return found

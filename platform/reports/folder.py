@@ -4,7 +4,7 @@ A run that is still going on, or was interrupted, has no artefact yet; its polic
 incumbent of the last whole batch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,9 @@ from rolecast.policies.registry import make_policy
 
 PLAY_FILE: Final = "play.html"
 """Page of `rolecast play` beside a run; its report links it."""
+
+Scalars = Mapping[str, Sequence[tuple[float, float]]]
+"""Name to environment steps and values, in order."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ class Run:
     def task_id(self) -> str:
         """The whole id of the task, options included."""
         return str(self.record["task"]["id"])
+
+    @cached_property
+    def told(self) -> Scalars:
+        """What the optimiser told of itself."""
+        return _optimizer_scalars(self.folder.events_folder)
 
     def task(self, **options: Any) -> BatchedTask:
         """Make the task again, with further options.
@@ -108,3 +116,20 @@ class Run:
             ),
             batches=np.repeat([b.index for b in chosen], [len(b.means) for b in chosen]),
         )
+
+
+def _optimizer_scalars(folder: Path) -> Scalars:
+    """Return `optimizer/NAME` of TensorBoard's events, the latest of each step."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    if not folder.is_dir():
+        return {}
+    events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
+    events.Reload()
+    found: dict[str, list[tuple[float, float]]] = {}
+    for tag in events.Tags()["scalars"]:
+        kind, _, name = tag.partition("/")
+        if kind == "optimizer":
+            by_step = {float(each.step): float(each.value) for each in events.Scalars(tag)}
+            found[name] = sorted(by_step.items())
+    return found

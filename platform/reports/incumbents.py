@@ -3,7 +3,6 @@
 import numpy as np
 
 from rolecast.platform.reports.curves import Curve
-from rolecast.platform.reports.diagnostics import optimizer_scalars
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.search.records.history import Kind
 from rolecast.platform.search.records.measurements import INCUMBENT_EPISODES, RunMeasurements
@@ -33,8 +32,7 @@ def _measured(run: Run, measured: RunMeasurements) -> Curve:
 
 def _believed(run: Run) -> Curve:
     """Return the model's view of the incumbents; none where it is told other returns than ours."""
-    told = optimizer_scalars(run.folder.events_folder)
-    means, errors = (dict(told.get(f"incumbent_{name}", ())) for name in ("mean", "stderr"))
+    means, errors = (dict(run.told.get(f"incumbent_{name}", ())) for name in ("mean", "stderr"))
     steps = [step for step in means if step in errors]
     if not all(batch.paid_as_earned for batch in run.batches):
         steps = []

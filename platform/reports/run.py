@@ -62,8 +62,8 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
     Returns:
         The file written.
     Raises:
-        RequestError: no run is there, its task is not trusted, or the folder cannot be written.
-        RunError: the task failed.
+        RequestError: no run is there, or its task is not trusted.
+        RunError: the task failed, or the folder cannot be written.
     """
     run = Run.read(path, trust=trust)
     task = run.task()
@@ -79,7 +79,7 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
             *_episodes(run, measured),
             *_certificate(run),
             *_ablation(measured),
-            *diagnostics(run.folder.events_folder),
+            *diagnostics(run.told),
             *([] if graph is None else causal_sections(graph, rewards)),
             *([*_structure(run, policy), _episode(run)] if graph is None else []),
             use_again(run),
@@ -94,7 +94,7 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
     )
     target = run.folder.path / "report.html"
     said = verdict_of(run.folder.read_summary(), yardsticks)
-    _write(target, page(title, lead, sections, verdict=said).encode())
+    write_bytes(target, page(title, lead, sections, verdict=said).encode())
     return target
 
 
@@ -211,7 +211,7 @@ def _structure(run: Run, policy: Policy) -> list[Markup]:
         return []
     edges, blocks = np.asarray(found["edges"]), policy.space.nets
     data = png(structure_picture(edges, blocks, cliques=found["cliques"]))
-    _write(run.folder.path / "structure.png", data)
+    write_bytes(run.folder.path / "structure.png", data)
     picture = inline_image(data, "png", "Edges between parameters, by network of the policy")
     shares = block_shares(adjacency(edges, policy.space.size), blocks)
     rows = [
@@ -253,10 +253,3 @@ def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}={each}" for key, each in value.items()) or "-"
     return str(value)
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        write_bytes(path, data)
-    except OSError as error:
-        raise RequestError(f"{path} cannot be written: {error.strerror}") from error

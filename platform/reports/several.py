@@ -26,8 +26,8 @@ def write_report_of_several(paths: Sequence[str | Path], out: str | Path) -> Pat
     Returns:
         The file written.
     Raises:
-        RequestError: a folder is no run, the runs have different tasks, or `out` cannot be
-            written.
+        RequestError: a folder is no run, or the runs have different tasks.
+        RunError: `out` cannot be written.
     """
     runs = [Run.read(path) for path in paths]
     tasks = sorted({run.task_id for run in runs})
@@ -41,10 +41,7 @@ def write_report_of_several(paths: Sequence[str | Path], out: str | Path) -> Pat
         [_curves(names, runs), _table(names, runs, target.parent)],
         verdict=_best(names, runs),
     )
-    try:
-        write_bytes(target, text.encode())
-    except OSError as error:
-        raise RequestError(f"{target} cannot be written: {error.strerror}") from error
+    write_bytes(target, text.encode())
     return target
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from rolecast.platform.reports.charts.chart import Form, Series, chart, levels
-from rolecast.platform.reports.comparison.groups import Groups, Trace
+from rolecast.platform.reports.comparison.groups import Groups
 from rolecast.platform.reports.comparison.method_styles import METHOD_DASHES, method_styles
 from rolecast.platform.reports.comparison.pictures import Pictures, statistics
 from rolecast.platform.reports.page import details, heading, paragraph, section
@@ -81,7 +81,8 @@ def efficiency_chart(
         if np.isfinite(trace.low).any():
             bands.append((len(series), len(series) + 1))
             series += [
-                Series(name=method, values=edge, form="band", **look) for edge in _edges(trace)
+                Series(name=method, values=edge, form="band", **look)
+                for edge in (trace.high, trace.low)
             ]
     lines = levels([(each.name, each.mean) for each in yardsticks], series) if series else []
     return chart(
@@ -91,8 +92,3 @@ def efficiency_chart(
         up="held-out return, as earned",
         bands=bands,
     )
-
-
-def _edges(trace: Trace) -> tuple[Any, Any]:
-    """Return the upper and the lower edge of an interval."""
-    return trace.high, trace.low

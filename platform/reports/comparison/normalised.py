@@ -159,7 +159,7 @@ def scores_sections(found: Sequence[MethodScores], drawn: Pictures) -> list[Mark
             each.method,
             each.settings,
             each.seeds,
-            *(_text(one) for one in (each.iqm, each.mean, each.gap)),
+            *(one.text for one in (each.iqm, each.mean, each.gap)),
         )
         for each in found
     ]
@@ -171,9 +171,3 @@ def scores_sections(found: Sequence[MethodScores], drawn: Pictures) -> list[Mark
     )
     images = [picture.image for picture in drawn]
     return [section("On one scale", paragraph(note), table(head, rows), *images)]
-
-
-def _text(found: Estimate) -> str:
-    if found.low is None or found.high is None:
-        return f"{float(found.value):.2f} [-]"
-    return f"{float(found.value):.2f} [{float(found.low):.2f}, {float(found.high):.2f}]"

@@ -74,13 +74,11 @@ def write_exchange_file(out: str | Path) -> Path:
     """Write the results of a comparison, finished or not, for marl-eval; return the file.
 
     Raises:
-        RequestError: this is no comparison, or the folder cannot be written.
+        RequestError: this is no comparison.
+        RunError: the folder cannot be written.
     """
     target = Path(out) / EXCHANGE_FILE
-    try:
-        write_json(target, to_marl_eval(groups(read_comparison(out))))
-    except OSError as error:
-        raise RequestError(f"{target} cannot be written: {error.strerror}") from error
+    write_json(target, to_marl_eval(groups(read_comparison(out))))
     return target
 
 
@@ -97,7 +95,8 @@ def write_comparison_report(
     Returns:
         The page.
     Raises:
-        RequestError: this is no comparison, it has no report yet, or the folder cannot be written.
+        RequestError: this is no comparison, or it has no report yet.
+        RunError: the folder cannot be written.
     """
     out = Path(out)
     comparison = read_comparison(out)
@@ -140,14 +139,11 @@ def write_comparison_report(
         verdict=leaders(whole),
     )
     target = out / "report.html"
-    try:
-        for name, frame in frames.items():
-            write_bytes(out / FIGURES_FOLDER / f"{name}.csv", frame.to_csv(index=False).encode())
-        for picture in chain(*drawn.values(), summed, profiles):
-            write_bytes(out / FIGURES_FOLDER / f"{picture.name}.png", picture.png)
-        write_bytes(target, text.encode())
-    except OSError as error:
-        raise RequestError(f"{target} cannot be written: {error.strerror}") from error
+    for name, frame in frames.items():
+        write_bytes(out / FIGURES_FOLDER / f"{name}.csv", frame.to_csv(index=False).encode())
+    for picture in chain(*drawn.values(), summed, profiles):
+        write_bytes(out / FIGURES_FOLDER / f"{picture.name}.png", picture.png)
+    write_bytes(target, text.encode())
     return target
 
 
@@ -238,12 +234,7 @@ def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) 
 
 
 def _share(each: Improvement) -> str:
-    if each.estimate is None:
-        return "too few seeds ended"
-    value = f"{float(each.estimate.value):.2f}"
-    if each.estimate.low is None or each.estimate.high is None:
-        return f"{value} [-]"
-    return f"{value} [{float(each.estimate.low):.2f}, {float(each.estimate.high):.2f}]"
+    return "too few seeds ended" if each.estimate is None else each.estimate.text
 
 
 def _settings(comparison: Comparison) -> Markup:

@@ -47,6 +47,14 @@ class Estimate:
     high: Float | None
     """[T], upper end."""
 
+    @property
+    def text(self) -> str:
+        """A single figure and its interval, as tables print them."""
+        value = f"{float(self.value):.2f}"
+        if self.low is None or self.high is None:
+            return f"{value} [-]"
+        return f"{value} [{float(self.low):.2f}, {float(self.high):.2f}]"
+
 
 def iqm(values: Float, axis: int = -1) -> Float:
     """Return the interquartile mean: the mean of what is left without a quarter at either end.
