@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float, Float32
 from rolecast.envs.spec import TaskSpec
-from rolecast.policies.artefact import load_policy
+from rolecast.policies.artefact import LoadedPolicy, load_policy
 from rolecast.policies.protocol import LanePolicy, Policy
 from rolecast.policies.registry import make_policy
 from rolecast.policies.space import Block, ParameterSpace
@@ -43,12 +43,7 @@ class GainsConfig:
         if scaled is None:
             if self.found is None:
                 raise ConfigError("GainsConfig.found", None, "the folder of a found policy")
-            known = load_policy(self.found)
-            scaled = {
-                "name": known.policy.name,
-                "options": dict(known.policy.options),
-                "weights": known.weights.tolist(),
-            }
+            scaled = as_scaled(load_policy(self.found))
         base = make_policy(scaled["name"], task, **scaled["options"])
         weights = np.array(scaled["weights"], dtype=np.float64)
         if weights.shape != (base.space.size,):
@@ -57,6 +52,15 @@ class GainsConfig:
                 f"policy for task {task.id!r}"
             )
         return GainsPolicy(base, weights, {"scaled": scaled, "seed": seed})
+
+
+def as_scaled(found: LoadedPolicy) -> dict[str, Any]:
+    """Return a found policy as `GainsConfig.scaled` has it."""
+    return {
+        "name": found.policy.name,
+        "options": dict(found.policy.options),
+        "weights": found.weights.tolist(),
+    }
 
 
 class GainsPolicy:
@@ -91,7 +95,7 @@ class GainsPolicy:
         found: Sequence[int] = np.shape(weights)
         if len(found) != 2 or found[1] != self.space.size:
             raise ValueError(f"weights have shape {found}; expected [P, {self.space.size}]")
-        gains = LARGEST_GAIN ** np.asarray(weights)[:, self._layer_of]
+        gains = (LARGEST_GAIN ** np.asarray(weights))[:, self._layer_of]
         return self._base.act(self._weights * gains, observations)
 
     def lanes(self) -> LanePolicy:
@@ -108,5 +112,5 @@ class _GainLanes:
 
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
         """Write actions [K, n, da, W] for weights [K, D, W]."""
-        gains = np.float32(LARGEST_GAIN) ** weights[:, self._layer_of]
+        gains = (np.float32(LARGEST_GAIN) ** weights)[:, self._layer_of]
         self._base.act(np.ascontiguousarray(self._weights * gains), observations, actions)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.search.causal import CAUSAL_METHODS, causal_figures, causal_search
 from rolecast.platform.search.records.measurements import RunMeasurements, complete_run
@@ -16,7 +17,6 @@ from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.mcbo_fig2 import BANDED_METHODS, BETA_GRID, EXPERIMENT, HARD_TASKS
 
-CURVE_DIGITS: Final = 5
 FIGURE_NAMES: Final = ("average", "best")
 
 METHOD_NAMES: Final = {optimizer: name for name, optimizer in CAUSAL_METHODS.items()}
@@ -94,7 +94,7 @@ def run_figure(run: FigureRun) -> Row:
         "average": figures["average_expected_reward"],
         "best": figures["best_expected_reward"],
         "seconds": round(seconds, 1),
-        "curve": [float(f"{value:.{CURVE_DIGITS}g}") for value in curve],
+        "curve": [five_digits(value) for value in curve],
     }
 
 

@@ -19,7 +19,7 @@ from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, Nod
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.run import search
 from rolecast.policies.artefact import load_policy
-from rolecast.policies.gains import GainsConfig
+from rolecast.policies.gains import GainsConfig, as_scaled
 
 TEAM_TASK: Final = "drone_delivery_3"
 FOUND_STEPS: Final = 100_000
@@ -115,12 +115,7 @@ def _found_policy() -> tuple[dict[str, Any], float]:
         out = Path(scratch) / "found"
         search(TEAM_TASK, env_steps=FOUND_STEPS, seed=0, workers=0, threads=1, out=str(out))
         known = load_policy(out)
-    scaled = {
-        "name": known.policy.name,
-        "options": dict(known.policy.options),
-        "weights": known.weights.tolist(),
-    }
-    return scaled, float(known.extra["test_return"])
+    return as_scaled(known), float(known.extra["test_return"])
 
 
 def team_page(rows: Sequence[Row]) -> str:

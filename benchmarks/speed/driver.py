@@ -68,13 +68,13 @@ def measure_driver(
     from rolecast.platform.actors.dispatcher import dispatchers
     from rolecast.platform.actors.ray_evaluator import RayEvaluator
 
+    held: Any = ray.remote(StandIn)
     cluster = Cluster(None, available_cores())
     batch = [_chunk(row) for row in range(chunks)]
     size = len(pickle.dumps([batch[0]]))
     found = []
     for count in counts:
         # Processes that answer on threads: the driver sees W handles with calls of their own.
-        held: Any = ray.remote(StandIn)
         per_process = -(-count // STAND_IN_PROCESSES)
         names = [f"{count}-{index}" for index in range(min(count, STAND_IN_PROCESSES))]
         hosts = [

@@ -96,11 +96,9 @@ def _bounds(texts: Sequence[str]) -> list[tuple[float, float]]:
     """Return the bounds of the inputs."""
     found = []
     for text in texts:
-        low, colon, high = text.partition(":")
+        low, _, high = text.partition(":")
         try:
             found.append((float(low), float(high)))
         except ValueError as error:
             raise ConfigError("--bounds", text, "LOW:HIGH, two numbers") from error
-        if not colon:
-            raise ConfigError("--bounds", text, "LOW:HIGH, two numbers")
     return found

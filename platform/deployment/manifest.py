@@ -104,8 +104,8 @@ def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[s
             f"{MANIFEST_SCHEMA}, which this release reads"
         )
     named = manifest.get("files")
-    if not isinstance(named, dict) or any(Path(name).name != name for name in named):
-        outside = [name for name in named or {} if Path(name).name != name]
+    outside = [each for each in named if Path(each).name != each] if type(named) is dict else []
+    if not isinstance(named, dict) or outside:
         found = repr(outside[0]) if outside else "no files"
         raise RequestError(
             f"{Path(folder) / MANIFEST_FILE} names {found}; expected names of files beside it"

@@ -160,6 +160,11 @@ def outside_name(folder: Path) -> None:
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
+def files_of_another_type(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"files": 5}))
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -167,6 +172,7 @@ def outside_name(folder: Path) -> None:
         (damaged_digest, "rolecast_policy.c is not the file that manifest.json was written for"),
         (another_schema, "has schema 2; expected an integer up to 1"),
         (outside_name, "names '../policy/policy.json'; expected names of files beside it"),
+        (files_of_another_type, "names no files; expected names of files beside it"),
         (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json is damaged"),
         (lambda folder: (folder / "manifest.json").unlink(), "manifest.json"),
         (
@@ -174,7 +180,7 @@ def outside_name(folder: Path) -> None:
             "more.c is source that manifest.json does not name",
         ),
     ],
-    ids=["missing", "digest", "schema", "outside", "damaged", "none", "more"],
+    ids=["missing", "digest", "schema", "outside", "type", "damaged", "none", "more"],
 )
 def test_a_manifest_that_does_not_match_is_refused(
     policy: Path, capsys: pytest.CaptureFixture[str], change: Change, sentence: str
