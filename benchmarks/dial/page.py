@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -214,37 +215,40 @@ def _draw(
 
 
 def readme_region(rows: Sequence[Row]) -> str:
-    """Return the README's part: the picture and four sentences."""
+    """Return the README's part: the picture, a table of the best on both sides, and sentences."""
+    budget = max(row["budget"] for row in rows)
     return (
-        f"![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
-        f"{_sentences(rows)}\n"
+        "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
+        f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps: mean held-out return (number of "
+        "seeds) of the search and of the learner that earns most, with the symmetries of the task and "
+        f"without.\n\n{_best_table(rows)}\n\n{_sentences(rows)}\n"
     )
+
+
+def _best_table(rows: Sequence[Row]) -> str:
+    """Return the search and the best learner under each reward, by what both know."""
+    found = [
+        {duel.reward: duel for duel in duels(rows, symmetries=known)} for known in (True, False)
+    ]
+    head = ("reward", "search, symmetries", "learner, symmetries", "search", "learner")
+    lines = [
+        (reward, *chain.from_iterable(_sides(each.get(reward)) for each in found))
+        for reward in rewards_of(rows)
+    ]
+    return markdown_table(head, lines)
+
+
+def _sides(duel: Duel | None) -> tuple[str, str]:
+    """Return what the search and the learner earn; "-" where no learner was run."""
+    if duel is None:
+        return "-", "-"
+    learner = f"{number(duel.learner_mean)} ({duel.learner_seeds}), `{duel.learner}`"
+    return f"{number(duel.search)} ({duel.search_seeds})", learner
 
 
 def _sentences(rows: Sequence[Row]) -> str:
     both, neither = (duels(rows, symmetries=known) for known in (True, False))
-    budget = max(row["budget"] for row in rows)
-    return " ".join(
-        [
-            f"On `{EXPERIMENT.tasks[0]}` after {budget:,} env steps, mean held-out return "
-            f"(number of seeds); {_scores('both with the symmetries of the task', both)}",
-            _scores("Both without", neither),
-            _ahead(both, neither, rewards_of(rows)),
-            _worth(rows),
-        ]
-    )
-
-
-def _scores(words: str, found: Sequence[Duel]) -> str:
-    """Say what both sides earn under each reward."""
-    if not found:
-        return f"{words}: not run."
-    each = ", ".join(
-        f"{duel.reward} {number(duel.search)} ({duel.search_seeds}) to "
-        f"{number(duel.learner_mean)} ({duel.learner_seeds}, `{duel.learner}`)"
-        for duel in found
-    )
-    return f"{words}, the search to the learner that earns most: {each}."
+    return f"{_ahead(both, neither, rewards_of(rows))} {_worth(rows)}"
 
 
 def _ahead(both: Sequence[Duel], neither: Sequence[Duel], rewards: Sequence[str]) -> str:
