@@ -220,8 +220,8 @@ def readme_region(rows: Sequence[Row]) -> str:
     return (
         "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
         f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps: mean held-out return (number of "
-        "seeds) of the search and of the learner that earns most, with the symmetries of the task and "
-        f"without.\n\n{_best_table(rows)}\n\n{_sentences(rows)}\n"
+        "seeds) of the search and of the learner that earns most, with the symmetries of the "
+        f"task and without.\n\n{_best_table(rows)}\n\n{_sentences(rows)}\n"
     )
 
 
