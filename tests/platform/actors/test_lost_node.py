@@ -17,6 +17,7 @@ SCRIPT = '''
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -69,6 +70,16 @@ def parent(pid):
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def raylet_of(node):
+    return node.all_processes["raylet"][0].process.pid
+
+
+def has_optimizer(raylet):
+    """Return whether the optimiser is a process of this node."""
+    command = ["ps", "--ppid", str(raylet), "-o", "args="]
+    return "OptimizerActor" in subprocess.run(command, capture_output=True, text=True).stdout
+
+
 def await_that(said, holds):
     deadline = time.monotonic() + 120.0
     while not holds():
@@ -77,10 +88,10 @@ def await_that(said, holds):
 
 
 class Fate(Silent):
-    """Kills a node after the fourth batch, and adds one after the eighth."""
+    """Kills the node without the optimiser after four batches, adds one after eight."""
 
-    def __init__(self, cluster, doomed):
-        self._cluster, self._doomed = cluster, doomed
+    def __init__(self, cluster, nodes):
+        self._cluster, self._nodes = cluster, nodes
         self.notes = []
 
     def note(self, text):
@@ -89,7 +100,8 @@ class Fate(Silent):
     def update(self, figures):
         if figures.batch == 4:
             await_that("both work", lambda: len(processes()) == 2)
-            raylet = self._doomed.all_processes["raylet"][0].process.pid
+            raylets = [raylet_of(node) for node in self._nodes]
+            raylet = next(pid for pid in raylets if not has_optimizer(pid))
             (worker,) = (pid for pid in processes() if parent(pid) == raylet)
             os.kill(raylet, signal.SIGKILL)
             os.kill(worker, signal.SIGKILL)
@@ -103,8 +115,7 @@ search(pendulum, out=OUT / "none", workers=0, **SETTINGS)
 cluster = Cluster(
     initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": FOUND_DEAD}
 )
-cluster.add_node(num_cpus=1)
-fate = Fate(cluster, cluster.add_node(num_cpus=1))
+fate = Fate(cluster, [cluster.add_node(num_cpus=1) for _ in range(2)])
 search(
     pendulum, out=OUT / "two", workers=2, address=cluster.address, progress=fate, **SETTINGS
 )

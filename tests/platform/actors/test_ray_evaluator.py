@@ -100,25 +100,27 @@ def test_a_chunk_whose_copy_is_late_too_is_given_to_a_third_actor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All others are done when the two are late, so the first copies go to whoever waits."""
-    monkeypatch.setattr(ray_evaluator, "LATE_S", 0.3)
+    monkeypatch.setattr(ray_evaluator, "LATE_S", 1.0)
     monkeypatch.setattr(ray_evaluator, "CALLS_AHEAD", 1)
     gate, notes = tmp_path / "gate", list[str]()
     actors = [sleepy_actor(gate), sleepy_actor(gate), real_actor()]
     evaluator = RayEvaluator(actors, note=notes.append)
     evaluator.pids()
     chunks = batch()
-    one, other = OpenBatch(1), evaluator._workers[1]
+    one = OpenBatch(1)
     one.add(chunks)
     first = one.waiting.popleft()
-    for worker in evaluator._workers[:2]:
+    sleepy = [worker for worker in evaluator._workers if "far away" in worker.nodes]
+    for worker in sleepy:
         evaluator._call(worker, one, (first,))
     evaluator._batch = 1
     while one.owed:
         evaluator.advance(one)
     results = [one.results[number] for number in range(len(chunks))]
     np.testing.assert_array_equal(join(chunks, results, SHAPE).returns, expected())
+    assert len(sleepy) == 2
     assert evaluator.workers == 1
-    assert other not in evaluator._workers
+    assert not any(worker in evaluator._workers for worker in sleepy)
     assert notes == [SAID_LATE]
     evaluator.close()
 
