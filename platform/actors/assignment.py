@@ -5,9 +5,27 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+
+LONGEST_STEP_S: Final = 10.0
+"""Longest time from one look at an `AwakeClock` to the next that it counts as a whole."""
+
+
+class AwakeClock:
+    """Seconds in which this process ran: one that is stopped for hours finds no worker late."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._last = self._awake_s = clock()
+
+    def __call__(self) -> float:
+        """Return the time."""
+        now = self._clock()
+        self._awake_s += min(now - self._last, LONGEST_STEP_S)
+        self._last = now
+        return self._awake_s
 
 
 @dataclass(eq=False)

@@ -46,6 +46,29 @@ def test_a_search_that_ends_at_any_of_its_last_points_has_its_result() -> None:
         assert run_faults(0, [Fault(point, FaultKind.KILL, 0)]).failure is None
 
 
+@pytest.mark.parametrize("seed", [529, 1230, 6005, 7254, 7705])
+def test_a_schedule_that_once_failed_passes(seed: int) -> None:
+    assert run_schedule(seed).failure is None
+
+
+@pytest.mark.parametrize("stop", range(1, 3))
+def test_folders_made_by_a_driver_that_was_stopped_are_durable_with_the_next(stop: int) -> None:
+    for draw in range(8):
+        faults = [Fault(stop, FaultKind.TERM, 0), Fault(90, FaultKind.POWER, draw)]
+        assert run_faults(0, faults).failure is None
+
+
+def test_a_driver_that_was_stopped_for_a_month_still_finds_who_is_late() -> None:
+    jump, late = (Fault(60, kind, 1) for kind in (FaultKind.JUMP, FaultKind.LATE))
+    assert run_faults(6, [jump, late]).failure is None
+
+
+def test_a_batch_that_no_driver_has_read_since_a_power_cut_is_not_promised() -> None:
+    for draw in range(20):
+        faults = [Fault(80, FaultKind.POWER, draw), Fault(81, FaultKind.KILL, 0)]
+        assert run_faults(1, faults).failure is None
+
+
 def test_a_failing_schedule_is_made_small() -> None:
     faults = [Fault(point, FaultKind.KILL, 0) for point in range(6)]
     assert shrunk(faults, lambda few: {2, 4} <= {fault.point for fault in few}) == [
