@@ -224,7 +224,7 @@ def run_as_wasm(folder: Path, *, vectors: int, bound: float, fixed: bool = False
         RequestError: a program is not installed; names its package.
         RunError: a program failed.
     """
-    clang, node, _ = (require_program(name) for name in WASM_TOOLS)
+    clang, _, node = (require_program(name) for name in WASM_TOOLS)
     text = _BOARD_TEMPLATES.get_template("stream.c.jinja").render(
         bound=_bits(bound), number="short" if fixed else "float"
     )
