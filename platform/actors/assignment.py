@@ -133,6 +133,17 @@ class OpenBatch:
         others = {chunk for call in calls if call.batch == self.number for chunk in call.chunks}
         return [chunk for chunk in lost.chunks if chunk in self.owed and chunk not in others]
 
+    def silence(self, calls: Iterable[Call], lasted_s: float) -> str:
+        """Return what is computed longest while no answer comes; "" if nothing of this batch is."""
+        for call in calls:
+            for number in call.chunks if call.batch == self.number else ():
+                if (chunk := self.owed.get(number)) is not None:
+                    return (
+                        f"{chunk.labels[0]}: no worker has answered for {lasted_s:.0f} s; one runs "
+                        f"the episode of seed {chunk.seeds[0, 0]}"
+                    )
+        return ""
+
     def late(self, calls: Iterable[Call], before: float) -> deque[int]:
         """Return the chunks that are owed and were given out before a time only.
 

@@ -55,7 +55,7 @@ LATE_LOOK_S: Final = 0.2
 """Least time from one look for late calls to the next, each of which goes through all calls."""
 
 ABSENT_NOTE_S: Final = 10.0
-"""Time without any actor after which the user is told what the search waits for."""
+"""Time without an actor, or an answer, after which the user is told what the search waits for."""
 
 
 class RayEvaluator:
@@ -86,8 +86,7 @@ class RayEvaluator:
         self._durations: deque[float] = deque(maxlen=TIMED_CALLS)
         self._episode_s: float | None = None
         self._busy_s = 0.0
-        self._batch = 0
-        self._looked = 0.0
+        self._batch, self._looked, self._silent_s = 0, 0.0, ABSENT_NOTE_S
         self._said: set[str] = set()
         self.queued = self.repeated = 0
         """Chunks of the last batch; chunks so far that a second actor was given."""
@@ -175,6 +174,9 @@ class RayEvaluator:
         self._look_for_late(batch)
         if not self._workers:
             self._do_without(batch)
+        elif (silent_s := self._clock() - batch.since) > self._silent_s:
+            self._silent_s = 2 * silent_s
+            self._say(batch.silence(self._calls.values(), silent_s))
 
     def _answered(self) -> list[Any]:
         """Return all calls that have answers; wait for one, or for an actor that starts.
@@ -306,7 +308,7 @@ class RayEvaluator:
 
     def _say(self, text: str) -> None:
         """Tell the user, once."""
-        if text not in self._said:
+        if text and text not in self._said:
             self._said.add(text)
             self._note(text)
 

@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rolecast.benchmarks.app import app
+from rolecast.benchmarks.faults.cluster import SharedEvaluator
 from rolecast.benchmarks.faults.command import count_schedules
 from rolecast.benchmarks.faults.disk import SimulatedDisk
 from rolecast.benchmarks.faults.parts import SEARCH_KINDS
@@ -12,6 +13,7 @@ from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of, shr
 from rolecast.benchmarks.faults.simulation import run_faults, run_schedule, undisturbed
 from rolecast.benchmarks.faults.witness import WitnessConfig
 from rolecast.benchmarks.faults.world import Killed, World
+from rolecast.platform.rollout.chunks import cut
 
 LOG_PATH = Path("/runs/log")
 
@@ -135,3 +137,19 @@ def test_the_command_counts_and_replays(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     assert "append journal.bin" in run.output
     assert "3 schedules" in (tmp_path / "faults.md").read_text()
+
+
+def test_a_silent_cluster_is_told_of_with_evaluation_and_seed() -> None:
+    quiet = World([], seed=0)
+    SharedEvaluator(quiet, print).pids()
+    late = [Fault(quiet.points + place, FaultKind.LATE, 1) for place in range(8)]
+    said: list[str] = []
+    seeds = np.arange(5, 11, dtype=np.uint64).reshape(3, 2)
+    labels = [f"evaluation {number}" for number in range(3)]
+    chunks = cut(np.zeros((3, 2)), seeds, labels, compiled=False, workers=3)
+    evaluator = SharedEvaluator(World(late, seed=0), said.append)
+    evaluator.pids()
+    assert len(evaluator.evaluate(chunks)) == len(chunks)
+    silent = [line for line in said if "no worker has answered for" in line]
+    assert silent[0].startswith("evaluation ")
+    assert "one runs the episode of seed " in silent[0]
