@@ -14,6 +14,7 @@ from typing import Final
 
 from rolecast.benchmarks.device.measured import MEASURED_POLICIES, MeasuredPolicy, measured_names
 from rolecast.benchmarks.device.page import HOST_NAME, cost_page
+from rolecast.benchmarks.device.returns import NUMBER_BITS, SHIPPED_POLICIES, run_returns
 from rolecast.benchmarks.result_table import ResultTable, Row, place
 from rolecast.platform.deployment.boards import (
     BOARDS_BY_NAME,
@@ -47,10 +48,10 @@ class DeviceRun:
     """One policy on one target."""
 
     policy: str
-    """Name in `MEASURED_POLICIES`."""
+    """Name in `MEASURED_POLICIES`, or in `SHIPPED_POLICIES`."""
 
     core: str
-    """Name in `DEVICE_TARGETS`."""
+    """Name in `DEVICE_TARGETS`, or in `NUMBER_BITS`."""
 
     vectors: int
     """Vectors of the digest; 0 for the C of others, whose bits are their own."""
@@ -67,21 +68,31 @@ class DeviceRun:
 
 
 def device_runs(*, quick: bool) -> list[DeviceRun]:
-    """Return every policy on every target, and on cores those of others that are installed.
+    """Return every policy on every target, those of others on cores, and episodes of shipped ones.
 
     Quick ones check fewer vectors.
     """
     vectors = _QUICK_VECTORS if quick else _FULL_VECTORS
     ours = {name: MEASURED_POLICIES[name].rival is None for name in measured_names()}
-    return [
+    costs = [
         DeviceRun(policy=name, core=core, vectors=vectors if ours[name] else 0)
         for name in ours
         for core in (DEVICE_TARGETS if ours[name] else BOARDS_BY_NAME)
     ]
+    returns = [
+        DeviceRun(policy=name, core=core, vectors=vectors)
+        for name in SHIPPED_POLICIES
+        for core in NUMBER_BITS
+    ]
+    return costs + returns
 
 
 def run_device(run: DeviceRun) -> Row:
     """Measure one policy on one target."""
+    if run.policy in SHIPPED_POLICIES:
+        quick = run.vectors < _FULL_VECTORS
+        found = run_returns(run.policy, run.core, vectors=run.vectors, quick=quick)
+        return {"key": run.key, **run.names, **found}
     measured = MEASURED_POLICIES[run.policy]
     files, flags = measured.files(run.key)
     ours = measured.rival is None
@@ -139,7 +150,8 @@ def _elsewhere(folder: Path, run: DeviceRun, measured: MeasuredPolicy) -> int:
 
 
 def _row_order(row: Row) -> tuple[int, int, int]:
-    at = place(row["policy"], list(MEASURED_POLICIES)), place(row["core"], DEVICE_TARGETS)
+    policies, cores = [*MEASURED_POLICIES, *SHIPPED_POLICIES], [*DEVICE_TARGETS, *NUMBER_BITS]
+    at = place(row["policy"], policies), place(row["core"], cores)
     return *at, row["vectors"]
 
 

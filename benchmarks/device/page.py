@@ -65,7 +65,8 @@ def cost_page(rows: Sequence[Row]) -> str:
         "Vectors whose actions have the bits of the reference: of each eight, one has equal "
         "agents (ties), one the bounds, one subnormal numbers, one any finite numbers. Each target "
         "makes its vectors itself, and one digest of all actions is compared.",
-        *_equality_tables(list(shown.values())),
+        *_equality_tables([row for row in shown.values() if "episodes" not in row]),
+        *_return_parts([row for row in shown.values() if "episodes" in row]),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -123,6 +124,29 @@ def _equality_tables(rows: Sequence[Row]) -> Iterator[str]:
         lines = [(name, *(found.get((name, at), "-") for at in targets)) for name in policies]
         if found:
             yield markdown_table(("policy", *targets), lines)
+
+
+def _return_parts(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the table of shipped policies, whose C acts in episodes."""
+    if not rows:
+        return
+    head = ("policy", "numbers", "recorded vectors with equal bits", "episodes of equal return")
+    head += ("mean return of float32", "of the C", "loss")
+    yield "## C in the loop"
+    yield (
+        "Policies that the repository ships, in C by gcc on this machine. Bits are compared on "
+        "observations that were recorded in episodes. Then the C acts in held-out episodes: their "
+        "returns equal those of the reference in the same numbers to the last digit. "
+        "Integers lose return beside float32; below 0 is a gain."
+    )
+    lines = []
+    for row in rows:
+        plain, device = row["float32_return"], row["device_return"]
+        equal = f"{row['equal_returns']:,} of {row['episodes']:,}"
+        cells = (_equal_text(row), equal, f"{plain:.2f}", f"{device:.2f}")
+        loss = f"{(plain - device) / abs(plain):.2%}"
+        lines.append((_called(row), row["core"].rpartition(", ")[2], *cells, loss))
+    yield markdown_table(head, lines)
 
 
 def _equal_text(row: Row) -> str:

@@ -1,6 +1,7 @@
 """The table of costs on a device: all cells, and what a page shows of their rows."""
 
 import shutil
+from itertools import product
 from typing import Never
 
 import pytest
@@ -14,6 +15,7 @@ from rolecast.benchmarks.device.cost_table import (
 )
 from rolecast.benchmarks.device.measured import MEASURED_POLICIES
 from rolecast.benchmarks.device.page import cost_page
+from rolecast.benchmarks.device.returns import NUMBER_BITS, SHIPPED_POLICIES
 from rolecast.benchmarks.device.rivals import RIVALS_BY_NAME, Rival
 from rolecast.core.types import Float
 from rolecast.platform.deployment.boards import BOARDS_BY_NAME
@@ -37,9 +39,8 @@ ROW = {
 def test_every_policy_of_ours_is_measured_on_every_target() -> None:
     runs = [run for run in device_runs(quick=True) if run.vectors]
     ours = [name for name, policy in MEASURED_POLICIES.items() if policy.rival is None]
-    assert {(run.policy, run.core) for run in runs} == {
-        (name, target) for name in ours for target in DEVICE_TARGETS
-    }
+    costs, returns = product(ours, DEVICE_TARGETS), product(SHIPPED_POLICIES, NUMBER_BITS)
+    assert {(run.policy, run.core) for run in runs} == {*costs, *returns}
     assert len({run.key for run in runs}) == len(runs)
 
 
@@ -142,3 +143,21 @@ def test_a_team_in_integers_fits_a_cortex_m0() -> None:
     hom = run_device(runs["hom, int8"])
     assert hom["equal"] is True
     assert hom["flash"] <= 3000
+
+
+@pytest.mark.parametrize("core", ["returns, float32", "returns, int8"])
+def test_the_c_of_a_shipped_policy_plays_as_its_reference(core: str) -> None:
+    row = run_device(DeviceRun(policy="hunt of the gallery", core=core, vectors=100))
+    assert row["equal"] is True
+    assert row["equal_returns"] == row["episodes"] == 20
+    assert (row["device_return"] == row["float32_return"]) == (core == "returns, float32")
+
+
+def test_a_page_shows_what_integers_lose() -> None:
+    returns = {"episodes": 1000, "equal_returns": 999, "float32_return": 200.0}
+    row = {**ROW, **returns, "core": "returns, int8", "device_return": 198.0}
+    del row["flash"]
+    line = "| hom (353) | int8 | all 64 | 999 of 1,000 | 200.00 | 198.00 | 1.00% |"
+    page = cost_page([row, ROW])
+    assert line in page
+    assert "returns, int8" not in page
