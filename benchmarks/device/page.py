@@ -130,8 +130,8 @@ def _return_parts(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the table of shipped policies, whose C acts in episodes."""
     if not rows:
         return
-    head = ("policy", "numbers", "recorded vectors with equal bits", "episodes of equal return")
-    head += ("mean return of float32", "of the C", "loss")
+    equal = ("recorded vectors with equal bits", "episodes of equal return")
+    head = ("policy", "numbers", *equal, "mean return of float32", "of the C", "loss")
     yield "## C in the loop"
     yield (
         "Policies that the repository ships, in C by gcc on this machine. Bits are compared on "
@@ -142,8 +142,8 @@ def _return_parts(rows: Sequence[Row]) -> Iterator[str]:
     lines = []
     for row in rows:
         plain, device = row["float32_return"], row["device_return"]
-        equal = f"{row['equal_returns']:,} of {row['episodes']:,}"
-        cells = (_equal_text(row), equal, f"{plain:.2f}", f"{device:.2f}")
+        episodes = f"{row['equal_returns']:,} of {row['episodes']:,}"
+        cells = (_equal_text(row), episodes, f"{plain:.2f}", f"{device:.2f}")
         loss = f"{(plain - device) / abs(plain):.2%}"
         lines.append((_called(row), row["core"].rpartition(", ")[2], *cells, loss))
     yield markdown_table(head, lines)
