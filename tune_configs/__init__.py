@@ -20,6 +20,7 @@ EXPERIMENTS: Final = (
     "fig9_hdbo",
     "fig9_teams",
     "fig9_ant",
+    "duets_policies",
 )
 """Names of the experiments that come with this project."""
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from rolecast.benchmarks.bandits.server_cost import SERVER_AGENTS, SERVER_DRAWS, server_cost
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import Row
 from rolecast.core.types import Float
@@ -37,10 +38,10 @@ class BanditRun:
     """One run."""
 
     part: str
-    """"figure", "rounds" (T grows) or "agents" (N grows)."""
+    """"figure", "rounds" (T grows), "agents" (N grows) or "server" (one epoch's cost)."""
 
     function: str
-    """A name, or "bumps1" or "bumps2" of so many dimensions."""
+    """A name, or "bumps1" or "bumps2" of so many dimensions; of the server only those count."""
 
     method: str
     agents: int
@@ -107,6 +108,24 @@ def growth_runs(seeds: int) -> list[BanditRun]:
     ]
 
 
+def server_runs(seeds: int) -> list[BanditRun]:
+    """Return first epochs of growing length."""
+    return [
+        BanditRun(
+            part="server",
+            function=f"bumps{dimension}",
+            method="duets",
+            agents=SERVER_AGENTS,
+            rounds=draws,
+            beta=1.0,
+            seed=seed,
+        )
+        for seed in range(seeds)
+        for dimension in (1, 2)
+        for draws in SERVER_DRAWS
+    ]
+
+
 def quick_runs() -> list[BanditRun]:
     """Return runs of seconds that say nothing."""
     small = [run for run in figure_runs(2) if run.function == "branin" and run.beta == 1.0]
@@ -118,20 +137,22 @@ def quick_runs() -> list[BanditRun]:
 
 def all_runs(seeds: int) -> list[BanditRun]:
     """Return all cells."""
-    return [*figure_runs(seeds), *growth_runs(seeds)]
+    return [*figure_runs(seeds), *growth_runs(seeds), *server_runs(seeds)]
 
 
 def run_cell(run: BanditRun) -> Row:
-    """Play a run; return its row, JSON values."""
+    """Play a run, or an epoch of the server; return its row, JSON values."""
+    names = ("part", "function", "method", "agents", "rounds", "beta", "seed")
+    row = {"key": run.key, **{name: getattr(run, name) for name in names}}
+    if run.part == "server":
+        dimension = int(run.function.removeprefix("bumps"))
+        cost = server_cost(dimension, run.rounds, run.seed, BUMP_LENGTHSCALE)
+        return row | {name: five_digits(value) for name, value in cost.items()}
     start = time.process_time()
     found = _played(run)
     assert found.regret_by_round is not None
     marks = [*range(4, run.rounds, 5)] if run.part == "figure" else [run.rounds - 1]
-    return {
-        "key": run.key,
-        **{name: getattr(run, name) for name in ("part", "function", "method", "agents", "rounds")},
-        "beta": run.beta,
-        "seed": run.seed,
+    return row | {
         "rounds_at": [mark + 1 for mark in marks],
         "regret": [five_digits(found.regret_by_round[mark]) for mark in marks],
         "reals": [five_digits(found.reals_by_round[mark]) for mark in marks],

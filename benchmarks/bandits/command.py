@@ -18,7 +18,7 @@ from rolecast.platform.cli.output import Json
 
 def duets_table(
     *,
-    part: Annotated[list[str] | None, part_option("figure, rounds or agents")] = None,
+    part: Annotated[list[str] | None, part_option("figure, rounds, agents or server")] = None,
     seeds: Seeds = 5,
     quick: Quick = False,
     fresh: Fresh = False,

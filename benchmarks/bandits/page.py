@@ -18,7 +18,7 @@ from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, p
 from rolecast.platform.reports.style import png
 from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_FUNCTIONS, FIGURE_METHODS
 
-PART_NAMES: Final = ("figure", "rounds", "agents")
+PART_NAMES: Final = ("figure", "rounds", "agents", "server")
 
 THEOREM_SLOPES: Final[Mapping[str, str]] = {
     "regret": "1/2, and powers of log",
@@ -47,13 +47,27 @@ def markdown(rows: Sequence[Row]) -> str:
         "Written by `rolecast bench duets`; what the methods are and how they differ from their "
         "papers is in [bandits.md](../bandits.md) and `baselines/bandits/README.md`.",
     ]
-    figure = [row for row in rows if row["part"] == "figure"]
+    figure = whole_seeds(row for row in rows if row["part"] == "figure")
     if figure:
         text += ["", *_figure(figure)]
-    growth = [row for row in rows if row["part"] != "figure"]
+    growth = whole_seeds(row for row in rows if row["part"] in {"rounds", "agents"})
     if growth:
         text += ["", *_growth(growth)]
+    server = whole_seeds(row for row in rows if row["part"] == "server")
+    if server:
+        text += ["", *_server(server)]
     return "\n".join(text) + "\n"
+
+
+def whole_seeds(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of those seeds that have all cells which any seed has."""
+    given = list(rows)
+    names = ("part", "function", "method", "agents", "rounds", "beta")
+    seeds: dict[int, set[tuple[Any, ...]]] = {}
+    for row in given:
+        seeds.setdefault(row["seed"], set()).add(tuple(row[name] for name in names))
+    cells = set().union(*seeds.values())
+    return [row for row in given if seeds[row["seed"]] == cells]
 
 
 def _figure(rows: Sequence[Row]) -> list[str]:
@@ -114,12 +128,11 @@ def _growth(rows: Sequence[Row]) -> list[str]:
 
 
 def _slopes(rows: Sequence[Row], size: str, value: str) -> list[float]:
-    """Return a slope for each seed that has every size."""
+    """Return a slope for each seed."""
     seeds: dict[int, list[Row]] = {}
     for row in rows:
         seeds.setdefault(row["seed"], []).append(row)
-    most = max(map(len, seeds.values()), default=0)
-    return [slope(each, size, value) for each in seeds.values() if len(each) == most > 1]
+    return [slope(each, size, value) for each in seeds.values() if len(each) > 1]
 
 
 def _interval(slopes: Sequence[float]) -> tuple[str, str]:
@@ -143,6 +156,33 @@ def _cost(rows: Sequence[Row]) -> str:
         f"The longest runs have {most:,} queries and took {np.median(seconds):.0f} s of one core "
         "in the median, all parties in one process."
     )
+
+
+def _server(rows: Sequence[Row]) -> list[str]:
+    lines = []
+    for points in sorted({row["agents"] * row["rounds"] for row in rows}):
+        line = [f"{points:,}"]
+        for function in ("bumps1", "bumps2"):
+            cells = [row for row in rows if row["function"] == function]
+            found = [row for row in cells if row["agents"] * row["rounds"] == points]
+            line += [
+                f"{np.mean([row[name] for row in found]):.{digits}f}" if found else ""
+                for name, digits in (("seconds", 2), ("memory_mib", 0), ("inducing", 0))
+            ]
+        lines.append(line)
+    names = ("seconds", "MiB", "inducing points")
+    seeds = len({row["seed"] for row in rows})
+    return [
+        "## The server's epoch",
+        "",
+        "Seconds of one core, largest memory beside what the process had before, and inducing "
+        f"points, of a first epoch of N T_j points of the whole unit cube; means over {seeds} "
+        "seeds. Up to 1,500 points the covariance is factored as it is, in time N^3 T_j^3; above, "
+        "a factor of low rank stands for it, in time linear in N T_j (squared exponential, "
+        "lengthscale 0.2).",
+        "",
+        markdown_table(["N T_j", *(f"{name}, d = {d}" for d in (1, 2) for name in names)], lines),
+    ]
 
 
 def _list(sizes: Iterable[int]) -> str:
@@ -182,9 +222,18 @@ def picture(rows: Sequence[Row]) -> bytes:
 
 def pages(rows: Sequence[Row]) -> dict[str, bytes]:
     """Return the page, and the picture where there are rows of the figure."""
-    figure = [row for row in rows if row["part"] == "figure"]
+    figure = whole_seeds(row for row in rows if row["part"] == "figure")
     found = {"duets.md": markdown(rows).encode()}
     return found | ({"duets.png": picture(figure)} if figure else {})
+
+
+def _outcome(row: Row) -> str:
+    found = (
+        f"{row['memory_mib']:.0f} MiB, {row['inducing']:.0f} inducing points"
+        if row["part"] == "server"
+        else f"regret {row['regret'][-1]}, {row['reals'][-1]} reals"
+    )
+    return f"{found}, {row['seconds']:.1f} s"
 
 
 DUETS_TABLE: Final[ResultTable[BanditRun]] = ResultTable(
@@ -200,8 +249,6 @@ DUETS_TABLE: Final[ResultTable[BanditRun]] = ResultTable(
         row["rounds"],
         row["seed"],
     ),
-    line=lambda row: (
-        f"regret {row['regret'][-1]}, {row['reals'][-1]} reals, {row['seconds']:.1f} s"
-    ),
+    line=_outcome,
     pages=pages,
 )

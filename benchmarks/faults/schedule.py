@@ -36,7 +36,7 @@ class FaultKind(StrEnum):
     """The driver is asked to end."""
 
     JUMP = "clock jump"
-    """The driver is stopped, as by Ctrl-Z, for up to a month; its actors go on."""
+    """The clock goes on by up to a month."""
 
     LOST = "lost optimiser"
     """The optimiser's process ends, before or after it has answered."""

@@ -44,6 +44,12 @@ def bandit(
     optimum: Annotated[
         float | None, typer.Option(help="Greatest value of your function, for its regret.")
     ] = None,
+    workers: Annotated[
+        int, typer.Option(help="Ray actors that share the agents. 0: all in this process.")
+    ] = 0,
+    address: Annotated[
+        str | None, typer.Option(help="Ray cluster, with --workers. Without it, one starts here.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run, to resume and report.")
     ] = None,
@@ -70,6 +76,8 @@ def bandit(
         bounds=_bounds(bounds) if bounds else None,
         noise=noise,
         optimum=optimum,
+        workers=workers,
+        address=address,
         out=out,
     )
     tell_bandit(result, out, json=json)

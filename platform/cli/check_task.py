@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rolecast.core.patience import STEP_TIMEOUT_S, Patience
-from rolecast.platform.cli.output import Json, print_json, say, warn
+from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 
@@ -19,12 +18,6 @@ def check_task(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the task; repeatable."),
     ] = None,
-    step_timeout: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", min=1e-3, help="Longest step or reset of a user's environment."
-        ),
-    ] = STEP_TIMEOUT_S,
     rewards: Mapping[str, Any],
     json: Json = False,
 ) -> None:
@@ -42,9 +35,7 @@ def check_task(
 
     given = parse_settings([f"task.{word}" for word in settings or []])["task"]
     options = with_rewards(given, rewards)
-    patience = Patience(step_timeout, warn)
-    report = check(task, patience=patience, **options)
-    patience.close()
+    report = check(task, **options)
     made = make_task(task, **options)
     learners = refusals(made)
     made.close()

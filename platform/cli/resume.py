@@ -29,12 +29,6 @@ def resume(
     address: Annotated[
         str | None, typer.Option(help="Ray cluster to run in; the run's, if not given.")
     ] = None,
-    step_timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Longest step of an environment; the run's, if not given."
-        ),
-    ] = None,
     task: Annotated[
         str | None,
         typer.Option(help="The run's task again, options included; as --trust, for that task."),
@@ -53,22 +47,22 @@ def resume(
     if BanditFolder(folder).known:
         from rolecast.platform.search.bandit.run import resume_bandit
 
-        given = env_steps, evaluations, workers, address, step_timeout, task
-        if any(each is not None for each in given):
+        if any(each is not None for each in (env_steps, evaluations, task)):
             raise RequestError(
-                f"{folder} is a bandit run; expected no option but --trust or --json"
+                f"{folder} is a bandit run; expected no option but --workers, --address, --trust "
+                "or --json"
             )
-        tell_bandit(resume_bandit(folder, trust=trust), folder, json=json)
+        result = resume_bandit(folder, workers=workers or 0, address=address, trust=trust)
+        tell_bandit(result, folder, json=json)
         return
-    result = resume_search(
+    found = resume_search(
         folder,
         env_steps=env_steps,
         evaluations=evaluations,
         workers=workers,
         address=address,
-        step_timeout=step_timeout,
         task=task,
         trust=trust,
         progress=shown(progress_for(sys.stderr)),
     )
-    tell(result.out, result.summary, json=json)
+    tell(found.out, found.summary, json=json)

@@ -41,9 +41,17 @@ class AgentGroup:
         if not all(0 <= agent < protocol.agents for agent in agents):
             raise RequestError(f"agents {list(agents)}; expected numbers below {protocol.agents}")
         self.protocol, self.agents = protocol, tuple(agents)
-        self.epoch = epoch
-        self.region = region or Region.whole(protocol.domain, protocol.kernel)
-        self._points: Float | None = None
+        self.begin(epoch, region or Region.whole(protocol.domain, protocol.kernel))
+
+    def begin(self, epoch: int, region: Region, points: Float | None = None) -> None:
+        """Begin an epoch with its region.
+
+        Args:
+            epoch: from 1.
+            region: X_j.
+            points: what `draw` returns, where the process has drawn it already.
+        """
+        self.epoch, self.region, self._points = epoch, region, points
 
     def draw(self) -> Float:
         """Return the points [A, T_j, d] that the agents query in this epoch, in their order."""
@@ -64,10 +72,8 @@ class AgentGroup:
         require_values(self.agents, values, points.shape[:2])
         factor = inducing_factor(self.protocol.kernel, message.points)
         sent = [
-            agent_projection(
-                self.protocol.kernel, factor, message.points, points[place], values[place]
-            )
-            for place in range(len(self.agents))
+            agent_projection(self.protocol.kernel, factor, message.points, *own)
+            for own in zip(points, np.ascontiguousarray(values), strict=True)
         ]
         return [
             Projection(self.protocol.run, self.epoch, agent, each)
@@ -82,8 +88,8 @@ class AgentGroup:
         """
         for each in (inducing, message):
             require_message(self.protocol, self.epoch, each)
-        self.region = trimmed_region(self.protocol, self.region, inducing, message)
-        self.epoch, self._points = self.epoch + 1, None
+        region = trimmed_region(self.protocol, self.region, inducing, message)
+        self.begin(self.epoch + 1, region)
 
 
 def trimmed_region(

@@ -138,10 +138,7 @@ class Region:
         waiting, done = np.arange(agents * count), 0
         while len(waiting):
             if done >= MOST_ATTEMPTS:
-                raise RunError(
-                    f"no point of the region was found in {done:,} attempts after "
-                    f"{len(self.tests)} trimmings; expected a greater beta or lengthscale"
-                )
+                raise RunError(self._vanished(done))
             width = min(max(1, int(2.0 / max(self.share, 1e-4))), max(1, ATTEMPT_BLOCK // 64))
             parts = []
             for part in _parts(waiting, max(1, ATTEMPT_BLOCK // width)):
@@ -156,6 +153,14 @@ class Region:
                 parts.append(part[~hit])
             waiting, done = np.concatenate(parts), done + width
         return found.reshape(agents, count, self.domain.dimension)
+
+    def _vanished(self, attempts: int) -> str:
+        found = f"no point of the region was found in {attempts:,} attempts after"
+        best = self.tests[-1].maximiser.tolist() if self.tests else None
+        return (
+            f"{found} {len(self.tests)} trimmings; expected a greater beta or lengthscale; the "
+            f"last mean was greatest at {best}, and the queries so far are kept"
+        )
 
     def _proposed(self, uniforms: Float) -> Float:
         """Map uniform numbers to the smaller of the domain and the box around the region."""

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.duets.agent import AgentGroup
 from rolecast.platform.optimizers.duets.coins import Coins
+from rolecast.platform.optimizers.duets.local_parties import LocalParties
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
-from rolecast.platform.optimizers.duets.server import Server
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.random import shrunk_best
 
@@ -32,8 +31,7 @@ class DuetsSearch:
         dimension = protocol.domain.dimension
         self._data = Observations(dimension)
         self._scale = 1.0
-        self._server = Server(self._protocol)
-        self._agents = AgentGroup(self._protocol, range(protocol.agents))
+        self._parties = LocalParties(protocol)
         self._asked = 0
         self._explained: dict[str, float] = {}
         self._begin()
@@ -41,10 +39,10 @@ class DuetsSearch:
     def _begin(self) -> None:
         """Begin an epoch; after the last there are only further draws."""
         epochs = self._protocol.epochs
-        if self._server.epoch > len(epochs):
+        if self._parties.server.epoch > len(epochs):
             self._points = np.empty((0, self._data.dimension))
         else:
-            points = self._server.points()
+            points = self._parties.server.points()
             self._points = points.swapaxes(0, 1).reshape(-1, points.shape[-1])
         self._places = {row.tobytes(): place for place, row in enumerate(self._points)}
         self._values = np.full(len(self._points), np.nan)
@@ -57,8 +55,8 @@ class DuetsSearch:
             agents = self._protocol.agents
             start = max(first, len(self._points))
             low, high = start // agents, -(-stop // agents)
-            coins = Coins(self._protocol.seed, self._server.epoch, np.arange(agents))
-            drawn = self._server.region.draw(coins, agents, low, high - low)
+            coins = Coins(self._protocol.seed, self._parties.server.epoch, np.arange(agents))
+            drawn = self._parties.server.region.draw(coins, agents, low, high - low)
             rows = drawn.swapaxes(0, 1).reshape(-1, self._data.dimension)
             fresh.append(rows[start - low * agents : stop - low * agents])
         self._asked = stop
@@ -81,14 +79,11 @@ class DuetsSearch:
         """Exchange and trim, as the parties of Algorithms 1 and 2 do."""
         values = self._values.copy()
         if self._standardise:
-            if self._server.epoch == 1:
+            if self._parties.server.epoch == 1:
                 self._scale = float(values.std()) or 1.0
             values = (values - values.mean()) / self._scale
-        inducing = self._server.inducing_set()
-        by_agent = np.ascontiguousarray(values.reshape(-1, self._protocol.agents).T)
-        message = self._server.aggregate(self._agents.project(inducing, by_agent))
-        self._agents.trim(inducing, message)
-        record = self._server.records[-1]
+        self._parties.exchange(values.reshape(-1, self._protocol.agents).T)
+        record = self._parties.server.records[-1]
         self._explained = {
             "epoch": float(record.epoch),
             "largest_deviation": record.largest_deviation,
@@ -104,7 +99,7 @@ class DuetsSearch:
         Raises:
             RequestError: nothing was told yet.
         """
-        tests = self._server.region.tests
+        tests = self._parties.server.region.tests
         return tests[-1].maximiser.copy() if tests else shrunk_best(self._data)
 
     def explain(self) -> dict[str, float]:
@@ -116,8 +111,8 @@ class DuetsSearch:
         return {
             "data": self._data.state_dict(),
             "seed": self._protocol.seed,
-            "epoch": self._server.epoch,
-            "region": self._server.region.state_dict(),
+            "epoch": self._parties.server.epoch,
+            "region": self._parties.server.region.state_dict(),
             "values": self._values.copy(),
             "asked": self._asked,
             "scale": self._scale,
@@ -128,10 +123,8 @@ class DuetsSearch:
         """Continue from a state; the coins give the epoch's points again."""
         self._data.load_state_dict(state["data"])
         self._protocol = replace(self._protocol, seed=int(state["seed"]))
-        epoch = int(state["epoch"])
-        self._server = Server(self._protocol, epoch=epoch, region=state["region"])
-        region = self._server.region
-        self._agents = AgentGroup(self._protocol, self._agents.agents, epoch=epoch, region=region)
+        epoch, region = int(state["epoch"]), state["region"]
+        self._parties = LocalParties(self._protocol, epoch=epoch, region=region)
         self._begin()
         self._values = np.array(state["values"], dtype=np.float64)
         self._asked, self._scale = int(state["asked"]), float(state["scale"])

@@ -1,6 +1,7 @@
 """DUETS as a method of a bandit run: all parties in one process, messages counted."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,11 +16,12 @@ from rolecast.core.validation import (
     one_of,
     or_none,
 )
-from rolecast.platform.optimizers.duets.agent import AgentGroup, require_values
+from rolecast.platform.optimizers.duets.agent import require_values
 from rolecast.platform.optimizers.duets.domain import Domain
 from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
+from rolecast.platform.optimizers.duets.local_parties import LocalParties
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
-from rolecast.platform.optimizers.duets.server import Server
+from rolecast.platform.optimizers.duets.server import EpochRecord
 from rolecast.platform.search.bandit.ledger import Ledger
 from rolecast.platform.search.bandit.method import BanditProblem
 
@@ -129,12 +131,12 @@ class DuetsMethod:
 
     def __init__(self, protocol: DuetsProtocol) -> None:
         self.protocol = protocol
-        self.server = Server(protocol)
-        self._agents = AgentGroup(protocol, range(protocol.agents))
+        self._parties = LocalParties(protocol)
+        self.server = self._parties.server
 
     def ask(self) -> Float:
         """Return the points of an epoch, [N, T_j, d]."""
-        return self._agents.draw()
+        return self._parties.agents.draw()
 
     def tell(self, values: Float) -> None:
         """Exchange and trim; the last epoch ends without.
@@ -142,38 +144,36 @@ class DuetsMethod:
         Raises:
             RequestError: a value is not finite.
         """
-        require_values(self._agents.agents, values, self._agents.draw().shape[:2])
-        if self.server.epoch == len(self.protocol.epochs):
-            return
-        inducing = self.server.inducing_set()
-        message = self.server.aggregate(self._agents.project(inducing, values))
-        self._agents.trim(inducing, message)
+        agents = self._parties.agents
+        require_values(agents.agents, values, agents.draw().shape[:2])
+        if self.server.epoch < len(self.protocol.epochs):
+            self._parties.exchange(values)
 
     @property
     def ledger(self) -> Ledger:
         """What was sent so far, message by message."""
-        return ledger_of(self.server)
+        return ledger_of(self.server.records)
 
     @property
     def incumbent(self) -> Float:
         """Maximiser of the last sparse mean; the domain's middle before the first exchange."""
-        return incumbent_of(self.server)
+        tests = self.server.region.tests
+        return tests[-1].maximiser if tests else middle_of(self.protocol.domain)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the epochs that ended with an exchange."""
         return [asdict(record) for record in self.server.records]
 
 
-def ledger_of(server: Server) -> Ledger:
-    """Return what was sent in the epochs of a server."""
+def ledger_of(records: Sequence[EpochRecord]) -> Ledger:
+    """Return what was sent in these epochs."""
     return Ledger(
-        uplink=sum(record.uplink for record in server.records),
-        downlink=sum(record.downlink for record in server.records),
+        uplink=sum(record.uplink for record in records),
+        downlink=sum(record.downlink for record in records),
     )
 
 
-def incumbent_of(server: Server) -> Float:
-    """Return the maximiser of the last sparse mean; the domain's middle before the first."""
-    low, high = server.protocol.domain.bounds
-    tests = server.region.tests
-    return tests[-1].maximiser if tests else np.asarray((low + high) / 2.0)
+def middle_of(domain: Domain) -> Float:
+    """Return the middle [d] of a domain's bounding box."""
+    low, high = domain.bounds
+    return np.asarray((low + high) / 2.0)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from rolecast.core.errors import RequestError
@@ -11,6 +12,8 @@ from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.search.bandit.functions import BanditFunction
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
+
+Indices = NDArray[np.int64]
 
 NOISE_EPOCH = 0
 """Epoch of the coins that give the noise; those of methods count from 1."""
@@ -53,20 +56,25 @@ def local_query(function: BanditFunction, problem: BanditProblem) -> Query:
 
     def query(points: Float, first: int) -> QueryBlock:
         exact = function.values(points)
-        observed = exact + function.noise * standard_noise(problem, first, len(points))
+        indices = queries_from(first, len(points), problem.agents)
+        observed = exact + function.noise * standard_noise(problem.seed, *indices)
         require_finite(observed, first, problem.agents)
         return QueryBlock(points, exact, observed)
 
     return query
 
 
-def standard_noise(problem: BanditProblem, first: int, count: int) -> Float:
-    """Return standard normal numbers [count] of queries `first` on: by agent and round alone."""
-    rounds, agents = np.divmod(np.arange(first, first + count), problem.agents)
-    coins = Coins(problem.seed, NOISE_EPOCH, np.arange(problem.agents))
-    return np.asarray(
-        ndtri(coins.uniforms(agents, rounds, np.zeros(1, dtype=np.int64), 1)[:, 0, 0])
-    )
+def queries_from(first: int, count: int, agents: int) -> tuple[Indices, Indices]:
+    """Return agent and round [count] of the queries from `first` on: by round, then by agent."""
+    rounds, owners = np.divmod(np.arange(first, first + count), agents)
+    return owners, rounds
+
+
+def standard_noise(seed: int, agents: Indices, rounds: Indices) -> Float:
+    """Return standard normal numbers [P] of queries: by seed, agent [P] and round [P] alone."""
+    coins = Coins(seed, NOISE_EPOCH, np.arange(int(agents.max(initial=0)) + 1))
+    uniforms = coins.uniforms(agents, rounds, np.zeros(1, dtype=np.int64), 1)
+    return np.asarray(ndtri(uniforms[:, 0, 0]))
 
 
 def require_finite(values: Float, first: int, agents: int) -> None:

@@ -1,7 +1,8 @@
 """Functions of bandits by name: those of the paper's figure, and Python callables of a user.
 
 Definitions of Branin and Hartmann-4 in the scaled form of Picheny et al. (2013); both negated, so
-that their maximum is sought.
+that their maximum is sought. A value has the same bits in any company, so that agents in processes
+of their own answer what agents in one process do.
 """
 
 import math
@@ -88,12 +89,12 @@ class BanditFunction:
 
 def h1(points: Float, direction: Float) -> Float:
     """Return cos(3 x'theta) [P]; 1 at most, where x'theta = 0."""
-    return np.asarray(np.cos(3.0 * points @ direction))
+    return np.asarray(np.cos(3.0 * (points * direction).sum(-1)))
 
 
 def h2(points: Float, direction: Float) -> Float:
     """Return u^3 - 3 u^2 + 3 u + 3 [P], u = x'theta; 4 at most, at x = theta."""
-    u = points @ direction
+    u = (points * direction).sum(-1)
     return np.asarray(u**3 - 3.0 * u**2 + 3.0 * u + 3.0)
 
 
@@ -112,7 +113,7 @@ def hartmann4(points: Float) -> Float:
     """
     squared = np.square(points[:, None] - HARTMANN_CENTRES)
     terms = np.exp(-(HARTMANN_SCALES * squared).sum(-1))
-    return np.asarray((terms @ HARTMANN_WEIGHTS - 1.1) / 0.839)
+    return np.asarray(((terms * HARTMANN_WEIGHTS).sum(-1) - 1.1) / 0.839)
 
 
 def make_function(

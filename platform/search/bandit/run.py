@@ -1,15 +1,20 @@
 """`rolecast.bandit_search`: N agents maximise one function, in T rounds, by one method."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from rolecast.core.errors import RequestError
+from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import OneThread
 from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, check
 from rolecast.envs.trust import remember_task, require_trust
-from rolecast.platform.search.bandit.engine import BanditTrace, local_query, play
+from rolecast.platform.search.bandit.duets import DuetsMethodConfig
+from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
 from rolecast.platform.search.bandit.functions import (
     PYTHON_PREFIX,
@@ -19,6 +24,9 @@ from rolecast.platform.search.bandit.functions import (
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem, method_config
 
 ONE_THREAD: Final = OneThread()
+
+RAY_ENGINE: Final = "rolecast.platform.search.bandit.ray_engine"
+"""Module of `RayEngine`, found by name, for it loads Ray."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +119,8 @@ def bandit_search(
     bounds: Sequence[tuple[float, float]] | None = None,
     noise: float | None = None,
     optimum: float | None = None,
+    workers: int = 0,
+    address: str | None = None,
     out: str | Path | None = None,
 ) -> BanditResult:
     """Let N agents maximise a function together, and count what they send.
@@ -126,9 +136,15 @@ def bandit_search(
         bounds: low and high of each input; for a function of your own.
         noise: standard deviation of normal noise that is added.
         optimum: greatest value of a function of your own, for its regret.
+        workers: Ray actors among which the agents are shared; of "duets" the server has one more.
+            0: all in this process. The result is the same to the last bit.
+        address: of a Ray cluster, with workers; None starts one on this machine where there is
+            none.
         out: folder of the run, which must not exist; None writes nothing.
     Raises:
-        RequestError: a name, setting or value is wrong, or the function fails.
+        RequestError: a name, setting or value is wrong, the cluster cannot be reached, or the
+            function fails.
+        RunError: an actor's process dies again and again.
     Example:
         >>> found = bandit_search("branin", agents=4, rounds=6, settings={"beta": 0.5})
         >>> len(found.epochs), found.communication_bytes == 8 * found.communication_reals
@@ -148,22 +164,25 @@ def bandit_search(
         noise=noise,
         optimum=optimum,
     )
-    made = _function(request, function)
-    problem, built = _built(request, made)
+    run = PreparedRun(request, function, workers, address)
     if request.function.startswith(PYTHON_PREFIX):
         remember_task(request.function)
     if out is None:
-        return _run(request, made, problem, built, None)
+        return run.play(None)
     folder = BanditFolder(out)
     folder.create(asdict(request))
-    return _run(request, made, problem, built, folder)
+    return run.play(folder)
 
 
-def resume_bandit(path: str | Path, *, trust: bool = False) -> BanditResult:
+def resume_bandit(
+    path: str | Path, *, workers: int = 0, address: str | None = None, trust: bool = False
+) -> BanditResult:
     """Continue an interrupted run as if it had never stopped; no query is repeated.
 
     Args:
         path: folder of the run.
+        workers: as of `bandit_search`; it need not be the number before.
+        address: as of `bandit_search`.
         trust: call the function that the folder names, though it may run any code.
     Raises:
         RequestError: there is no run, or its function is not trusted.
@@ -178,61 +197,87 @@ def resume_bandit(path: str | Path, *, trust: bool = False) -> BanditResult:
         raise RequestError(f"{folder.path} is damaged: {error}") from error
     if request.function.startswith(PYTHON_PREFIX):
         require_trust(request.function, trust=trust)
-    made = _function(request, request.function)
-    problem, built = _built(request, made)
+    run = PreparedRun(request, request.function, workers, address)
     folder.lock()
-    return _run(request, made, problem, built, folder)
+    return run.play(folder)
 
 
-def _function(request: BanditRequest, function: str | Callable[..., Any]) -> BanditFunction:
-    return make_function(
-        function,
-        seed=request.seed,
-        bounds=request.bounds,
-        noise=request.noise,
-        optimum=request.optimum,
-    )
+class PreparedRun:
+    """A run whose settings were checked, and where it computes."""
 
+    def __init__(
+        self,
+        request: BanditRequest,
+        function: str | Callable[..., Any],
+        workers: int,
+        address: str | None,
+    ) -> None:
+        check("rolecast.bandit_search", {"workers": workers}, {"workers": COUNT_OR_ZERO})
+        if address is not None and not workers:
+            raise RequestError(f"address is {address!r} and workers is 0; expected workers >= 1")
+        self._request, self._workers, self._address = request, workers, address
+        self._make = partial(
+            make_function,
+            function,
+            seed=request.seed,
+            bounds=request.bounds,
+            noise=request.noise,
+            optimum=request.optimum,
+        )
+        self._function = self._make()
+        self._problem = BanditProblem(
+            domain=self._function.domain,
+            agents=request.agents,
+            rounds=request.rounds,
+            seed=request.seed,
+            lengthscale=self._function.lengthscale,
+        )
+        self._config = method_config(request.method, request.settings)
+        self._method = self._config.build(self._problem)
 
-def _built(request: BanditRequest, function: BanditFunction) -> tuple[BanditProblem, BanditMethod]:
-    """Return problem and method, all settings checked."""
-    problem = BanditProblem(
-        domain=function.domain,
-        agents=request.agents,
-        rounds=request.rounds,
-        seed=request.seed,
-        lengthscale=function.lengthscale,
-    )
-    return problem, method_config(request.method, request.settings).build(problem)
-
-
-def _run(
-    request: BanditRequest,
-    function: BanditFunction,
-    problem: BanditProblem,
-    method: BanditMethod,
-    folder: BanditFolder | None,
-) -> BanditResult:
-    """Play to the end, and write the result where there is a folder."""
-    recorded = [] if folder is None else folder.read_blocks(repair=True)
-    with ONE_THREAD():
-        query = local_query(function, problem)
-        try:
-            trace = play(
-                method,
-                problem,
-                query,
-                optimum=function.optimum,
-                recorded=recorded,
-                record=None if folder is None else folder.append,
+    @contextmanager
+    def _engine(self) -> Iterator[tuple[BanditMethod, Query]]:
+        """Yield the method and its query, in this process or on Ray."""
+        if not self._workers:
+            yield self._method, local_query(self._function, self._problem)
+            return
+        config, protocol = self._config, None
+        if isinstance(config, DuetsMethodConfig):
+            protocol = config.protocol(self._problem)
+        with signals_given_back():
+            engine = import_module(RAY_ENGINE).RayEngine(
+                self._problem,
+                self._make,
+                self._function.noise,
+                protocol=protocol,
+                workers=self._workers,
+                address=self._address,
             )
-            result = _result(request, function, method, trace)
+        try:
+            yield engine.method or self._method, engine.query
+        finally:
+            engine.close()
+
+    def play(self, folder: BanditFolder | None) -> BanditResult:
+        """Play to the end, and write the result where there is a folder."""
+        try:
+            recorded = [] if folder is None else folder.read_blocks(repair=True)
+            with ONE_THREAD(), self._engine() as (method, query):
+                trace = play(
+                    method,
+                    self._problem,
+                    query,
+                    optimum=self._function.optimum,
+                    recorded=recorded,
+                    record=None if folder is None else folder.append,
+                )
+                result = _result(self._request, self._function, method, trace)
             if folder is not None:
                 folder.write_result(asdict(result))
         finally:
             if folder is not None:
                 folder.release()
-    return result
+        return result
 
 
 def _result(

@@ -12,9 +12,10 @@ from rolecast.benchmarks.bandits.cells import (
     all_runs,
     figure_runs,
     run_cell,
+    server_runs,
     slope,
 )
-from rolecast.benchmarks.bandits.page import best_beta, markdown, pages
+from rolecast.benchmarks.bandits.page import best_beta, markdown, pages, whole_seeds
 from rolecast.core.files import read_json
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
@@ -96,6 +97,8 @@ def test_growth_is_tabulated_with_its_interval() -> None:
         {
             "part": "rounds",
             "function": "bumps1",
+            "method": "duets",
+            "beta": 1.0,
             "agents": 10,
             "rounds": size,
             "seed": seed,
@@ -109,3 +112,41 @@ def test_growth_is_tabulated_with_its_interval() -> None:
     page = markdown(rows)
     assert "| T | 1 | regret | 0.60 | 0.60 to 0.60 (3) | 1/2, and powers of log |" in page
     assert "| T | 1 | reals | 0.00 |" in page.replace("-0.00", "0.00")
+
+
+def test_a_seed_that_was_partly_run_is_not_counted() -> None:
+    rows = [
+        {
+            "part": "figure",
+            "function": "h1",
+            "method": method,
+            "agents": 10,
+            "rounds": 50,
+            "beta": beta,
+            "seed": seed,
+            "rounds_at": [50],
+            "regret": [float(seed)],
+            "reals": [1.0],
+            "seconds": 1.0,
+        }
+        for seed in range(4)
+        for method in ("duets", "nkernelucb")
+        for beta in FIGURE_BETAS
+    ][:-1]
+    assert {row["seed"] for row in whole_seeds(rows)} == {0, 1, 2}
+    page = markdown(rows)
+    assert "3 runs" in page
+    assert "| `duets` | 0.2 | 1 ± 1 | 1 ± 0 | 1 | 1 | 1 | 1 | 1 |" in page
+    assert pages(rows)["duets.png"] == pages(whole_seeds(rows))["duets.png"]
+
+
+def test_the_servers_epoch_is_measured_and_tabulated() -> None:
+    smallest = [run for run in server_runs(1) if run.rounds == 10]
+    rows = [run_cell(run) for run in smallest]
+    assert all(0 < row["inducing"] <= 100 for row in rows)
+    for row in rows:
+        assert 0.0 < row["seconds"] < 60.0
+        assert 0.1 < row["memory_mib"] < 500.0
+    page = markdown(rows)
+    assert "| N T_j | seconds, d = 1 |" in page
+    assert "| 100 | " in page

@@ -69,3 +69,14 @@ def test_a_point_outside_the_domain_is_refused() -> None:
 def test_wrong_functions_are_refused(name: str, given: dict[str, object], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         make_function(name, **given)  # type: ignore[arg-type]  # by the cases
+
+
+@pytest.mark.parametrize("name", FUNCTION_NAMES)
+def test_a_value_has_the_same_bits_in_any_company(name: str) -> None:
+    function = make_function(name, seed=2)
+    cube = np.random.default_rng(0).random((33, function.domain.dimension))
+    points = function.domain.from_cube(cube)
+    whole = function.values(points)
+    alone = np.concatenate([function.values(point[None]) for point in points])
+    np.testing.assert_array_equal(alone, whole)
+    np.testing.assert_array_equal(function.values(points[5:18]), whole[5:18])

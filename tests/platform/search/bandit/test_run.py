@@ -10,7 +10,10 @@ import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.cli.app import main
+from rolecast.platform.optimizers.duets import region
+from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.optimizers.duets.messages import Aggregate, InducingSet, Projection
+from rolecast.platform.optimizers.duets.region import Region
 from rolecast.platform.optimizers.duets.server import Server
 from rolecast.platform.search.bandit import engine
 from rolecast.platform.search.bandit.engine import QueryBlock
@@ -58,6 +61,24 @@ def test_the_ledger_is_what_the_messages_hold(monkeypatch: pytest.MonkeyPatch) -
     assert len(sets) == len(result.epochs) == 3
 
 
+def test_a_process_with_all_parties_trims_and_draws_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    trim, draw = Region.trimmed, Region.draw
+
+    def trimmed(self: Region, inducing: Float, weights: Float, width: float) -> Region:
+        calls.append("trimmed")
+        return trim(self, inducing, weights, width)
+
+    def drawn(self: Region, coins: Coins, agents: int, first: int, count: int) -> Float:
+        calls.append("drawn")
+        return draw(self, coins, agents, first, count)
+
+    monkeypatch.setattr(Region, "trimmed", trimmed)
+    monkeypatch.setattr(Region, "draw", drawn)
+    assert len(small_run().epochs) == 3
+    assert calls == ["drawn", *["trimmed", "drawn"] * 3]
+
+
 def test_regret_is_the_sum_over_all_queries(tmp_path: Path) -> None:
     result = small_run(tmp_path / "run")
     blocks = BanditFolder(tmp_path / "run").read_blocks()
@@ -74,12 +95,11 @@ def test_regret_is_the_sum_over_all_queries(tmp_path: Path) -> None:
 
 
 def test_noise_depends_on_agent_and_round_alone() -> None:
-    from rolecast.platform.search.bandit.method import BanditProblem
-
-    domain = make_function("branin").domain
-    problem = BanditProblem(domain=domain, agents=3, rounds=9, seed=1, lengthscale=0.2)
-    whole = engine.standard_noise(problem, 0, 27)
-    np.testing.assert_array_equal(engine.standard_noise(problem, 7, 11), whole[7:18])
+    whole = engine.standard_noise(1, *engine.queries_from(0, 27, 3))
+    some = engine.standard_noise(1, *engine.queries_from(7, 11, 3))
+    np.testing.assert_array_equal(some, whole[7:18])
+    own = engine.standard_noise(1, np.full(9, 2), np.arange(9))
+    np.testing.assert_array_equal(own, whole[2::3])
     assert len(np.unique(whole)) == 27
 
 
@@ -185,6 +205,21 @@ def test_what_was_queried_before_a_bad_answer_is_kept(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="answered nan in round 3"):
         resume_bandit(tmp_path / "run")
     assert len(calls) > fails_again
+
+
+def test_a_region_trimmed_to_nothing_ends_the_run_in_words_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(region, "MOST_ATTEMPTS", 1)
+    monkeypatch.setattr(region, "ATTEMPT_BLOCK", 64)
+    words = ["bandit", "hartmann4", "--agents", "4", "--rounds", "20", "--beta", "1e-4"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 1
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert len(errors) == 1
+    assert "after 1 trimmings; expected a greater beta or lengthscale; the last mean" in errors[0]
+    assert [len(block.points) for block in BanditFolder(tmp_path / "run").read_blocks()] == [8]
+    monkeypatch.undo()
+    assert resume_bandit(tmp_path / "run").greatest_value > 0.0
 
 
 def test_a_folder_of_a_stranger_needs_trust(

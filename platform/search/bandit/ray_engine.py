@@ -1,0 +1,266 @@
+"""DUETS on Ray: an actor for the server, and actors that have an agent or several each.
+
+The driver forwards messages, as a switch does, and keeps the journal. What it receives beside them
+(points, values, records) is for regret and report, and no party is told of it. Only an actor that
+was started anew is given the broadcasts so far and, from the journal, its agents' own values.
+"""
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from importlib import import_module
+from typing import Any, Final, cast
+
+import numpy as np
+import ray
+
+from rolecast.core.errors import RunError
+from rolecast.core.threads import OneThread
+from rolecast.core.types import Float
+from rolecast.platform.optimizers.duets.agent import require_values
+from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
+from rolecast.platform.optimizers.duets.server import EpochRecord
+from rolecast.platform.search.bandit.duets import ledger_of, middle_of
+from rolecast.platform.search.bandit.engine import (
+    QueryBlock,
+    queries_from,
+    require_finite,
+    standard_noise,
+)
+from rolecast.platform.search.bandit.functions import BanditFunction
+from rolecast.platform.search.bandit.ledger import Ledger
+from rolecast.platform.search.bandit.method import BanditProblem
+from rolecast.platform.search.bandit.parties import (
+    AgentsParty,
+    QueryParty,
+    ServerParty,
+    ServerReply,
+)
+
+CLUSTER_MODULE: Final = "rolecast.platform.actors.cluster"
+"""Module of `Cluster`; beside this room, so it is found by name."""
+
+CALL_RETRIES: Final = 5
+"""Repeats of one call whose process dies; after that the function itself is to blame."""
+
+CATCH_UPS: Final = 10
+"""Times that a party may begin anew within one call."""
+
+MakeFunction = Callable[[], BanditFunction]
+
+
+@ray.remote(max_restarts=-1, max_task_retries=CALL_RETRIES)
+class PartyActor:
+    """Keeps a party in one process; computes nothing itself."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._threads, self._make = OneThread(), make
+        self._party: Any = None
+
+    def call(self, name: str, *given: Any) -> Any:
+        """Return what the party answers; it computes with one thread, as all parties do.
+
+        It is made by the first call, so that what is wrong with a function is that call's answer.
+        """
+        with self._threads():
+            self._party = self._party or self._make()
+            return getattr(self._party, name)(*given)
+
+    def pid(self) -> int:
+        """Return the process id."""
+        return os.getpid()
+
+
+class RemoteParty:
+    """The driver's side of a party's actor."""
+
+    def __init__(self, label: str, cpus: float, make: Callable[[], Any]) -> None:
+        self.label = label
+        self.actor = cast("Any", PartyActor).options(num_cpus=cpus).remote(make)
+        self._pending: Any = None
+
+    def start(self, name: str, *given: Any) -> None:
+        """Begin a call."""
+        self._pending = name, given, self.actor.call.remote(name, *given)
+
+    def finish(self, broadcasts: Sequence[tuple[bytes, bytes]] = (), *again: Any) -> Any:
+        """Return the answer of the call that was begun.
+
+        Args:
+            broadcasts: so far, for a party that began anew.
+            again: further arguments of the call that is repeated then.
+        Raises:
+            RequestError: the party refuses.
+            RunError: its process dies again and again.
+        """
+        name, given, reference = self._pending
+        reply = self._answer(reference)
+        for _ in range(CATCH_UPS):
+            if reply is not None:
+                return reply
+            self._answer(self.actor.call.remote("catch_up", list(broadcasts)))
+            reply = self._answer(self.actor.call.remote(name, *given, *again))
+        raise RunError(f"{self.label} began anew {CATCH_UPS} times in one exchange")
+
+    def _answer(self, reference: Any) -> Any:
+        try:
+            return ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except ray.exceptions.RayActorError as error:
+            raise RunError(
+                f"{self.label}: the process died {CALL_RETRIES + 1} times in one call; does the "
+                "function end its process?"
+            ) from error
+
+
+class RayEngine:
+    """Connection to a cluster, the agents' actors, and the query that they answer."""
+
+    def __init__(
+        self,
+        problem: BanditProblem,
+        make: MakeFunction,
+        noise: float,
+        *,
+        protocol: DuetsProtocol | None,
+        workers: int,
+        address: str | None,
+    ) -> None:
+        """Start the actors, without waiting for them.
+
+        Args:
+            problem: of the run.
+            make: builds the function, in every actor.
+            noise: standard deviation of the noise.
+            protocol: of DUETS; None for a method whose parties stay in this process.
+            workers: actors for the agents, an equal part of them each.
+            address: of the cluster; None starts one on this machine where there is none.
+        Raises:
+            RequestError: the cluster cannot be reached.
+        """
+        workers = min(workers, problem.agents)
+        self._cluster: Any = import_module(CLUSTER_MODULE).Cluster(address, workers)
+        self._problem, self._noise = problem, noise
+        parts = np.array_split(np.arange(problem.agents), workers)
+        self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
+        self._parties, cpus = [], cpus_each(workers)
+        for part in map(np.ndarray.tolist, parts):
+            party: Callable[[], Any] = partial(QueryParty, make)
+            if protocol is not None:
+                party = partial(AgentsParty, protocol, part, make)
+            self._parties.append(RemoteParty(f"agents {part[0]} to {part[-1]}", cpus, party))
+        self.method = None if protocol is None else RayDuets(protocol, tuple(self._parties))
+        self.query = self._query if self.method is None else self.method.query
+        if self.method is not None:
+            self._parties.append(self.method.server)
+
+    def _query(self, points: Float, first: int) -> QueryBlock:
+        """Let each actor evaluate the queries of its agents."""
+        agents, rounds = queries_from(first, len(points), self._problem.agents)
+        owners, exact = self._owners[agents], np.empty(len(points))
+        busy = np.unique(owners)
+        for owner in busy:
+            self._parties[owner].start("values", points[owners == owner])
+        for owner in busy:
+            exact[owners == owner] = self._parties[owner].finish()
+        observed = exact + self._noise * standard_noise(self._problem.seed, agents, rounds)
+        require_finite(observed, first, self._problem.agents)
+        return QueryBlock(points, exact, observed)
+
+    def close(self) -> None:
+        """End the actors, and the cluster if it was started here."""
+        if not self._cluster.own:
+            for party in self._parties:
+                ray.kill(party.actor)
+        self._cluster.close()
+
+
+def cpus_each(workers: int) -> float:
+    """Return the CPUs that an actor asks for: 1, or an equal part where there are fewer of them.
+
+    An exchange needs all parties, so none may wait for the CPU of another.
+    """
+    resources: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return min(1.0, math.floor(1000 * resources.get("CPU", 1.0) / workers) / 1000)
+
+
+class RayDuets:
+    """DUETS as a method of a bandit run, its parties in processes of their own."""
+
+    def __init__(self, protocol: DuetsProtocol, agents: Sequence[RemoteParty]) -> None:
+        """Start the server's actor."""
+        self._protocol, self._agents = protocol, agents
+        self.server = RemoteParty("the server", 0, partial(ServerParty, protocol))
+        self._broadcasts: list[tuple[bytes, bytes]] = []
+        self._records: list[EpochRecord] = []
+        self.incumbent = middle_of(protocol.domain)
+        self._queried = False
+
+    @property
+    def _epoch(self) -> int:
+        return len(self._records) + 1
+
+    @property
+    def _last(self) -> bool:
+        return self._epoch == len(self._protocol.epochs)
+
+    def ask(self) -> Float:
+        """Return the points of an epoch, [N, T_j, d]; the server begins its part meanwhile."""
+        self._queried = False
+        if not self._last:
+            self.server.start("inducing_set", self._epoch)
+        return np.concatenate(self._of_all("draw", self._epoch))
+
+    def query(self, points: Float, first: int) -> QueryBlock:
+        """Let all agents query their points."""
+        answers = self._of_all("query", self._epoch)
+        exact, observed = (np.concatenate(each).T.ravel() for each in zip(*answers, strict=True))
+        require_finite(observed, first, self._protocol.agents)
+        self._queried = True
+        return QueryBlock(points, exact, observed)
+
+    def tell(self, values: Float) -> None:
+        """Exchange and trim; the last epoch ends without.
+
+        Args:
+            values: [N, T_j], by which agents that did not query go on: those of a run that is
+                resumed, and of actors that were started anew.
+        Raises:
+            RequestError: a value is not finite.
+        """
+        shape = (self._protocol.agents, self._protocol.epochs[self._epoch - 1])
+        require_values(range(self._protocol.agents), values, shape)
+        if self._last:
+            return
+        epoch, history = self._epoch, self._broadcasts
+        inducing = self.server.finish(history)
+        sizes = np.array_split(np.ascontiguousarray(values), len(self._agents))
+        for party, own in zip(self._agents, sizes, strict=True):
+            party.start("project", epoch, inducing, *([] if self._queried else [own]))
+        sent = [
+            party.finish(history, *([own] if self._queried else []))
+            for party, own in zip(self._agents, sizes, strict=True)
+        ]
+        self.server.start("aggregate", epoch, [each for part in sent for each in part])
+        reply: ServerReply = self.server.finish(history)
+        self._broadcasts.append((inducing, reply.message))
+        self._of_all("trim", epoch, reply.message)
+        self._records.append(reply.record)
+        self.incumbent = reply.incumbent
+
+    def _of_all(self, name: str, *given: Any) -> list[Any]:
+        for party in self._agents:
+            party.start(name, *given)
+        return [party.finish(self._broadcasts) for party in self._agents]
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was sent so far."""
+        return ledger_of(self._records)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the epochs that ended with an exchange."""
+        return [asdict(record) for record in self._records]
