@@ -1,16 +1,17 @@
 """Return of asynchronous and synchronous searches at equal wall time, on a simulated cluster.
 
 Episodes are real and run here; time is simulated. An episode of predator-prey is given a duration
-from 1 to 20 by its seed, as if its simulator were so uneven; a robot's episode lasts as long as its
-steps. W workers take chunks in order. The optimiser and messages take no time, which favours
-neither.
+from 1 to 20 s by its seed, as if its simulator were so uneven; a robot's step lasts a second. W
+workers take chunks in order. Results say how long they took on that clock, so batches are cut as
+they would be there: into single episodes, after the first. The optimiser and messages take no time,
+which favours neither.
 """
 
 import heapq
 import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records.run_folder import RunFolder
 
 LONGEST_EPISODE: Final = 20.0
-"""Duration of the longest episode of predator-prey, where the shortest lasts 1."""
+"""Simulated seconds of the longest episode of predator-prey, where the shortest lasts 1."""
 
 TEST_EPISODES: Final = 1000
 """Held-out episodes of an incumbent; a tenth of them on a robot."""
@@ -50,7 +51,7 @@ class UnequalRow:
 UNEQUAL_ROWS: Final = (
     UnequalRow(task="pred_prey_3", policy="hom", workers=(16, 256), env_steps=800_000, seeds=10),
     UnequalRow(
-        task="hopper?survival=0", policy="linear", workers=(256,), env_steps=100_000, seeds=3
+        task="hopper?survival=0", policy="linear", workers=(256,), env_steps=100_000, seeds=10
     ),
 )
 
@@ -67,24 +68,45 @@ class SimulatedCluster(LocalEvaluator):
         self, plan: Plan, workers: int, duration: Callable[[Chunk, ChunkResult], float]
     ) -> None:
         super().__init__(plan.task, plan.policy)
+        self._fast = hasattr(plan.task, "lanes")
         self.workers, self._duration = workers, duration
         self.now = 0.0
         self._free = [0.0] * workers
 
     def evaluate(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
         """Compute all chunks; the clock goes on to the end of the last one."""
-        results = []
-        for chunk in chunks:
-            results.append(self.play(chunk))
-            self.ended(chunk, results[-1])
+        results = self.computed(chunks)
+        for result in results:
+            self.ended(result)
         self.now = max(self.now, *self._free)
         return results
 
-    def ended(self, chunk: Chunk, result: ChunkResult) -> float:
+    def computed(self, chunks: Sequence[Chunk]) -> list[ChunkResult]:
+        """Compute the chunks of a batch in one piece; each took what it takes on the cluster."""
+        rows: dict[int, list[Chunk]] = {}
+        for chunk in chunks:
+            rows.setdefault(chunk.first, []).append(chunk)
+        whole = replace(
+            chunks[0],
+            candidates=np.concatenate([parts[0].candidates for parts in rows.values()]),
+            labels=tuple(label for parts in rows.values() for label in parts[0].labels),
+            seeds=np.concatenate(
+                [np.concatenate([each.seeds for each in parts], axis=1) for parts in rows.values()]
+            ),
+            compiled=self._fast,
+        )
+        result, first = self.play(whole), chunks[0].first
+        found = [_part(result, chunk, chunk.first - first) for chunk in chunks]
+        return [
+            replace(each, seconds=self._duration(chunk, each))
+            for chunk, each in zip(chunks, found, strict=True)
+        ]
+
+    def ended(self, result: ChunkResult) -> float:
         """Return when a chunk ends that the first idle worker takes now."""
-        start = max(self.now, heapq.heappop(self._free))
-        heapq.heappush(self._free, start + self._duration(chunk, result))
-        return start + self._duration(chunk, result)
+        end = max(self.now, heapq.heappop(self._free)) + result.seconds
+        heapq.heappush(self._free, end)
+        return end
 
     def next_free(self) -> float:
         """Return when a worker is idle."""
@@ -95,12 +117,25 @@ class SimulatedCluster(LocalEvaluator):
         return _SimulatedStream(self)
 
 
+def _part(result: ChunkResult, chunk: Chunk, first: int) -> ChunkResult:
+    """Return what a chunk, whose first candidate is in this row, has in the result of its batch."""
+    rows = slice(first, first + len(chunk.seeds))
+    columns = slice(chunk.episode, chunk.episode + chunk.seeds.shape[1])
+    return ChunkResult(
+        returns=result.returns[rows, columns],
+        observed_returns=result.observed_returns[rows, columns],
+        lengths=result.lengths[rows, columns],
+        metrics={name: values[rows, columns] for name, values in result.metrics.items()},
+        sums=None if result.sums is None else result.sums[rows, columns],
+    )
+
+
 class _SimulatedStream:
     """Chunks under way on a simulated cluster."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
-        self._waiting: deque[tuple[int, Chunk]] = deque()
+        self._waiting: deque[tuple[int, ChunkResult]] = deque()
         self._ends: list[tuple[float, int]] = []
         self._results: dict[int, ChunkResult] = {}
         self._count = 0
@@ -109,16 +144,15 @@ class _SimulatedStream:
         """Add chunks; return their numbers."""
         numbers = list(range(self._count, self._count + len(chunks)))
         self._count += len(chunks)
-        self._waiting.extend(zip(numbers, chunks, strict=True))
+        self._waiting.extend(zip(numbers, self._cluster.computed(chunks), strict=True))
         return numbers
 
     def take(self) -> list[tuple[int, ChunkResult]]:
         """Return the chunk that ends next; the clock goes on to its end."""
         cluster = self._cluster
         while self._waiting and not (self._ends and self._ends[0][0] <= cluster.next_free()):
-            number, chunk = self._waiting.popleft()
-            self._results[number] = cluster.play(chunk)
-            heapq.heappush(self._ends, (cluster.ended(chunk, self._results[number]), number))
+            number, self._results[number] = self._waiting.popleft()
+            heapq.heappush(self._ends, (cluster.ended(self._results[number]), number))
         end, number = heapq.heappop(self._ends)
         cluster.now = max(cluster.now, end)
         return [(number, self._results.pop(number))]
@@ -208,7 +242,7 @@ def _simulated(
 
 
 class _SlowPlan(Plan):
-    """A plan whose episodes are cut as those of a slow simulator, one after the other."""
+    """A plan whose batches are cut as those of a slow simulator, which has no compiled face."""
 
     @property
     def compiled(self) -> bool:
@@ -225,12 +259,12 @@ class _SimulatedBackend(LocalBackend):
 
 
 def _steps(chunk: Chunk, result: ChunkResult) -> float:
-    """Return the duration of a chunk whose steps all take as long."""
+    """Return the duration of a chunk whose steps take a second each."""
     return float(result.lengths.sum())
 
 
 def _uneven(chunk: Chunk, result: ChunkResult) -> float:
-    """Return the duration of a chunk whose episodes last from 1 to 20, log-uniform by seed."""
+    """Return the duration of a chunk whose episodes last 1 to 20 s, log-uniform by seed."""
     return float((LONGEST_EPISODE ** (chunk.seeds.astype(np.float64) / 2.0**64)).sum())
 
 
