@@ -2,7 +2,6 @@
 
 import itertools
 import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
@@ -28,12 +27,10 @@ from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
 from rolecast.platform.tuning.selection import Selection, selected
 from rolecast.platform.tuning.status import ComparisonStatus
+from rolecast.platform.tuning.watch import Watch
 
 RUNS_FOLDER: Final = Path("runs")
 """Where comparisons without a folder of their own are put."""
-
-POLL_S: Final = 1.0
-"""Between two looks at what the trials have written."""
 
 
 class ComparisonInterrupted(KeyboardInterrupt):
@@ -208,10 +205,10 @@ def _run(
                 folder.write_experiment(_record(experiment))
             progress.start(_title(folder, experiment, len(plans)))
             at_once = cores // (1 + experiment.workers)
-            watch = _Watch(folder, experiment, plans, at_once, progress)
+            watch = Watch(folder, experiment, plans, at_once, progress)
             with watch.running():
                 run_trials(folder, experiment, plans, methods, workers, devices)
-            return _ended(folder, watch.look(), progress)
+            return _ended(folder, watch.look(last=True), progress)
     finally:
         cluster.close()
 
@@ -238,50 +235,6 @@ def _ended(
         text += f"; {len(failures)} of {len(standing.trials)} trials failed, try again by: {again}"
     progress.finish(text)
     return ComparisonResult(out=folder.path, failures=failures)
-
-
-class _Watch:
-    """Looks at the trials' files while Tune runs: shows progress, and keeps trials.parquet."""
-
-    def __init__(
-        self,
-        folder: ComparisonFolder,
-        experiment: Experiment,
-        plans: Sequence[TrialPlan],
-        at_once: int,
-        progress: ComparisonProgress,
-    ) -> None:
-        self._folder, self._experiment = folder, experiment
-        self._chosen = frozenset(plan.trial for plan in plans)
-        self._at_once, self._progress = max(at_once, 1), progress
-        self._end = threading.Event()
-        self._reports = -1
-
-    def look(self) -> ComparisonStatus:
-        """Read and write where the comparison stands; show the trials that run now."""
-        whole = ComparisonStatus.of(self._folder, self._experiment)
-        reports = hash(tuple((t.status, t.point) for t in whole.trials))
-        if reports != self._reports:
-            self._folder.write_rows(whole.rows())
-            self._reports = reports
-        standing = whole.restricted(self._chosen, at_once=self._at_once)
-        self._progress.update(standing)
-        return standing
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Look once a second, in a thread, until the body ends."""
-        thread = threading.Thread(target=self._watch, name="comparison-watch", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._end.set()
-            thread.join()
-
-    def _watch(self) -> None:
-        while not self._end.wait(POLL_S):
-            self.look()
 
 
 @contextmanager

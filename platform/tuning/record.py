@@ -23,6 +23,9 @@ from rolecast.core.locks import is_locked, try_lock
 LOCK_PATIENCE_S: Final = 60.0
 """Time in which a process of the same trial, whose driver has died, must have ended."""
 
+FileVersion = tuple[int, int, int]
+"""Inode, time of writing and size: a file that is replaced has another."""
+
 Row = dict[str, Any]
 """One report: `VOCABULARY`, `point`, `done` and extras; None where there is no figure."""
 
@@ -78,6 +81,15 @@ class TrialFolder:
     def begun(self) -> bool:
         """Whether the trial has ever run."""
         return self.record_file.is_file()
+
+    @property
+    def version(self) -> FileVersion | None:
+        """Which record is there; None if the trial has never run."""
+        try:
+            found = self.record_file.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     @property
     def locked(self) -> bool:
