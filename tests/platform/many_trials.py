@@ -12,9 +12,9 @@ from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.record import TrialRecord
 
-SEARCHES = ("dss_gp_ucb", "cmaes", "local_gp", "random", "snes")
-LEARNERS = ("ddpg", "sac", "td3", "ppo", "maddpg")
-POINTS = 20
+SEARCH_NAMES = ("dss_gp_ucb", "cmaes", "local_gp", "random", "snes")
+LEARNER_NAMES = ("ddpg", "sac", "td3", "ppo", "maddpg")
+TRIAL_POINTS = 20
 
 
 def many_trials(out: Path, seeds: int) -> Experiment:
@@ -31,12 +31,12 @@ def many_trials(out: Path, seeds: int) -> Experiment:
         tasks=("hopper", "swimmer", "ant", "walker2d", "halfcheetah"),
         rewards=("dense", "sparse=5"),
         methods=(
-            *(SearchMethod(optimizer=name, policy="mlp") for name in SEARCHES),
-            *(LearnerMethod(algorithm=name, settings={"size": "small"}) for name in LEARNERS),
+            *(SearchMethod(optimizer=name, policy="mlp") for name in SEARCH_NAMES),
+            *(LearnerMethod(algorithm=name, settings={"size": "small"}) for name in LEARNER_NAMES),
         ),
         seeds=seeds,
-        env_steps=1000 * POINTS,
-        points=POINTS,
+        env_steps=1000 * TRIAL_POINTS,
+        points=TRIAL_POINTS,
     )
     folder, rng = ComparisonFolder(out), np.random.default_rng(0)
     folder.write_experiment(
@@ -50,7 +50,9 @@ def many_trials(out: Path, seeds: int) -> Experiment:
     for plan in experiment.trials():
         work = folder.work(plan.trial)
         work.path.mkdir(parents=True)
-        rows = [report(point, float(rng.normal(100.0, 20.0))) for point in range(1, POINTS + 1)]
+        rows = [
+            report(point, float(rng.normal(100.0, 20.0))) for point in range(1, TRIAL_POINTS + 1)
+        ]
         record = TrialRecord(rows=rows, parameters=263, seconds=60.0)
         # As the trial writes it, without waiting for the disk.
         work.record_file.write_bytes(sealed_json(asdict(record)))
@@ -71,6 +73,6 @@ def report(point: int, test_return: float) -> dict[str, Any]:
         "wall_time_s": 3.0 * point,
         "timesteps_total": 1000 * point,
         "point": point,
-        "done": point == POINTS,
+        "done": point == TRIAL_POINTS,
         "optimizer/trust_region": 0.1,
     }

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
@@ -136,12 +137,15 @@ def _remark(cell: Cell) -> str:
 
 
 def _cell(panel: Axes, cell: Cell, style: MethodStyle, axis: Axis, statistic: str) -> None:
-    for trial in cell.trials:
-        places = trial.reports[axis].to_numpy(dtype=float)
-        scores = trial.reports["test_return"].to_numpy(dtype=float)
-        panel.plot(places, scores, color=style.colour, lw=0.6, alpha=0.35, zorder=2)
-        if trial.status == "failed" and len(places):
-            panel.plot(places[-1:], scores[-1:], "x", color=style.colour, ms=6, mew=1.6, zorder=5)
+    reported = [trial for trial in cell.trials if trial.reported]
+    thin = [np.stack([each.reports[axis], each.reports["test_return"]], 1) for each in reported]
+    # One collection: a line of its own for each of thousands of trials takes minutes.
+    panel.add_collection(
+        LineCollection(thin, colors=style.colour, linewidths=0.6, alpha=0.35, zorder=2)
+    )
+    lost = [line[-1] for each, line in zip(reported, thin, strict=True) if each.status == "failed"]
+    if lost:
+        panel.plot(*np.array(lost).T, "x", color=style.colour, ms=6, mew=1.6, zorder=5)
     trace = cell.traces.get(statistic)
     if trace is None:
         return

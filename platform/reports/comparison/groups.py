@@ -20,6 +20,11 @@ from rolecast.platform.tuning.methods import Method, method_from_json
 WAITING_STATUS: Final = "not begun"
 """Status of a planned trial that has no report yet."""
 
+REPORT_FIGURES: Final = (
+    "point", "env_steps", "policy_evaluations", "wall_time_s", "test_return", "test_return_stderr",
+)  # fmt: skip
+"""What a trial keeps of each report."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trial:
@@ -38,8 +43,8 @@ class Trial:
     error: str
     """What went wrong, or empty."""
 
-    reports: pd.DataFrame
-    """Its rows, one a report with a score, by point; empty before the first."""
+    reports: Mapping[str, Float]
+    """Each of `REPORT_FIGURES` at its reports that have a score, by point; NaN: not known."""
 
     parameters: int | None
     """D, of the policy that acts; None where it is not known yet."""
@@ -47,12 +52,19 @@ class Trial:
     @property
     def finished(self) -> bool:
         """Whether its last report is the score that counts."""
-        return self.status == "ok" and len(self.reports) > 0
+        return self.status == "ok" and self.reported
 
     @property
-    def last(self) -> pd.Series | None:
+    def reported(self) -> bool:
+        """Whether it has a report with a score."""
+        return len(self.reports["point"]) > 0
+
+    @cached_property
+    def last(self) -> Mapping[str, float] | None:
         """Its last report."""
-        return self.reports.iloc[-1] if len(self.reports) else None
+        if not self.reported:
+            return None
+        return {name: float(values[-1]) for name, values in self.reports.items()}
 
     @property
     def steps_per_second(self) -> float | None:
@@ -136,18 +148,18 @@ class Cell:
         A trial counts at every point from its first report to its last; between two reports, as a
         search with large batches has them, it counts with what was scored before.
         """
-        reporting = [trial.reports for trial in self.trials if len(trial.reports)]
+        reporting = [trial.reports for trial in self.trials if trial.reported]
         if not reporting:
             return {}
-        tables = [reports.set_index("point") for reports in reporting]
-        points = sorted({int(point) for table in tables for point in table.index})
-        along = [table.reindex(range(1, points[-1] + 1)) for table in tables]
-        at = np.array(points) - 1
-        places = ["env_steps", "policy_evaluations", "wall_time_s"]
-        reported = [table[places].to_numpy(dtype=float) for table in along]
-        along_budget = np.ma.masked_invalid(np.stack(reported, axis=-1)[at])
+        points = np.unique(np.concatenate([reports["point"] for reports in reporting]))
+        reported = np.full((len(points), 3, len(reporting)), np.nan)
+        for seed, reports in enumerate(reporting):
+            at = np.searchsorted(points, reports["point"])
+            for axis, name in enumerate(("env_steps", "policy_evaluations", "wall_time_s")):
+                reported[at, axis, seed] = reports[name]
+        along_budget = np.ma.masked_invalid(reported)
         where = np.asarray(along_budget.mean(axis=-1).filled(np.nan))
-        scores = np.stack([_carried(table) for table in along], axis=-1)[at]
+        scores = np.stack([_carried(reports, points) for reports in reporting], axis=-1)
         found = {}
         for statistic in SUMMARY_STATISTICS:
             value, low, high = _along(scores, statistic)
@@ -163,11 +175,11 @@ class Cell:
         return found
 
 
-def _carried(table: pd.DataFrame) -> Float:
-    """Return a trial's score at every point from its first report to its last, NaN elsewhere."""
-    scores = table["test_return"].astype(float)
-    last = scores.last_valid_index()
-    return np.asarray(scores.ffill().where(table.index <= last), dtype=np.float64)
+def _carried(reports: Mapping[str, Float], points: Float) -> Float:
+    """Return a trial's score at each point from its first report to its last, NaN elsewhere."""
+    before = np.searchsorted(reports["point"], points, side="right") - 1
+    there = (before >= 0) & (points <= reports["point"][-1])
+    return np.where(there, reports["test_return"][before], np.nan)
 
 
 def _along(scores: Float, statistic: str) -> tuple[Float, Float, Float]:
@@ -205,7 +217,15 @@ class Groups:
 
     def rewards(self, task: str) -> list[str]:
         """Return the rewards of a task, in planned order."""
-        return list(dict.fromkeys(each.reward for each in self.trials if each.task == task))
+        return list(self._rewards[task])
+
+    @cached_property
+    def _rewards(self) -> Mapping[str, Mapping[str, None]]:
+        """Task to its rewards, in planned order."""
+        found: dict[str, dict[str, None]] = {}
+        for trial in self.trials:
+            found.setdefault(trial.task, {})[trial.reward] = None
+        return found
 
     @cached_property
     def settings(self) -> list[tuple[str, str]]:
@@ -242,19 +262,44 @@ class Groups:
 def groups(comparison: Comparison) -> Groups:
     """Return the trials of a comparison: those planned, with what they have reported."""
     rows = comparison.rows
-    reports = {str(name): table for name, table in rows.groupby("trial", sort=False)}
-    planned = comparison.experiment["trials"]
+    told = rows.drop_duplicates("trial", keep="last").set_index("trial")
+    ends = {name: dict(told[name].items()) for name in ("status", "error")}
+    known = rows[rows["parameters"].notna()].drop_duplicates("trial", keep="last")
+    ends["parameters"] = dict(known.set_index("trial")["parameters"].items())
+    scored = rows[rows["test_return"].notna() & rows["point"].notna()]
+    scored = scored.sort_values("point", kind="stable").drop_duplicates(
+        ["trial", "point"], keep="last"
+    )
+    figures = {name: _numbers(scored[name]) for name in REPORT_FIGURES}
+    places = scored.reset_index(drop=True).groupby("trial", sort=False).indices
+    none = np.zeros(0, dtype=np.intp)
     methods = [method_from_json(each) for each in comparison.experiment["experiment"]["methods"]]
     return Groups(
-        trials=[_trial(each, reports.get(each["trial"], rows.iloc[:0])) for each in planned],
+        trials=[
+            _trial(
+                planned,
+                {
+                    name: values[places.get(planned["trial"], none)]
+                    for name, values in figures.items()
+                },
+                {name: values.get(planned["trial"]) for name, values in ends.items()},
+            )
+            for planned in comparison.experiment["trials"]
+        ],
         kinds={method.label: method for method in methods},
     )
 
 
-def _trial(planned: Mapping[str, Any], rows: pd.DataFrame) -> Trial:
-    told = rows.iloc[-1] if len(rows) else None
-    scored = rows[rows["test_return"].notna() & rows["point"].notna()]
-    known = rows["parameters"].dropna()
+def _numbers(column: "pd.Series[Any]") -> Float:
+    """Return a column [rows] as floats; NaN where it has no value."""
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _trial(
+    planned: Mapping[str, Any], reports: Mapping[str, Float], end: Mapping[str, Any]
+) -> Trial:
+    """Return a trial of its plan, its reports, and what its last row says."""
+    begun = end["status"] is not None
     return Trial(
         name=planned["trial"],
         task=planned["task"],
@@ -262,8 +307,8 @@ def _trial(planned: Mapping[str, Any], rows: pd.DataFrame) -> Trial:
         method=planned["method"],
         policy=planned["policy"],
         seed=int(planned["seed"]),
-        status=WAITING_STATUS if told is None else str(told["status"]),
-        error="" if told is None else str(told["error"]),
-        reports=scored.sort_values("point").drop_duplicates("point", keep="last"),
-        parameters=int(known.iloc[-1]) if len(known) else None,
+        status=str(end["status"]) if begun else WAITING_STATUS,
+        error=str(end["error"]) if begun else "",
+        reports=reports,
+        parameters=None if end["parameters"] is None else int(end["parameters"]),
     )

@@ -15,9 +15,10 @@ import pandas as pd
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json
+from rolecast.core.types import Float
 from rolecast.envs.causal.task_ids import split_task_options
 from rolecast.envs.ids import format_id, parse_id
-from rolecast.platform.reports.comparison.groups import Cell, Groups, Trial
+from rolecast.platform.reports.comparison.groups import REPORT_FIGURES, Cell, Groups, Trial
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.rewards import DENSE_REWARD, reward_name
 
@@ -59,7 +60,7 @@ def _cells(whole: Groups, task: str, reward: str) -> Iterator[Cell]:
 
 def _first_point(cell: Cell) -> int:
     """Return the first point at which all finished trials of a cell have a score."""
-    return max(int(trial.reports["point"].iloc[0]) for trial in cell.trials if trial.finished)
+    return max(int(trial.reports["point"][0]) for trial in cell.trials if trial.finished)
 
 
 def _runs(cell: Cell, first: int) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def _runs(cell: Cell, first: int) -> dict[str, Any]:
 
 
 def _run(trial: Trial, first: int) -> dict[str, Any]:
-    table = trial.reports.set_index("point")[["env_steps", "test_return"]].astype(float)
+    table = pd.DataFrame(trial.reports).set_index("point")[["env_steps", "test_return"]]
     along = table.reindex(range(1, int(table.index[-1]) + 1)).ffill().loc[first:]
     run: dict[str, Any] = {
         f"step_{place}": {"step_count": int(steps), RETURN_METRICS[0]: [float(score)]}
@@ -136,7 +137,7 @@ def _setting(name: str) -> tuple[str, str]:
     return format_id(path, others), reward_name(own.options)
 
 
-def _reports(run: Mapping[str, Any]) -> pd.DataFrame:
+def _reports(run: Mapping[str, Any]) -> Mapping[str, Float]:
     """Return the steps of a run as the reports of a trial, in the order of their counts."""
     steps = sorted(
         (int(step["step_count"]), _score(step))
@@ -145,13 +146,10 @@ def _reports(run: Mapping[str, Any]) -> pd.DataFrame:
     )
     if not steps:
         raise ValueError("a run has no step")
-    table = pd.DataFrame(steps, columns=["env_steps", "test_return"], dtype=float)
-    return table.assign(
-        point=np.arange(1, len(steps) + 1),
-        policy_evaluations=np.nan,
-        wall_time_s=np.nan,
-        test_return_stderr=np.nan,
-    )
+    counts, scores = np.array(steps, dtype=np.float64).T
+    unknown = dict.fromkeys(REPORT_FIGURES, np.full(len(steps), np.nan))
+    known = {"env_steps": counts, "test_return": scores}
+    return {**unknown, **known, "point": np.arange(1.0, len(steps) + 1.0)}
 
 
 def _score(step: Mapping[str, Sequence[float]]) -> float:

@@ -101,7 +101,7 @@ def write_comparison_report(
     out = Path(out)
     comparison = read_comparison(out)
     whole = reduce(with_others, beside, groups(comparison))
-    if not any(len(trial.reports) for trial in whole.trials) and not _failures(whole):
+    if not any(trial.reported for trial in whole.trials) and not _failures(whole):
         raise RequestError(f"{out} has no report of a trial yet; expected one at least")
     found = improvements(whole, chosen_pairs(whole, pairs))
     figures = results(whole)

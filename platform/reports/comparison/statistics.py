@@ -11,6 +11,7 @@ the distribution in three cases of four, not in 95 %. So there is none.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -27,11 +28,11 @@ LEAST_SEEDS_OF_INTERVAL: Final = 5
 BOOTSTRAP_RESAMPLES: Final = 2000
 """Of one interval; the ends then move by about a hundredth of the deviation of the seeds."""
 
-_BOOTSTRAP_SEED: Final = 0x5EED
+BOOTSTRAP_SEED: Final = 0x5EED
 """Of the resampling, so that the same results make the same report."""
 
-Statistic = Callable[..., Float]
-"""Of one array [J, ..., N] a method: J strata, N seeds, over the first axis and the last."""
+RESAMPLES_KEPT: Final = 16
+"""Numbers of seeds whose resamples are kept: cells of a comparison have few different ones."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,12 +92,13 @@ def estimate(strata: Sequence[Float], statistic: str = "mean") -> Estimate:
     Raises:
         ValueError: there is no stratum, or one has no seed.
     """
-    function = SUMMARY_STATISTICS[statistic]
-
-    def pooled(samples: Float) -> Float:
-        return function(np.concatenate(list(samples), axis=-1), axis=-1)
-
-    return _estimate([strata], pooled)
+    samples = _aligned(strata)
+    pooled = np.concatenate(list(samples), axis=-1)
+    value = np.asarray(SUMMARY_STATISTICS[statistic](pooled))
+    if _too_few(samples):
+        return Estimate(value=value, low=None, high=None)
+    (counts,) = _resample_counts(samples.shape[-1])
+    return _interval(value, _RESAMPLED_STATISTICS[statistic](pooled, np.tile(counts, len(samples))))
 
 
 def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimate:
@@ -111,38 +113,85 @@ def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimat
         ValueError: there is no stratum, or one has no seed.
     Source: Agarwal et al. (2021), section 4.3; within a stratum it is Mann and Whitney's U / N M.
     """
+    ours, theirs = (_aligned([pair[side] for pair in strata]) for side in (0, 1))
+    difference = ours[..., :, None] - theirs[..., None, :]
+    there = np.isfinite(difference).astype(np.float64)
+    wins = np.where(there, (difference > 0) + 0.5 * (difference == 0), 0.0)
 
-    def statistic(ours: Float, theirs: Float) -> Float:
-        difference = ours[..., :, None] - theirs[..., None, :]
-        there = np.isfinite(difference)
-        wins = np.where(there, (difference > 0) + 0.5 * (difference == 0), 0.0)
-        pairs = there.sum(axis=(-2, -1))
-        shares = wins.sum(axis=(-2, -1)) / np.maximum(pairs, 1)
+    def mean_share(drawn_ours: Float, drawn_theirs: Float) -> Float:
+        """Return the statistic [R] of resamples, each how often it has each seed [R, N], [R, M]."""
+        won, pairs = (
+            ((drawn_ours @ each) * drawn_theirs).sum(axis=-1) for each in (wins, there)
+        )  # [J, R], sums of halves: exact
         settings = (pairs > 0).sum(axis=0)
-        mean = shares.sum(axis=0) / np.maximum(settings, 1)
+        mean = (won / np.maximum(pairs, 1.0)).sum(axis=0) / np.maximum(settings, 1)
         return np.asarray(np.where(settings > 0, mean, np.nan))
 
-    return _estimate([[ours for ours, _ in strata], [theirs for _, theirs in strata]], statistic)
-
-
-def _estimate(methods: Sequence[Sequence[Float]], statistic: Statistic) -> Estimate:
-    """Return a statistic of the strata [J, ..., N] of methods, and its percentile interval.
-
-    There is none where seeds do not suffice. Seeds of two methods are drawn apart.
-    """
-    samples = [_aligned(strata) for strata in methods]
-    value = np.asarray(statistic(*samples))
-    seeds = [np.isfinite(each).any(axis=tuple(range(1, each.ndim - 1))) for each in samples]
-    if any((each.sum(axis=-1) < LEAST_SEEDS_OF_INTERVAL).any() for each in seeds):
+    sizes = ours.shape[-1], theirs.shape[-1]
+    value = mean_share(*(np.ones((1, size)) for size in sizes))[0]
+    if _too_few(ours) or _too_few(theirs):
         return Estimate(value=value, low=None, high=None)
-    rng = np.random.default_rng(_BOOTSTRAP_SEED)
-    drawn = []
-    for each in samples:
-        count = each.shape[-1]
-        drawn.append(each[..., rng.integers(0, count, (BOOTSTRAP_RESAMPLES, count))])
+    return _interval(value, mean_share(*_resample_counts(*sizes)))
+
+
+def _too_few(samples: Float) -> bool:
+    """Return whether a stratum of [J, ..., N] has too few seeds for an interval."""
+    seeds = np.isfinite(samples).any(axis=tuple(range(1, samples.ndim - 1))).sum(axis=-1)
+    return bool((seeds < LEAST_SEEDS_OF_INTERVAL).any())
+
+
+@lru_cache(maxsize=RESAMPLES_KEPT)
+def _resample_counts(*sizes: int) -> tuple[Float, ...]:
+    """Return how often each of R resamples has each seed: [R, N] for each method of N seeds.
+
+    Seeds of two methods are drawn apart.
+    """
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    found = []
+    for size in sizes:
+        drawn = rng.integers(0, size, (BOOTSTRAP_RESAMPLES, size))
+        drawn += size * np.arange(BOOTSTRAP_RESAMPLES)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=BOOTSTRAP_RESAMPLES * size)
+        found.append(counts.reshape(BOOTSTRAP_RESAMPLES, size).astype(np.float64))
+        found[-1].flags.writeable = False
+    return tuple(found)
+
+
+def _resampled_mean(values: Float, counts: Float) -> Float:
+    """Return the mean [..., R] of values [..., K] of which a resample has counts [R, K]."""
+    there = np.isfinite(values)
+    total = np.where(there, values, 0.0) @ counts.T
+    with np.errstate(invalid="ignore"):  # a resample may have no seed
+        return np.asarray(total / (there.astype(np.float64) @ counts.T))
+
+
+def _resampled_iqm(values: Float, counts: Float) -> Float:
+    """Return `iqm` [..., R] of values [..., K] of which a resample has counts [R, K]."""
+    found = np.empty((*values.shape[:-1], len(counts)))
+    for place in np.ndindex(values.shape[:-1]):
+        order = np.argsort(values[place])[: np.isfinite(values[place]).sum()]
+        last = np.cumsum(counts[:, order], axis=1)  # [R, K], rank after each value's copies
+        size = last[:, -1:]
+        cut = size // 4
+        kept = np.diff(np.clip(last, cut, size - cut), axis=1, prepend=cut)
+        with np.errstate(invalid="ignore"):  # a resample may have no seed
+            found[place] = kept @ values[place][order] / (size - 2 * cut)[:, 0]
+    return found
+
+
+_RESAMPLED_STATISTICS: Final[Mapping[str, Callable[[Float, Float], Float]]] = MappingProxyType(
+    {"mean": _resampled_mean, "IQM": _resampled_iqm}
+)
+"""Name to the statistic of all resamples, which is that of their counts."""
+
+
+def _interval(value: Float, resampled: Float) -> Estimate:
+    """Return a statistic [...] with the percentile interval of its resamples [..., R].
+
+    A resample may leave out all seeds of a stratum; where it leaves nothing, it does not count.
+    """
     tail = (1.0 - CONFIDENCE_LEVEL) / 2.0
-    # A resample may leave out all seeds of a stratum; where it leaves nothing, it does not count.
-    low, high = np.nanquantile(statistic(*drawn), [tail, 1.0 - tail], axis=-1)
+    low, high = np.nanquantile(resampled, [tail, 1.0 - tail], axis=-1)
     return Estimate(value=value, low=np.asarray(low), high=np.asarray(high))
 
 

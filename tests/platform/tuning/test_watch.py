@@ -13,7 +13,7 @@ from rolecast.platform.tuning.progress import Silent
 from rolecast.platform.tuning.record import TrialFolder, TrialRecord
 from rolecast.platform.tuning.status import ComparisonStatus
 from rolecast.platform.tuning.watch import TABLE_SHARE, Watch
-from tests.platform.many_trials import POINTS, many_trials, report
+from tests.platform.many_trials import TRIAL_POINTS, many_trials, report
 
 
 def processor_s(call: Callable[[], object]) -> float:
@@ -71,12 +71,12 @@ def test_the_table_is_written_at_the_end_whatever_it_took_before(
     monkeypatch.setattr(ComparisonFolder, "write_rows", slow)
     watch = Watch(folder, experiment, plans, 2, Silent())
     watch.look()
-    assert len(read_comparison(folder.path).rows) == 100 * POINTS
+    assert len(read_comparison(folder.path).rows) == 100 * TRIAL_POINTS
     folder.work(plans[0].trial).write(TrialRecord(rows=[report(1, 5.0)]))
     now[0] += 10.0 / TABLE_SHARE - 1.0
     watch.look()
-    assert len(read_comparison(folder.path).rows) == 100 * POINTS
+    assert len(read_comparison(folder.path).rows) == 100 * TRIAL_POINTS
     watch.look(last=True)
     rows = read_comparison(folder.path).rows
-    assert len(rows) == 99 * POINTS + 1
+    assert len(rows) == 99 * TRIAL_POINTS + 1
     assert rows["test_return"].iloc[0] == 5.0

@@ -6,6 +6,9 @@ from scipy import stats
 
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.statistics import (
+    BOOTSTRAP_RESAMPLES,
+    BOOTSTRAP_SEED,
+    SUMMARY_STATISTICS,
     Estimate,
     estimate,
     iqm,
@@ -117,6 +120,35 @@ def test_a_seed_is_drawn_with_all_its_points() -> None:
     assert found.value.shape == (2,)
     np.testing.assert_allclose(np.diff(found.value), 100.0)
     np.testing.assert_allclose(np.diff(found.low), 100.0)
+
+
+@pytest.mark.parametrize("statistic", SUMMARY_STATISTICS)
+@pytest.mark.parametrize("lacking", [0, 3])
+def test_counts_of_seeds_give_the_interval_of_the_drawn_seeds(statistic: str, lacking: int) -> None:
+    """Two strata of nine seeds at two points, against resamples that are written out."""
+    rng = np.random.default_rng(4)
+    strata = [rng.normal(size=(2, 9)) for _ in range(2)]
+    strata[1][:, :lacking] = np.nan
+    drawn = np.random.default_rng(BOOTSTRAP_SEED).integers(0, 9, (BOOTSTRAP_RESAMPLES, 9))
+    resamples = np.concatenate([each[:, drawn] for each in strata], axis=-1)
+    expected = np.nanquantile(SUMMARY_STATISTICS[statistic](resamples), [0.025, 0.975], axis=-1)
+    found = estimate(strata, statistic)
+    assert found.low is not None
+    assert found.high is not None
+    np.testing.assert_allclose(np.stack([found.low, found.high]), expected, rtol=1e-12)
+
+
+def test_counts_of_seeds_give_the_improvement_of_the_drawn_seeds() -> None:
+    ours, theirs = np.array([1.0, 2.0, 3.0, 5.0, 4.0]), np.array([2.0, 2.0, 0.0, 1.0, 6.0, 3.0])
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    first, second = (
+        each[rng.integers(0, each.size, (BOOTSTRAP_RESAMPLES, each.size))]
+        for each in (ours, theirs)
+    )
+    difference = first[:, :, None] - second[:, None, :]
+    shares = ((difference > 0) + 0.5 * (difference == 0)).mean(axis=(1, 2))
+    found = probability_of_improvement([(ours, theirs)])
+    assert figures(found)[1:] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
 
 
 def test_the_same_results_have_the_same_interval() -> None:

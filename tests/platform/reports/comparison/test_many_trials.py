@@ -1,0 +1,56 @@
+"""A report of thousands of trials takes seconds: its cost grows as their number, and slowly."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from rolecast.platform.reports.comparison.curves import sample_efficiency
+from rolecast.platform.reports.comparison.groups import Groups, groups
+from rolecast.platform.reports.comparison.improvement import chosen_pairs, improvements
+from rolecast.platform.reports.comparison.table import curves, improvement_rows, results, trials
+from rolecast.platform.reports.comparison.trial_list import trials_section
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
+from rolecast.platform.tuning.status import ComparisonStatus
+from tests.platform.many_trials import TRIAL_POINTS, many_trials
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a comparison of 2,000 trials."""
+    out = tmp_path_factory.mktemp("many") / "out"
+    experiment = many_trials(out, seeds=20)
+    written = ComparisonFolder(out)
+    written.write_rows(ComparisonStatus.of(written, experiment).rows())
+    return out
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> Groups:
+    """Return its trials."""
+    return groups(read_comparison(folder))
+
+
+def test_the_tables_of_2000_trials_are_made_in_seconds(folder: Path) -> None:
+    """The bound is five times what a core of 2020 takes, in processor time."""
+    start = time.process_time()
+    whole = groups(read_comparison(folder))
+    ends, along = results(whole), curves(whole)
+    improved = improvement_rows(improvements(whole, chosen_pairs(whole, ())))
+    listed = trials_section(trials(whole), folder)
+    assert time.process_time() - start < 25.0
+    assert len(ends) == 10 * (5 * 2 + 5)
+    assert (ends["seeds"][ends["reward"] == "dense"] == 20).all()
+    assert len(along) == 10 * 10 * 2 * TRIAL_POINTS
+    assert len(improved) == 25 * (1 + 10)
+    assert improved["low"].notna().all()
+    assert listed.count("<tr>") > 2000
+
+
+def test_the_trials_of_a_method_are_one_artist_of_a_panel(whole: Groups) -> None:
+    """A line of its own for each trial would be 200 artists of a panel, here."""
+    drawing = sample_efficiency(whole, "hopper", axis="env_steps", statistic="mean")
+    for panel in drawing.axes:
+        thin = [each for each in panel.collections if len(each.get_paths()) == 20]
+        assert len(thin) == 10
+        assert len(panel.lines) + len(panel.collections) < 50
