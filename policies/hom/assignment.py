@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from rolecast.core.types import Float
 
@@ -33,6 +32,9 @@ def assign_roles(affinity: Float) -> Index:
     """
     rows, n, _ = affinity.shape
     if n > SUBSET_LIMIT:
+        # Loaded here: it takes longer than all else that a rollout worker of a small team loads.
+        from scipy.optimize import linear_sum_assignment
+
         agents = [linear_sum_assignment(row, maximize=True)[1] for row in affinity]
         return np.array(agents, dtype=np.int64).reshape(rows, n)
     # best[:, taken]: largest total affinity of the roles popcount(taken), ..., n - 1, with the

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,6 +86,8 @@ def find_structure(scores: Float, *, edge_cap: int, clique_cap: int, clique_size
         clique_size: larger cliques are cut into parts of at most this many dimensions.
             `Structure.pairs_left_out` counts the edges that the caps leave out.
     """
+    import networkx as nx  # here, as a search without a structure needs none of it
+
     dimension = len(scores)
     edges, strengths = strongest_edges(scores, edge_cap)
     graph: nx.Graph[int] = nx.Graph()

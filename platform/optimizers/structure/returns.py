@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.stats import chi2, false_discovery_control
+from scipy.special import chdtrc
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.structure.cliques import find_structure, strongest_edges
@@ -210,6 +210,8 @@ class _PairModel:
         times, chances = times[rows, columns], chances[rows, columns]
         # A p-value can underflow to 0; then the greater score goes first.
         order = np.lexsort((-times, chances))[: max(1, len(self._features) // DIMENSIONS_PER_PAIR)]
+        from scipy.stats import false_discovery_control  # here, as all of it loads for a second
+
         sure = false_discovery_control(chances)[order] <= FALSE_DISCOVERY_RATE
         return [(int(rows[place]), int(columns[place])) for place in order[sure]]
 
@@ -269,4 +271,4 @@ def chance_of(total: Float, first: Float, second: Float, third: Float) -> Float:
     # nu = c_2^3 / c_3^2, and (T - c_1) / sqrt(2 c_2) is near (chi2_nu - nu) / sqrt(2 nu).
     freedom = second**3 / third**2
     above = (total - first) / np.sqrt(2.0 * second)
-    return np.asarray(chi2.sf(above * np.sqrt(2.0 * freedom) + freedom, freedom))
+    return np.asarray(chdtrc(freedom, np.maximum(above * np.sqrt(2.0 * freedom) + freedom, 0.0)))
