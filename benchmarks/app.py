@@ -288,7 +288,7 @@ def surrogate_speed(
 def scaling(
     *, part: ScalingParts = None, quick: Quick = False, out: Out = None, json: Json = False
 ) -> None:
-    """Measure searches by workers, the driver, the forecast, and --asynchronous; 20 minutes."""
+    """Measure start and searches by workers, driver, forecast, and --asynchronous; an hour."""
     from rolecast.benchmarks.speed.scaling import SCALING_PARTS, markdown, measure_all
 
     folder = folder_of(out, quick=quick)

@@ -32,7 +32,9 @@ def part_option(parts: str) -> Any:
     return typer.Option(metavar="PART", help=f"{parts}; many. What else is there stays.")
 
 
-ScalingParts = Annotated[list[str] | None, part_option("searches, driver, forecast, unequal")]
+ScalingParts = Annotated[
+    list[str] | None, part_option("start, searches, driver, forecast, unequal")
+]
 
 
 def file_option(help_text: str) -> Any:

@@ -1,9 +1,10 @@
 """Speed of searches by workers, the cost of a driver by workers, and the error of the forecast.
 
-Four parts. Searches: whole searches with one thread, with threads, and with Ray workers, in
-processes of their own. Driver: the real evaluator deals chunks to W stand-ins that do no work, held
-by a few processes, as this machine has no memory for 1,000. Forecast: `rolecast plan` beside what
-the searches took. Unequal: asynchronous searches beside synchronous ones, where time is simulated.
+Five parts. Start: how soon a search begins. Searches: whole searches with one thread, with threads,
+and with Ray workers, in processes of their own. Driver: the real evaluator deals chunks to W
+stand-ins that do no work, held by a few processes, as this machine has no memory for 1,000.
+Forecast: `rolecast plan` beside what the searches took. Unequal: asynchronous searches beside
+synchronous ones, where time is simulated.
 """
 
 import json
@@ -16,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rolecast.benchmarks.speed import asynchronous, driver
+from rolecast.benchmarks.speed import asynchronous, driver, start
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import require_known
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.platform.deployment.compiler import run_program
 
-SCALING_PARTS: Final = ("searches", "driver", "forecast", "unequal")
+SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal")
 """Parts of the result."""
 
 SEARCH_SEED: Final = 9
@@ -84,6 +85,7 @@ def measure_all(
     """
     require_known("--part", parts, SCALING_PARTS)
     measured: Mapping[str, Callable[[], Any]] = {
+        "start": lambda: start.measure_start(1 if quick else start.START_RUNS, note),
         "searches": lambda: [
             timed
             for row in SEARCH_ROWS
@@ -141,9 +143,9 @@ def _search(row: SearchRow, options: Sequence[str], *, single: bool) -> dict[str
         environment[THREADS_VARIABLE] = "1"
     with tempfile.TemporaryDirectory() as folder:
         out = ["--seed", str(SEARCH_SEED), "--out", str(Path(folder) / "run"), "--json"]
-        start = time.monotonic()
+        begun = time.monotonic()
         answer = _rolecast(["search", row.task, *options, *out], environment)
-        whole = time.monotonic() - start
+        whole = time.monotonic() - begun
     return {
         "search_s": digits(answer["wall_time_s"]),
         "whole_s": digits(whole),
@@ -197,6 +199,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         ),
         "",
     ]
+    if "start" in found:
+        lines += start.markdown(found["start"])
     if "searches" in found:
         lines += [
             "`search` is the time of searching, `whole` that of the command with its start and its",

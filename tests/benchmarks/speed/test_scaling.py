@@ -21,6 +21,17 @@ def test_the_driver_deals_chunks_to_more_stand_ins_than_there_are_cores() -> Non
     assert "| 50 | 0 | 200 |" in page
 
 
+def test_the_start_of_a_search_is_timed_with_workers_and_without(tmp_path: Path) -> None:
+    command = ["bench", "scaling", "--part", "start", "--quick", "--out", str(tmp_path)]
+    assert main(command) == 0
+    alone, shared = json.loads((tmp_path / "scaling.json").read_text())["start"]
+    assert (alone["workers"], alone["runs"]) == (0, 1)
+    assert shared["workers"] > 0
+    for row in (alone, shared):
+        assert 0.0 < row["first_line_s"] < row["first_batch_s"] == row["slowest_batch_s"]
+    assert "| 0 |" in (tmp_path / "scaling.md").read_text()
+
+
 def test_an_unknown_part_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "scaling", "--part", "speed", "--out", str(tmp_path)]) == 2
     assert "speed" in capsys.readouterr().err

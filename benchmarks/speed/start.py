@@ -1,0 +1,82 @@
+"""Time from the command of a search to its first line, and to its first batch."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from rolecast.benchmarks.timing import digits
+from rolecast.core.errors import RunError
+from rolecast.core.threads import available_cores
+
+START_RUNS: Final = 5
+"""Commands of each way, of which the median counts; one before them fills the caches."""
+
+
+def measure_start(runs: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return seconds to the first line and to the first batch, without Ray and with workers.
+
+    Args:
+        runs: commands of each way.
+        note: told of each way.
+    """
+    found = []
+    for workers in (0, available_cores()):
+        _start(workers)
+        times = [_start(workers) for _ in range(runs)]
+        line_s, batch_s = (median(each) for each in zip(*times, strict=True))
+        slowest = max(batch for _, batch in times)
+        found.append(
+            {
+                "workers": workers,
+                "runs": runs,
+                "first_line_s": digits(line_s),
+                "first_batch_s": digits(batch_s),
+                "slowest_batch_s": digits(slowest),
+            }
+        )
+        note(f"{workers} workers: first line {line_s:.2f} s, first batch {batch_s:.2f} s")
+    return found
+
+
+def _start(workers: int) -> tuple[float, float]:
+    """Return seconds from a command to its first line and to its first batch.
+
+    Raises:
+        RunError: it failed; says what it said.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["--env-steps", "5000", "--workers", str(workers), "--log-json"]
+        out = ["--out", str(Path(folder) / "run")]
+        program = [sys.executable, "-m", "rolecast.platform.cli.app", "search", "pred_prey_3"]
+        begun = time.time()
+        done = subprocess.run(
+            [*program, *options, *out], capture_output=True, text=True, check=False
+        )
+    events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    batches = [event for event in events if event["event"] == "batch"]
+    if done.returncode or not batches:
+        raise RunError(f"a search with {workers} workers failed: {done.stderr.strip()[-300:]}")
+    return events[0]["time"] - begun, batches[0]["time"] - begun
+
+
+def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the part of the page that shows `measure_start`."""
+    return [
+        "Start: seconds from the command `rolecast search pred_prey_3` to its first line and to",
+        f"its first batch, with kernels compiled before; medians of {found[0]['runs']} commands.",
+        "",
+        "| workers | first line | first batch | slowest first batch |",
+        "|---|---|---|---|",
+        *(
+            f"| {row['workers']} | {row['first_line_s']} | {row['first_batch_s']} | "
+            f"{row['slowest_batch_s']} |"
+            for row in found
+        ),
+        "",
+    ]
