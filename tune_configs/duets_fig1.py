@@ -17,7 +17,10 @@ FIGURE_METHODS: Final = (
     "centralised",
     "elimination",
 )
-"""Curves; the first four are the paper's."""
+"""Curves."""
+
+PAPER_METHODS: Final = FIGURE_METHODS[:4]
+"""Those that the paper's figure has."""
 
 FIGURE_BETAS: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
 """The same for every method."""

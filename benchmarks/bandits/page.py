@@ -14,6 +14,7 @@ from rolecast.benchmarks.bandits.cells import (
     run_cell,
     slope,
 )
+from rolecast.benchmarks.bandits.claim import claim_section
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.reports.style import png
 from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_FUNCTIONS, FIGURE_METHODS
@@ -89,7 +90,9 @@ def _figure(rows: Sequence[Row]) -> list[str]:
         if lines:
             head = ("method", "beta", "regret", "reals", *(f"beta {b:g}" for b in FIGURE_BETAS))
             text += ["", f"### {function}", "", markdown_table(head, lines)]
-    return [*text, "", "![Regret and communication against rounds](duets.png)"]
+    claim = claim_section(rows, lambda each: best_beta(each)[1])
+    picture = "![Regret and communication against rounds](duets.png)"
+    return [*text, "", *claim, *([""] if claim else []), picture]
 
 
 def _line(method: str, rows: Sequence[Row]) -> tuple[str, ...]:
@@ -216,7 +219,8 @@ def picture(rows: Sequence[Row]) -> bytes:
         grid[1, column].set_xlabel("round")
     grid[0, 0].set_ylabel("cumulative regret")
     grid[1, 0].set_ylabel("real numbers sent")
-    grid[0, 0].legend(fontsize="small")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    drawing.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return png(drawing)
 
 

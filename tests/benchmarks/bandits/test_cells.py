@@ -15,6 +15,7 @@ from rolecast.benchmarks.bandits.cells import (
     server_runs,
     slope,
 )
+from rolecast.benchmarks.bandits.claim import claim_section
 from rolecast.benchmarks.bandits.page import best_beta, markdown, pages, whole_seeds
 from rolecast.core.files import read_json
 from rolecast.platform.cli.app import main
@@ -138,6 +139,25 @@ def test_a_seed_that_was_partly_run_is_not_counted() -> None:
     assert "3 runs" in page
     assert "| `duets` | 0.2 | 1 ± 1 | 1 ± 0 | 1 | 1 | 1 | 1 | 1 |" in page
     assert pages(rows)["duets.png"] == pages(whole_seeds(rows))["duets.png"]
+
+
+def test_the_claim_is_judged_against_the_nearest_of_the_papers_rivals() -> None:
+    ends = {
+        "duets": (5.0, 40.0),
+        "diskernelucb": (9.0, 30.0),
+        "nkernelucb": (7.0, 0.0),
+        "centralised": (4.0, 50.0),
+    }
+    rows = [
+        {"function": "h1", "method": method, "seed": seed}
+        | {"regret": [regret + seed], "reals": [reals]}
+        for method, (regret, reals) in ends.items()
+        for seed in range(3)
+    ]
+    page = "\n".join(claim_section(rows, lambda each: each))
+    assert "| h1 | regret | 6 | `nkernelucb` 8 | -2 (-2 to -2) | yes | `centralised` |" in page
+    assert "| h1 | real numbers sent | 40 | `diskernelucb` 30 | 10 (10 to 10) | no |" in page
+    assert claim_section(rows[:3], lambda each: each) == []
 
 
 def test_the_servers_epoch_is_measured_and_tabulated() -> None:
