@@ -18,7 +18,8 @@ def bandit(
     function: Annotated[
         str,
         typer.Argument(
-            metavar="FUNCTION", help="h1, h2, branin, hartmann4, or python:MODULE:FUNCTION."
+            metavar="FUNCTION",
+            help="h1, h2, branin, hartmann4, python:MODULE:FUNCTION or task:TASK.",
         ),
     ],
     *,
@@ -44,6 +45,13 @@ def bandit(
     optimum: Annotated[
         float | None, typer.Option(help="Greatest value of your function, for its regret.")
     ] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Policy of task:TASK, of at most ten parameters.")
+    ] = None,
+    episodes: Annotated[int | None, typer.Option(help="Episodes of a value of task:TASK.")] = None,
+    scale: Annotated[
+        float | None, typer.Option(help="Return of task:TASK that counts as 1.")
+    ] = None,
     workers: Annotated[
         int, typer.Option(help="Ray actors that share the agents. 0: all in this process.")
     ] = 0,
@@ -66,6 +74,7 @@ def bandit(
         if "beta" in given:
             raise RequestError("--beta and --set beta are both given; expected one of them")
         given["beta"] = beta
+    play = {"policy": policy, "episodes": episodes, "scale": scale}
     result = bandit_search(
         function,
         method=method,
@@ -76,6 +85,7 @@ def bandit(
         bounds=_bounds(bounds) if bounds else None,
         noise=noise,
         optimum=optimum,
+        task_play={name: value for name, value in play.items() if value is not None} or None,
         workers=workers,
         address=address,
         out=out,

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -11,59 +10,20 @@ from typing import Any, Final
 from rolecast.core.errors import RequestError
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import OneThread
-from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, check
+from rolecast.core.validation import COUNT_OR_ZERO, check
 from rolecast.envs.trust import remember_task, require_trust
 from rolecast.platform.search.bandit.duets import DuetsMethodConfig
 from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
-from rolecast.platform.search.bandit.functions import (
-    PYTHON_PREFIX,
-    BanditFunction,
-    make_function,
-)
+from rolecast.platform.search.bandit.functions import PYTHON_PREFIX, BanditFunction
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem, method_config
+from rolecast.platform.search.bandit.request import BanditRequest, function_maker
+from rolecast.platform.search.bandit.task_function import TASK_PREFIX
 
 ONE_THREAD: Final = OneThread()
 
 RAY_ENGINE: Final = "rolecast.platform.search.bandit.ray_engine"
 """Module of `RayEngine`, found by name, for it loads Ray."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BanditRequest:
-    """One run of a bandit, as its folder stores it."""
-
-    function: str
-    """A name of `FUNCTION_NAMES`, or python:MODULE:FUNCTION."""
-
-    method: str = "duets"
-    """Name of the method."""
-
-    agents: int = 10
-    """N."""
-
-    rounds: int = 50
-    """T, queries of each agent."""
-
-    seed: int = 0
-    """Seed of all random choices."""
-
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the method."""
-
-    bounds: tuple[tuple[float, float], ...] | None = None
-    """Bounds of the inputs of a user's function."""
-
-    noise: float | None = None
-    """Standard deviation of the noise that is added; None: 0.2, or 0 for a user's function."""
-
-    optimum: float | None = None
-    """Greatest value of a user's function, for its regret; None where it is not known."""
-
-    def __post_init__(self) -> None:
-        rules = {"agents": POSITIVE_INTEGER, "rounds": POSITIVE_INTEGER}
-        rules |= {"seed": COUNT_OR_ZERO}
-        check(type(self).__name__, vars(self), rules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +79,7 @@ def bandit_search(
     bounds: Sequence[tuple[float, float]] | None = None,
     noise: float | None = None,
     optimum: float | None = None,
+    task_play: Mapping[str, Any] | None = None,
     workers: int = 0,
     address: str | None = None,
     out: str | Path | None = None,
@@ -136,6 +97,7 @@ def bandit_search(
         bounds: low and high of each input; for a function of your own.
         noise: standard deviation of normal noise that is added.
         optimum: greatest value of a function of your own, for its regret.
+        task_play: "policy", "episodes" and "scale" of task:TASK; see `TaskPlay`.
         workers: Ray actors among which the agents are shared; of "duets" the server has one more.
             0: all in this process. The result is the same to the last bit.
         address: of a Ray cluster, with workers; None starts one on this machine where there is
@@ -163,10 +125,11 @@ def bandit_search(
         bounds=None if bounds is None else tuple((float(a), float(b)) for a, b in bounds),
         noise=noise,
         optimum=optimum,
+        task_play=None if task_play is None else dict(task_play),
     )
     run = PreparedRun(request, function, workers, address)
-    if request.function.startswith(PYTHON_PREFIX):
-        remember_task(request.function)
+    if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
+        remember_task(request.function.removeprefix(TASK_PREFIX))
     if out is None:
         return run.play(None)
     folder = BanditFolder(out)
@@ -195,8 +158,8 @@ def resume_bandit(
         request = BanditRequest(**stored)
     except (TypeError, ValueError) as error:
         raise RequestError(f"{folder.path} is damaged: {error}") from error
-    if request.function.startswith(PYTHON_PREFIX):
-        require_trust(request.function, trust=trust)
+    if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
+        require_trust(request.function.removeprefix(TASK_PREFIX), trust=trust)
     run = PreparedRun(request, request.function, workers, address)
     folder.lock()
     return run.play(folder)
@@ -216,14 +179,7 @@ class PreparedRun:
         if address is not None and not workers:
             raise RequestError(f"address is {address!r} and workers is 0; expected workers >= 1")
         self._request, self._workers, self._address = request, workers, address
-        self._make = partial(
-            make_function,
-            function,
-            seed=request.seed,
-            bounds=request.bounds,
-            noise=request.noise,
-            optimum=request.optimum,
-        )
+        self._make = function_maker(request, function)
         self._function = self._make()
         self._problem = BanditProblem(
             domain=self._function.domain,

@@ -1,0 +1,83 @@
+"""What a bandit run is asked for, and the function that this names."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any, Final
+
+from rolecast.core.errors import RequestError, require_known
+from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, check
+from rolecast.platform.search.bandit.functions import BanditFunction, make_function
+from rolecast.platform.search.bandit.task_function import TASK_PREFIX, TaskPlay, task_function
+
+TASK_SETTINGS: Final = tuple(setting.name for setting in fields(TaskPlay))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BanditRequest:
+    """One run of a bandit, as its folder stores it."""
+
+    function: str
+    """A name of `FUNCTION_NAMES`, python:MODULE:FUNCTION, or task:TASK."""
+
+    method: str = "duets"
+    """Name of the method."""
+
+    agents: int = 10
+    """N."""
+
+    rounds: int = 50
+    """T, queries of each agent."""
+
+    seed: int = 0
+    """Seed of all random choices."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the method."""
+
+    bounds: tuple[tuple[float, float], ...] | None = None
+    """Bounds of the inputs of a user's function."""
+
+    noise: float | None = None
+    """Standard deviation of the noise that is added; None: 0.2, or 0 for a user's function."""
+
+    optimum: float | None = None
+    """Greatest value of a user's function, for its regret; None where it is not known."""
+
+    task_play: Mapping[str, Any] | None = None
+    """Policy, episodes and scale of task:TASK, where they are not those of `TaskPlay`."""
+
+    def __post_init__(self) -> None:
+        rules = {"agents": POSITIVE_INTEGER, "rounds": POSITIVE_INTEGER}
+        rules |= {"seed": COUNT_OR_ZERO}
+        check(type(self).__name__, vars(self), rules)
+
+
+def function_maker(
+    request: BanditRequest, function: str | Callable[..., Any]
+) -> Callable[[], BanditFunction]:
+    """Return what builds the function, in any process.
+
+    Raises:
+        RequestError: settings of a task are given for something else, or others for a task.
+    """
+    if not request.function.startswith(TASK_PREFIX):
+        if request.task_play:
+            given = ", ".join(request.task_play)
+            raise RequestError(f"{request.function!r} has {given}; expected those with task:TASK")
+        return partial(
+            make_function,
+            function,
+            seed=request.seed,
+            bounds=request.bounds,
+            noise=request.noise,
+            optimum=request.optimum,
+        )
+    if request.bounds is not None or request.optimum is not None:
+        raise RequestError(
+            f"{request.function!r} has bounds or an optimum; expected neither, for its domain is "
+            "the unit cube of a policy's parameters"
+        )
+    require_known("setting of a task", request.task_play or {}, TASK_SETTINGS)
+    play = TaskPlay(**(request.task_play or {}))
+    return partial(task_function, request.function, play, seed=request.seed, noise=request.noise)
