@@ -32,6 +32,9 @@ class Disk(Protocol):
             The folders that were missing.
         """
 
+    def is_makeable(self, folder: Path) -> bool:
+        """Return whether a process of this user could have made a folder that is there."""
+
     def create(self, path: Path, data: bytes) -> None:
         """Write a new file; what is there under the name is removed, and never followed."""
 
@@ -83,6 +86,10 @@ class LocalDisk:
         missing = list(takewhile(lambda each: not each.exists(), (folder, *folder.parents)))
         folder.mkdir(parents=True, exist_ok=not new)
         return missing
+
+    def is_makeable(self, folder: Path) -> bool:
+        """Return whether the folder above can be written, and holds it itself."""
+        return not folder.is_mount() and os.access(folder.parent, os.R_OK | os.W_OK)
 
     def create(self, path: Path, data: bytes) -> None:
         """Write a new file."""

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Never, TypeVar
 
@@ -46,12 +47,18 @@ def make_folder(
 ) -> None:
     """Make a folder and those above it, where they are missing; arguments as in `write_bytes`.
 
+    Where it is to be `new`, those above are made durable too: an earlier process may have made them
+    and ended before they were.
+
     Raises:
         FileExistsError: it is there, and should be `new`.
         OSError: it cannot be made.
     """
-    for made in disk.make_folder(folder, new=new):
-        if durable:
+    missing = disk.make_folder(folder, new=new)
+    if durable:
+        whole = folder.absolute()
+        named = takewhile(disk.is_makeable, (whole, *whole.parents)) if new else missing
+        for made in named:
             disk.sync_folder(made.parent)
 
 

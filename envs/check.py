@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RunError
+from rolecast.core.patience import Patience
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.episode_length import episode_lengths, without_horizon
 from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, survival_bonus, unwrapped
 from rolecast.envs.scripted import SCRIPTED
-from rolecast.envs.spec import BatchedTask
+from rolecast.envs.spec import BatchedTask, CallsEnvironment
 from rolecast.envs.symmetry_check import GREATEST_DEVIATION, symmetry_deviation
 
 CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
@@ -85,11 +86,14 @@ class _Trajectory:
     """Whether an episode has ended [T, B]."""
 
 
-def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport:
+def check_task(
+    task: str | Callable[..., object], *, patience: Patience | None = None, **options: Any
+) -> CheckReport:
     """Check a task.
 
     Args:
         task: as in `make_task`.
+        patience: with the steps of a user's environment; None: these may last for ever.
         options: as in `make_task`.
     Returns:
         Results of the checks. An error of the running task becomes a failed check.
@@ -97,6 +101,9 @@ def check_task(task: str | Callable[..., object], **options: Any) -> CheckReport
         RequestError: the task cannot be made.
     """
     made = make_task(task, **options)
+    environment = unwrapped(made)
+    if isinstance(environment, CallsEnvironment):
+        environment.patience = patience
     found: list[Check] = []
     try:
         first = _play(made, CHECK_SEEDS)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.patience import Patience
 from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.symmetry import Symmetry
 
@@ -110,6 +111,14 @@ class PaysSurvivalBonus(Protocol):
 
         0 after the end of an episode. Known, as None or not, before the first reset.
         """
+
+
+@runtime_checkable
+class CallsEnvironment(Protocol):
+    """Task whose steps are a user's code, which may hang."""
+
+    patience: Patience | None
+    """Ends a step that lasts too long; None: it lasts as long as it lasts."""
 
 
 @runtime_checkable

@@ -142,11 +142,12 @@ class RolecastSampler(BaseSampler):
 
     def _tells(self, trial: FrozenTrial) -> bool:
         """Tell whether a finished trial is news, and lies in the search space."""
-        inside = all(
+        if trial.number in self._told or not isfinite(trial.values[0]):
+            return False
+        return all(
             name in trial.params and _inside(trial.params[name], found)
             for name, found in self._space.items()
         )
-        return trial.number not in self._told and inside and isfinite(trial.values[0])
 
 
 def _finished(study: Study) -> list[FrozenTrial]:

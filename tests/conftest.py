@@ -62,6 +62,7 @@ SLOW: Final = (
     "tests/platform/reports/test_run.py",
     "tests/platform/search/test_fewer_episodes.py",
     "tests/platform/search/test_run.py",
+    "tests/platform/serving/test_config_file.py",
     "tests/platform/surrogate/clique_sum/test_dispatch.py",
     "tests/policies/hom/test_policy.py",
     "tests/policies/hom/test_relaxation.py",

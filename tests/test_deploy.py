@@ -1,6 +1,7 @@
 """The files of deploy/ agree with schemas, with each other, and with the pinned versions."""
 
 import importlib.util
+import inspect
 import json
 import re
 import subprocess
@@ -95,7 +96,9 @@ def test_the_service_is_a_config_of_ray_serve() -> None:
     told = yaml.safe_load((DEPLOY / "serve.yaml").read_text())
     (application,) = ServeDeploySchema(**told).applications
     module, _, name = application.import_path.partition(":")
-    built = getattr(importlib.import_module(module), name)(application.args)
+    builder = getattr(importlib.import_module(module), name)
+    assert len(inspect.signature(builder).parameters) == 1  # Ray Serve refuses any other
+    built = builder(application.args)
     (deployment,) = application.deployments
     assert built._bound_deployment.name == deployment.name
     assert told["http_options"]["host"] == "127.0.0.1"

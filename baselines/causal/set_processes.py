@@ -65,6 +65,7 @@ class _SetProposer:
 
     def __init__(self, config: EicboConfig, *, prior: bool) -> None:
         self._config, self._prior = config, prior
+        self._kept: GraphModel | None = None
 
     def propose(
         self, model: GraphModel, good: Float, rng: np.random.Generator
@@ -98,11 +99,22 @@ class _SetProposer:
         return _most_improving(found, best)
 
     def _observational(self, model: GraphModel, rows: np.ndarray) -> GraphModel | None:
-        """Return the model of observations without interventions; None without a prior."""
+        """Return the model of observations without interventions; None without a prior.
+
+        It is fitted again only when these are others: as a rule, all are of the initial design.
+        """
         if not self._prior or not rows.any():
             return None
         data = Observed(**{name: values[rows] for name, values in vars(model.data).items()})
-        return GraphModel(model.space, data)
+        if self._kept is None or not _same(self._kept.data, data):
+            self._kept = GraphModel(model.space, data)
+        return self._kept
+
+
+def _same(one: Observed, other: Observed) -> bool:
+    """Tell whether evaluations are the same, unknown noise included."""
+    pairs = zip(vars(one).values(), vars(other).values(), strict=True)
+    return all(np.array_equal(left, right, equal_nan=True) for left, right in pairs)
 
 
 def _process(inputs: Float, residuals: Float, variances: Float) -> NodeProcess:

@@ -1,6 +1,6 @@
 """The networks of learners as operations of ONNX, for policies that leave the house.
 
-Sums are matrix products, in the runtime's own order, as in torch: actions agree to float32.
+Sums are matrix products, in the order of the runtime. Graphs that compute in float64 hide it.
 """
 
 from typing import Any

@@ -12,7 +12,7 @@ from torch.func import functional_call
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float, Float32
-from rolecast.policies.export.onnx.graph import Graph
+from rolecast.policies.export.onnx.graph import DOUBLE_ELEMENTS, FLOAT_ELEMENTS, Graph
 from rolecast.policies.space import Block, ParameterSpace
 
 HALF_RANGE: Final = 1.0
@@ -88,6 +88,13 @@ class ActorPolicy:
                 ]
             )
 
+    def exact_actions(self, observations: Float) -> Float:
+        """Return actions [S, n, da] of what was learnt for observations [S, n, do], in float64."""
+        net = cast(ActingNet, deepcopy(self._acting).double().net)
+        with torch.no_grad():
+            actions: Float = net.act(torch.from_numpy(observations)).numpy()
+        return actions
+
     def relaxed_act(self, weights: Tensor, observations: Tensor) -> Tensor:
         """Return actions [S, n, da] for weights [D] and observations [S, n, do]."""
         parts = torch.split(weights, [prod(shape) for shape in self._shapes.values()])
@@ -99,9 +106,13 @@ class ActorPolicy:
         return actions
 
     def onnx_model(self, agents: int, observation_size: int, action_size: int) -> bytes:
-        """Return an ONNX model from `observations` [N, n, do] to `actions` [N, n, da], float32."""
-        graph, net = Graph(), cast(ActingNet, self._acting.net)
-        graph.add("Identity", net.act_in_graph(graph, "observations"), output="actions")
+        """Return an ONNX model from `observations` [N, n, do] to `actions` [N, n, da], float32.
+
+        Inside it computes in float64, whose rounding decides no choice and no digit of float32.
+        """
+        graph, net = Graph(double=True), cast(ActingNet, self._acting.net)
+        seen = graph.add("Cast", "observations", to=DOUBLE_ELEMENTS)
+        graph.add("Cast", net.act_in_graph(graph, seen), output="actions", to=FLOAT_ELEMENTS)
         given = "observations", (agents, observation_size)
         return graph.model(self.name, given, ("actions", (agents, action_size)))
 

@@ -1,75 +1,60 @@
 """What a policy costs on a device: flash, RAM, stack and instructions of a step, core by core.
 
 Cores are emulated by QEMU, and instructions are counted there; cycles of a real core differ. Every
-policy is also compared with its reference, by a digest of the actions for streamed observations.
+policy of ours is also compared with its reference, by a digest of the actions for streamed
+observations: on the cores, as WebAssembly, and on this machine by two compilers at three levels.
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
-from rolecast.benchmarks.device.rivals import emlearn_code, has_emlearn
-from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
-from rolecast.envs.spec import TaskSpec
+from rolecast.benchmarks.device.measured import MEASURED_POLICIES, MeasuredPolicy, measured_names
+from rolecast.benchmarks.device.page import HOST_NAME, cost_page
+from rolecast.benchmarks.device.returns import NUMBER_BITS, SHIPPED_POLICIES, run_returns
+from rolecast.benchmarks.result_table import ResultTable, Row, place
 from rolecast.platform.deployment.boards import (
     BOARDS_BY_NAME,
     run_as_wasm,
     run_on_board,
     stream_digest,
-    streamed_integers,
-    streamed_observations,
 )
-from rolecast.policies.export.c99 import COMPILER_FLAGS, code_files, fixed_code_files
-from rolecast.policies.export.fixed import fixed_policies
-from rolecast.policies.export.reference import reference
-from rolecast.policies.hom.policy import HomPolicy
-from rolecast.policies.mlp import MlpPolicy
-from rolecast.policies.registry import make_policy
+from rolecast.platform.deployment.compiler import build_library
+from rolecast.policies.export.c99 import COMPILER_FLAGS
 
-MEASURED_POLICIES: Final[Mapping[str, tuple[str, tuple[int, int, int], Mapping[str, Any]]]] = (
-    MappingProxyType(
-        {
-            "mlp 16x16": ("mlp", (1, 4, 1), {"hidden": [16, 16]}),
-            "mlp 16x16, emlearn": ("mlp", (1, 4, 1), {"hidden": [16, 16]}),
-            "mlp 14x14": ("mlp", (3, 16, 2), {}),
-            "hom": ("hom", (3, 16, 2), {"role_assignment": False}),
-            "hom, int8": ("hom", (3, 16, 2), {"role_assignment": False}),
-            "hom, role net": ("hom", (3, 16, 2), {"role_assignment": True}),
-        }
-    )
-)
-"""Row of the table to a policy: its name, (n, do, da), and its options."""
-
-RIVAL_ROW: Final = "mlp 16x16, emlearn"
-
-RIVAL_CORES: Final = ("Cortex-M0", "Cortex-M3", "Cortex-M4F", "Cortex-M33")
-"""Cores for which Debian has newlib, whose tanh emlearn needs."""
-
-WASM_CORE: Final = "wasm32"
+WASM_TARGET: Final = "wasm32"
 """No core, but a machine of which Node checks the bits, and counts nothing."""
 
-_FULL_VECTORS: Final = 2000
+HOST_TARGETS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        f"{HOST_NAME}, {compiler} {level}": (compiler, level)
+        for compiler in ("gcc", "clang")
+        for level in ("-O0", "-O2", "-Os")
+    }
+)
+"""This machine, by compiler and level: the bits are checked, and nothing is counted."""
+
+DEVICE_TARGETS: Final = (*BOARDS_BY_NAME, WASM_TARGET, *HOST_TARGETS)
+
+_FULL_VECTORS: Final = 100_000
 _QUICK_VECTORS: Final = 64
-_COST_NAMES: Final = ("flash", "ram", "stack", "instructions")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceRun:
-    """One policy on one core."""
+    """One policy on one target."""
 
     policy: str
-    """Name in `MEASURED_POLICIES`."""
+    """Name in `MEASURED_POLICIES`, or in `SHIPPED_POLICIES`."""
 
     core: str
-    """Name of a board."""
+    """Name in `DEVICE_TARGETS`, or in `NUMBER_BITS`."""
 
     vectors: int
-    """Vectors of the digest."""
+    """Vectors of the digest; 0 for the C of others, whose bits are their own."""
 
     @property
     def key(self) -> str:
@@ -83,109 +68,91 @@ class DeviceRun:
 
 
 def device_runs(*, quick: bool) -> list[DeviceRun]:
-    """Return every policy on every core, and emlearn's where that is installed.
+    """Return every policy on every target, those of others on cores, and episodes of shipped ones.
 
     Quick ones check fewer vectors.
     """
     vectors = _QUICK_VECTORS if quick else _FULL_VECTORS
-    ours = [
-        DeviceRun(policy=policy, core=core, vectors=vectors)
-        for policy in MEASURED_POLICIES
-        for core in (*BOARDS_BY_NAME, WASM_CORE)
-        if policy != RIVAL_ROW
+    ours = {name: MEASURED_POLICIES[name].rival is None for name in measured_names()}
+    costs = [
+        DeviceRun(policy=name, core=core, vectors=vectors if ours[name] else 0)
+        for name in ours
+        for core in (DEVICE_TARGETS if ours[name] else BOARDS_BY_NAME)
     ]
-    rivals = [DeviceRun(policy=RIVAL_ROW, core=core, vectors=vectors) for core in RIVAL_CORES]
-    return ours + (rivals if has_emlearn() else [])
+    returns = [
+        DeviceRun(policy=name, core=core, vectors=vectors)
+        for name in SHIPPED_POLICIES
+        for core in NUMBER_BITS
+    ]
+    return costs + returns
 
 
 def run_device(run: DeviceRun) -> Row:
-    """Measure one policy on one core; its weights are drawn in the cube."""
-    name, (agents, observed, acted), options = MEASURED_POLICIES[run.policy]
-    spec = TaskSpec(
-        id="device", agents=agents, observation_size=observed, action_size=acted, horizon=1
-    )
-    policy = make_policy(name, spec, **options)
-    if not isinstance(policy, HomPolicy | MlpPolicy):
-        raise TypeError(f"{run.policy} has no templates")
-    weights = policy.space.weights(np.random.default_rng(0).random(policy.space.dimension))
-    bound = float(policy.options["observation_clip"])
-    fixed = run.policy.endswith("int8")
-    rival = None
-    if run.policy == RIVAL_ROW and isinstance(policy, MlpPolicy):
-        rival = emlearn_code(policy, weights)
-    if fixed:
-        whole = fixed_policies(policy, weights, 8)[0]
-        files = fixed_code_files(whole, remarks=run.key)
-        expected = stream_digest(whole.act(streamed_integers(run.vectors, agents, observed)))
-    else:
-        files = code_files(policy, weights, remarks=run.key)
-        given = streamed_observations(run.vectors, agents, observed, bound)
-        expected = stream_digest(reference(policy, weights)(given))
-    with tempfile.TemporaryDirectory() as folder:
+    """Measure one policy on one target."""
+    if run.policy in SHIPPED_POLICIES:
+        quick = run.vectors < _FULL_VECTORS
+        found = run_returns(run.policy, run.core, vectors=run.vectors, quick=quick)
+        return {"key": run.key, **run.names, **found}
+    measured = MEASURED_POLICIES[run.policy]
+    files, flags = measured.files(run.key)
+    ours = measured.rival is None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         for file, text in files.items():
-            (Path(folder) / file).write_text(text)
-        costs: dict[str, int] = {}
-        if run.core == WASM_CORE:
-            digest = run_as_wasm(Path(folder), vectors=run.vectors, bound=bound, fixed=fixed)
+            (folder / file).write_text(text)
+        if run.core in BOARDS_BY_NAME:
+            digest, costs = _on_board(folder, run, measured, flags)
         else:
-            board = BOARDS_BY_NAME[run.core]
-            if rival is not None:
-                (Path(folder) / "rolecast_policy.c").write_text(rival.source)
-            found = run_on_board(
-                Path(folder),
-                board,
-                vectors=run.vectors,
-                bound=bound,
-                fixed=fixed,
-                further_flags=() if rival is None else rival.flags,
-                libraries=("-lgcc",) if rival is None else rival.libraries,
-            )
-            digest = found.digest
-            costs = {"flash": found.flash, "ram": found.ram, "stack": found.stack}
-            costs["instructions"] = round(found.instructions)
+            digest, costs = _elsewhere(folder, run, measured), {}
     return {
         "key": run.key,
         **run.names,
         "vectors": run.vectors,
-        "parameters": policy.space.size,
-        "equal": None if rival is not None else digest == expected,
+        "parameters": measured.made()[0].space.size,
+        "equal": digest == measured.digest(run.vectors) if ours else None,
         **costs,
     }
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """Return the page; of rows that differ in their vectors alone, it shows that of the most."""
-    shown = {
-        (row["policy"], row["core"]): row for row in sorted(rows, key=lambda row: row["vectors"])
-    }
-    head = ("policy", "core", "flash, B", "RAM, B", "stack, B", "instructions", "bits equal")
-    lines = [
-        (
-            f"{row['policy']} ({row['parameters']})",
-            row["core"],
-            *(f"{row[cost]:,}" if cost in row else "-" for cost in _COST_NAMES),
-            "-" if row["equal"] is None else f"all {row['vectors']:,}" if row["equal"] else "NO",
-        )
-        for row in sorted(shown.values(), key=_row_order)
-    ]
-    return (
-        "# What a policy costs on a device\n\n"
-        "One step of the whole team, in float32 unless it says int8, and in brackets its "
-        "parameters. `mlp 16x16` is of one agent that observes 4 numbers and acts by 1, the others "
-        "of three agents with 16 and 2. Flash is code and constants, with software floats where "
-        "the core has none. RAM is static working memory; the stack was seen in use. "
-        "Instructions are counted in emulation (QEMU); "
-        f"cycles of a real core differ. GCC with `-Os {' '.join(COMPILER_FLAGS)}`. Vectors have "
-        "ties, bounds and subnormal numbers. The row of emlearn 0.23 is the same net by its "
-        "library, the same flags and newlib's tanh, without clipping; its bits are its own. "
-        "Written by `rolecast bench export`.\n\n"
-        f"{markdown_table(head, lines)}\n"
+def _on_board(
+    folder: Path, run: DeviceRun, measured: MeasuredPolicy, flags: tuple[str, ...]
+) -> tuple[int, dict[str, int]]:
+    """Return the digest on a core, and the costs there."""
+    found = run_on_board(
+        folder,
+        BOARDS_BY_NAME[run.core],
+        vectors=run.vectors,
+        bound=measured.bound,
+        fixed=measured.weight_bits is not None,
+        further_flags=flags,
+        libc=measured.rival is not None,
     )
+    costs = {"flash": found.flash, "ram": found.ram, "stack": found.stack}
+    return found.digest, {**costs, "instructions": round(found.instructions)}
+
+
+def _elsewhere(folder: Path, run: DeviceRun, measured: MeasuredPolicy) -> int:
+    """Return the digest as WebAssembly, or on this machine."""
+    fixed = measured.weight_bits is not None
+    if run.core == WASM_TARGET:
+        return run_as_wasm(folder, vectors=run.vectors, bound=measured.bound, fixed=fixed)
+    compiler, level = HOST_TARGETS[run.core]
+    agents, _, acted = measured.sizes
+    built = build_library(
+        folder,
+        compiler,
+        [*COMPILER_FLAGS, level],
+        function="rolecast_policy_step",
+        outputs=agents * acted,
+        fixed=fixed,
+    )
+    return stream_digest(built.act(measured.streamed(run.vectors)))
 
 
 def _row_order(row: Row) -> tuple[int, int, int]:
-    policies, cores = list(MEASURED_POLICIES), [*BOARDS_BY_NAME, WASM_CORE]
-    return place(row["policy"], policies), place(row["core"], cores), row["vectors"]
+    policies, cores = [*MEASURED_POLICIES, *SHIPPED_POLICIES], [*DEVICE_TARGETS, *NUMBER_BITS]
+    at = place(row["policy"], policies), place(row["core"], cores)
+    return *at, row["vectors"]
 
 
 DEVICE_TABLE: Final[ResultTable[DeviceRun]] = ResultTable(
@@ -194,5 +161,5 @@ DEVICE_TABLE: Final[ResultTable[DeviceRun]] = ResultTable(
     run=run_device,
     order=_row_order,
     line=lambda row: f"{row.get('flash', '-')} B of flash, bits equal: {row['equal']}",
-    pages=lambda rows: {"export.md": markdown(rows).encode()},
+    pages=lambda rows: {"export.md": cost_page(rows).encode()},
 )

@@ -84,6 +84,10 @@ class SimulatedDisk:
             self._folders[each] = _Folder()
         return missing
 
+    def is_makeable(self, folder: Path) -> bool:
+        """Return whether it is not the root."""
+        return folder != folder.parent
+
     def create(self, path: Path, data: bytes) -> None:
         """Write a new file."""
         self._reach("create", path)

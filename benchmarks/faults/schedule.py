@@ -36,7 +36,7 @@ class FaultKind(StrEnum):
     """The driver is asked to end."""
 
     JUMP = "clock jump"
-    """The clock goes on by up to a month."""
+    """The driver is stopped, as by Ctrl-Z, for up to a month; its actors go on."""
 
     LOST = "lost optimiser"
     """The optimiser's process ends, before or after it has answered."""

@@ -183,6 +183,7 @@ class Simulation:
         self._world, self._known = world, known
         self._seen = Witnessed(world)
         self._least = 0
+        self._has_read = False
         world.on_read = self._read
 
     def folder(self) -> RunFolder:
@@ -200,6 +201,7 @@ class Simulation:
             self._world.begin_life()
             self.disk.begin_life()
             self.lives += 1
+            self._has_read = False
             try:
                 result = self.life()
             except Killed:
@@ -214,6 +216,7 @@ class Simulation:
         """Run one driver: a new search, or one that resumes."""
         folder = self.folder()
         if self._begin_anew(folder):
+            self._has_read = True
             folder.make(self._record)
         else:
             run = folder.read_run()
@@ -251,10 +254,11 @@ class Simulation:
     def _promised(self) -> int:
         """Return how many batches the next driver must find."""
         times = self._seen.batches
+        count = len(times)
         if any(fault.kind is FaultKind.POWER for fault in self._world.struck):
-            sure = [t for t in times if t <= times[-1] - SYNC_INTERVAL_S - CHECKPOINT_SLACK_S]
-            return len(sure)
-        return len(times)
+            count = sum(t <= times[-1] - SYNC_INTERVAL_S - CHECKPOINT_SLACK_S for t in times)
+        # What a driver has not read may have been lost before it.
+        return count if self._has_read else min(count, self._least)
 
     def _require_kept(self, batches: Sequence[Batch]) -> None:
         """Refuse the loss of a batch that was kept, and any other history."""
@@ -262,6 +266,7 @@ class Simulation:
             raise InvariantError(f"{len(batches)} of {self._least} batches are left")
         self._require_equal(batches)
         self._seen.batches = self._seen.batches[: len(batches)]
+        self._has_read = True
 
     def _require_equal(self, batches: Sequence[Batch]) -> None:
         """Refuse batches that are not the first of the undisturbed search."""

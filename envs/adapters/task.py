@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import ConfigError, RequestError, RunError, first_line, stepped_outside
+from rolecast.core.patience import CallEnded, Patience, StepTimeoutError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.adapters.encoding import TeamEncoding
@@ -45,6 +47,9 @@ class AdaptedTask:
 
     has_chosen_team: bool
     """Whether it was said whose reward counts."""
+
+    patience: Patience | None = None
+    """Ends a step that lasts too long; None: it lasts as long as it lasts."""
 
     def __init__(
         self,
@@ -252,8 +257,18 @@ class AdaptedTask:
 
     def _ask(self, episode: int, call: Callable[[Any], Moment], argument: object) -> Moment:
         """Call an environment of a user; an error names the episode."""
+        seed, where = int(self._seeds[episode]), partial(self._where, episode)
         try:
-            return call(argument)
+            if self.patience is None:
+                return call(argument)
+            return self.patience.call(call, argument, where, seed)
+        except CallEnded as error:
+            limit = 0.0 if self.patience is None else self.patience.timeout_s
+            raise StepTimeoutError(
+                f"task {self._id!r} has not answered for {limit:g} s in {where()}; "
+                "expected an answer, or a longer --step-timeout",
+                seed,
+            ) from error
         except (Exception, SystemExit) as error:  # sys.exit would end the search as if it were done
             raise RunError(
                 f"task {self._id!r} raised {type(error).__name__} ({first_line(error)}) "

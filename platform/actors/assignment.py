@@ -5,9 +5,27 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
+
+LONGEST_STEP_S: Final = 10.0
+"""Longest time from one look at an `AwakeClock` to the next that it counts as a whole."""
+
+
+class AwakeClock:
+    """Seconds in which this process ran: one that is stopped for hours finds no worker late."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._last = self._awake_s = clock()
+
+    def __call__(self) -> float:
+        """Return the time."""
+        now = self._clock()
+        self._awake_s += min(now - self._last, LONGEST_STEP_S)
+        self._last = now
+        return self._awake_s
 
 
 @dataclass(eq=False)
@@ -114,6 +132,17 @@ class OpenBatch:
             return []
         others = {chunk for call in calls if call.batch == self.number for chunk in call.chunks}
         return [chunk for chunk in lost.chunks if chunk in self.owed and chunk not in others]
+
+    def silence(self, calls: Iterable[Call], lasted_s: float) -> str:
+        """Return what is computed longest while no answer comes; "" if nothing of this batch is."""
+        for call in calls:
+            for number in call.chunks if call.batch == self.number else ():
+                if (chunk := self.owed.get(number)) is not None:
+                    return (
+                        f"{chunk.labels[0]}: no worker has answered for {lasted_s:.0f} s; one runs "
+                        f"the episode of seed {chunk.seeds[0, 0]}"
+                    )
+        return ""
 
     def late(self, calls: Iterable[Call], before: float) -> deque[int]:
         """Return the chunks that are owed and were given out before a time only.

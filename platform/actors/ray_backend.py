@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import ray
 
+from rolecast.core.patience import STEP_TIMEOUT_S
 from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster
 from rolecast.platform.actors.dispatcher import dispatchers
@@ -33,6 +34,7 @@ class RayBackend:
         *,
         workers: int | None,
         address: str | None,
+        step_timeout: float = STEP_TIMEOUT_S,
         optimizer: OptimizerConfig | None = None,
         here: LocalEvaluator | None = None,
         alike: bool = False,
@@ -46,6 +48,7 @@ class RayBackend:
             policy: sent to every actor.
             workers: rollout actors; None is one for each CPU of the cluster.
             address: of the cluster, as in `Cluster`.
+            step_timeout: seconds after which a step of a user's environment is ended.
             optimizer: settings by which the optimiser's process loads what it needs; None: later.
             here: as in `RayEvaluator`.
             alike: whether episodes last equally long, so that dispatchers can share them.
@@ -58,7 +61,9 @@ class RayBackend:
         dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex
         names = [f"{search}-{index}" if dispatched else None for index in range(self.workers)]
         start = cast("Any", RolloutActor).options
-        self._actors = [start(name=name).remote(source, options, policy) for name in names]
+        self._actors = [
+            start(name=name).remote(source, options, policy, step_timeout) for name in names
+        ]
         dealt = dispatchers(list(filter(None, names))) if dispatched else self._actors
         self.evaluator = RayEvaluator(dealt, here=here, note=note)
         self._metrics: SearchMetrics | None = None

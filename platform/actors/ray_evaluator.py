@@ -13,7 +13,15 @@ from typing import Any, Final
 import ray
 
 from rolecast.core.errors import RunError
-from rolecast.platform.actors.assignment import Call, OpenBatch, Reply, Worker, packed, unpacked
+from rolecast.platform.actors.assignment import (
+    AwakeClock,
+    Call,
+    OpenBatch,
+    Reply,
+    Worker,
+    packed,
+    unpacked,
+)
 from rolecast.platform.actors.messages import RAY_MESSAGES, Messages
 from rolecast.platform.actors.rollout_actor import CALL_RETRIES
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
@@ -47,7 +55,7 @@ LATE_LOOK_S: Final = 0.2
 """Least time from one look for late calls to the next, each of which goes through all calls."""
 
 ABSENT_NOTE_S: Final = 10.0
-"""Time without any actor after which the user is told what the search waits for."""
+"""Time without an actor, or an answer, after which the user is told what the search waits for."""
 
 
 class RayEvaluator:
@@ -70,7 +78,7 @@ class RayEvaluator:
             note: tells the user of actors that are absent or late.
             messages: how their answers come.
         """
-        self._messages = messages
+        self._messages, self._clock = messages, AwakeClock(messages.clock)
         self._awaited = {actor.place.remote(): Worker(actor) for actor in actors}
         self._workers: list[Worker] = []
         self._calls: dict[Any, Call] = {}
@@ -78,8 +86,7 @@ class RayEvaluator:
         self._durations: deque[float] = deque(maxlen=TIMED_CALLS)
         self._episode_s: float | None = None
         self._busy_s = 0.0
-        self._batch = 0
-        self._looked = 0.0
+        self._batch, self._looked, self._silent_s = 0, 0.0, ABSENT_NOTE_S
         self._said: set[str] = set()
         self.queued = self.repeated = 0
         """Chunks of the last batch; chunks so far that a second actor was given."""
@@ -156,7 +163,7 @@ class RayEvaluator:
         self._batch += 1
         for worker in self._workers:
             worker.busy_s = 0.0
-        return OpenBatch(self._batch, clock=self._messages.clock)
+        return OpenBatch(self._batch, clock=self._clock)
 
     def advance(self, batch: OpenBatch) -> None:
         """Give out what waits, and wait for answers."""
@@ -167,6 +174,9 @@ class RayEvaluator:
         self._look_for_late(batch)
         if not self._workers:
             self._do_without(batch)
+        elif (silent_s := self._clock() - batch.since) > self._silent_s:
+            self._silent_s = 2 * silent_s
+            self._say(batch.silence(self._calls.values(), silent_s))
 
     def _answered(self) -> list[Any]:
         """Return all calls that have answers; wait for one, or for an actor that starts.
@@ -224,7 +234,7 @@ class RayEvaluator:
     def _call(self, worker: Worker, batch: OpenBatch, numbers: tuple[int, ...]) -> None:
         chunks = packed([batch.owed[number] for number in numbers])
         reference = worker.handle.evaluate.remote(chunks)
-        self._calls[reference] = Call(worker, batch.number, numbers, self._messages.clock())
+        self._calls[reference] = Call(worker, batch.number, numbers, self._clock())
         worker.calls += 1
 
     def took(self, seconds: float) -> None:
@@ -248,7 +258,7 @@ class RayEvaluator:
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))
         else:
-            self._durations.append(self._messages.clock() - call.since)
+            self._durations.append(self._clock() - call.since)
             self._keep(reply, call, batch)
 
     def _keep(self, reply: Reply, call: Call, batch: OpenBatch) -> None:
@@ -265,7 +275,7 @@ class RayEvaluator:
 
     def _look_for_late(self, batch: OpenBatch) -> None:
         """Give what is late to idle actors too, and nothing more to those who owe it."""
-        now = self._messages.clock()
+        now = self._clock()
         if now < self._looked + LATE_LOOK_S:
             return
         self._looked = now
@@ -291,14 +301,14 @@ class RayEvaluator:
             for number, result in zip(numbers, results, strict=True):
                 batch.take(number, result)
             batch.waiting = deque(number for number in batch.waiting if number in batch.owed)
-        elif self._messages.clock() - batch.since > ABSENT_NOTE_S:
+        elif self._clock() - batch.since > ABSENT_NOTE_S:
             absent = self._awaited.values()
             did = "answers" if any(worker.pid for worker in absent) else "has started"
             self._say(f"none of {len(absent)} workers {did}; the search waits for the cluster")
 
     def _say(self, text: str) -> None:
         """Tell the user, once."""
-        if text not in self._said:
+        if text and text not in self._said:
             self._said.add(text)
             self._note(text)
 

@@ -1,4 +1,4 @@
-"""A process that runs episodes: it keeps a task and a policy, and forwards to `evaluate_chunk`.
+"""A process that runs episodes: it keeps a task and a policy, and forwards to them.
 
 What it computes is given by weights and seeds, so it may die at any moment: Ray starts it again
 and repeats its call, and nobody can tell from the returns.
@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import ray
 
+from rolecast.core.patience import STEP_TIMEOUT_S, Patience
 from rolecast.envs.registry import make_task
 from rolecast.platform.actors.assignment import Reply, packed, unpacked
-from rolecast.platform.rollout.chunks import evaluate_chunk
+from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.policies.protocol import Policy
 
 CALL_RETRIES: Final = 5
@@ -24,10 +25,16 @@ CALL_RETRIES: Final = 5
 class RolloutActor:
     """Keeps a task and a policy in one process; computes nothing itself."""
 
-    def __init__(self, source: Any, options: Mapping[str, Any], policy: Policy) -> None:
+    def __init__(
+        self,
+        source: Any,
+        options: Mapping[str, Any],
+        policy: Policy,
+        step_timeout: float = STEP_TIMEOUT_S,
+    ) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # for what the task loads; workers share the cores
-        self._task = make_task(source, **options)
-        self._policy = policy
+        task = make_task(source, **options)
+        self._evaluator = LocalEvaluator(task, policy, patience=Patience(step_timeout))
 
     def place(self) -> tuple[Mapping[str, int], int]:
         """Return machine to rollout actors, one, and the process id, once everything is built."""
@@ -35,5 +42,4 @@ class RolloutActor:
 
     def evaluate(self, chunks: bytes) -> bytes:
         """Compute packed chunks, one after the other; return the packed reply."""
-        results = [evaluate_chunk(self._task, self._policy, each) for each in unpacked(chunks)]
-        return packed(Reply(results=results))
+        return packed(Reply(results=self._evaluator.evaluate(unpacked(chunks))))

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.core.patience import STEP_TIMEOUT_S, Patience
+from rolecast.platform.cli.output import Json, print_json, say, warn
 from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 
@@ -18,6 +19,12 @@ def check_task(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the task; repeatable."),
     ] = None,
+    step_timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", min=1e-3, help="Longest step or reset of a user's environment."
+        ),
+    ] = STEP_TIMEOUT_S,
     rewards: Mapping[str, Any],
     json: Json = False,
 ) -> None:
@@ -35,7 +42,9 @@ def check_task(
 
     given = parse_settings([f"task.{word}" for word in settings or []])["task"]
     options = with_rewards(given, rewards)
-    report = check(task, **options)
+    patience = Patience(step_timeout, warn)
+    report = check(task, patience=patience, **options)
+    patience.close()
     made = make_task(task, **options)
     learners = refusals(made)
     made.close()

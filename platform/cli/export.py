@@ -7,7 +7,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
-from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.output import Json, print_json, say, warn
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.deployment.config import ExportConfig
 
@@ -35,18 +35,23 @@ def export(
     verify: Annotated[
         Path | None, typer.Option(help="With --check: public key that signed the manifest.")
     ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="Of a comparison with several: pred_prey_3?sparse=5.")
+    ] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Export a found policy to C for a microcontroller, equal bit by bit to its reference.
 
-    DIR may also be work/TRIAL of a comparison's learner: --target onnx writes its network.
+    DIR may also be a comparison, for its winner, or work/TRIAL of its learner: --target onnx writes
+    the network.
 
     Example: rolecast export runs/hunt --target c99 --out firmware
     """
     from rolecast.platform.deployment.export import export_policy
     from rolecast.platform.deployment.learner import export_learner, is_trial
     from rolecast.platform.deployment.manifest import check_export
+    from rolecast.platform.deployment.winner import is_comparison, winning_trial
 
     if check:
         found = check_export(folder, verify)
@@ -66,6 +71,12 @@ def export(
         max_loss=max_loss,
         compiler=compiler,
     )
+    if is_comparison(folder):
+        trial = winning_trial(folder, task)
+        folder = trial.run if trial.run.is_dir() else trial.path
+        warn(f"the winner's best trial is {trial.path.name}")
+    elif task is not None:
+        raise RequestError(f"--task has no choice in {folder}; expected a comparison's folder")
     write = export_learner if is_trial(folder) else export_policy
     manifest = write(folder, out, config, sign=sign, trust=trust)
     if json:

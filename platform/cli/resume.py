@@ -29,6 +29,12 @@ def resume(
     address: Annotated[
         str | None, typer.Option(help="Ray cluster to run in; the run's, if not given.")
     ] = None,
+    step_timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Longest step of an environment; the run's, if not given."
+        ),
+    ] = None,
     task: Annotated[
         str | None,
         typer.Option(help="The run's task again, options included; as --trust, for that task."),
@@ -47,7 +53,8 @@ def resume(
     if BanditFolder(folder).known:
         from rolecast.platform.search.bandit.run import resume_bandit
 
-        if any(each is not None for each in (env_steps, evaluations, task)):
+        given = env_steps, evaluations, step_timeout, task
+        if any(each is not None for each in given):
             raise RequestError(
                 f"{folder} is a bandit run; expected no option but --workers, --address, --trust "
                 "or --json"
@@ -61,6 +68,7 @@ def resume(
         evaluations=evaluations,
         workers=workers,
         address=address,
+        step_timeout=step_timeout,
         task=task,
         trust=trust,
         progress=shown(progress_for(sys.stderr)),

@@ -88,6 +88,7 @@ def search(
     out: Annotated[str | None, search_option("out", metavar="DIR")] = None,
     settings: Settings = None,
     address: Annotated[str | None, search_option("address")] = None,
+    step_timeout: Annotated[float | None, search_option("step_timeout", metavar="SECONDS")] = None,
     test_episodes: Annotated[int | None, search_option("test_episodes")] = None,
     confirm_share: Annotated[float | None, search_option("confirm_share")] = None,
     rewards: Mapping[str, Any],
@@ -127,6 +128,7 @@ def search(
         "threads": threads,
         "out": out,
         "address": address,
+        "step_timeout": step_timeout,
         "test_episodes": test_episodes,
         "confirm_share": confirm_share,
     }

@@ -2,7 +2,7 @@
 
 A device makes its observations itself, by an integer hash, and returns one digest of all actions.
 So 100,000 vectors need no memory. QEMU counts each instruction as one (`-icount shift=0`); cycles
-of a real core differ.
+of a real core differ. A second run, which does not count and is faster, computes the digest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ from rolecast.platform.deployment.wasm import WASM_TOOLS
 from rolecast.policies.export.c99 import COMPILER_FLAGS, c_templates
 
 SPIN_COUNT: Final = 50_000
+_LIBC_LIBRARIES: Final = ("-Wl,--start-group", "-lm", "-lc", "-lgcc", "-Wl,--end-group")
 TIMED_STEPS: Final = 20
 _NODE_SCRIPT: Final = (
     "WebAssembly.instantiate(require('fs').readFileSync('policy.wasm')).then(made => "
@@ -47,6 +48,9 @@ class Board:
 
     data: tuple[int, int]
     """Address and bytes of the memory of data; its end is the top of the stack."""
+
+    library_flags: tuple[str, ...] = ()
+    """Flags that name the C library, for code that calls one."""
 
     hardware_floats: bool = False
     """Whether the core has a floating-point unit."""
@@ -88,6 +92,7 @@ BOARDS_BY_NAME: Final[Mapping[str, Board]] = MappingProxyType(
         "RV32IMC": Board(
             compiler="riscv64-unknown-elf",
             core_flags=("-march=rv32imc", "-mabi=ilp32"),
+            library_flags=("--specs=picolibc.specs",),
             machine=("qemu-system-riscv32", "-M", "virt", "-bios", "none"),
             code=(0x80000000, 2**20),
             data=(0x80100000, 2**16),
@@ -125,7 +130,7 @@ def run_on_board(
     bound: float,
     fixed: bool = False,
     further_flags: Sequence[str] = (),
-    libraries: Sequence[str] = ("-lgcc",),
+    libc: bool = False,
 ) -> BoardRun:
     """Build and run the policy of a folder on a core in emulation.
 
@@ -136,43 +141,23 @@ def run_on_board(
         bound: to which the policy clips.
         fixed: whether observations and actions are integers of 16 bits.
         further_flags: of the compiler.
-        libraries: what the policy is linked with.
+        libc: whether the policy calls the C library.
     Raises:
         RequestError: a program is not installed; names its package.
         RunError: a program failed.
     """
-    gcc, qemu = (require_program(name) for name in board.programs)
-    family = "arm" if board.compiler.startswith("arm") else "riscv"
-    values = {
-        "family": family,
-        "number": "short" if fixed else "float",
-        "fpu": board.hardware_floats,
-        "bound": _bits(bound),
-        "count": vectors,
-        "spins": SPIN_COUNT,
-        "steps": TIMED_STEPS,
-        "code_at": hex(board.code[0]),
-        "code_bytes": board.code[1],
-        "data_at": hex(board.data[0]),
-        "data_bytes": board.data[1],
-        "entry": "start" if family == "arm" else "reset",
-    }
-    for name in ("stream.c", "board.c", "board.ld"):
-        text = _BOARD_TEMPLATES.get_template(f"{name}.jinja").render(values)
-        (folder / name).write_text(text)
+    gcc, _ = (require_program(name) for name in board.programs)
     flags = [*COMPILER_FLAGS, *board.core_flags, "-Os", "-ffreestanding", *further_flags]
-    flags += ["-ffunction-sections", "-fdata-sections"]
-    linked = ["-nostdlib", "-Wl,--gc-sections", "-T", "board.ld"]
+    flags += ["-ffunction-sections", "-fdata-sections", *(board.library_flags if libc else ())]
+    libraries = _LIBC_LIBRARIES if libc else ("-lgcc",)
     run_program([gcc, *flags, "-c", "rolecast_policy.c"], folder)
-    extended = [gcc, "-std=gnu99", *flags[1:], *linked, "-o", "board.elf", "board.c", "stream.c"]
-    run_program([*extended, "rolecast_policy.o", *libraries], folder)
-    emulator = [qemu, *board.machine[1:], "-display", "none", "-monitor", "none"]
-    emulator += ["-icount", "shift=0", "-chardev", "stdio,id=out"]
-    if family == "arm":
-        emulator += ["-semihosting-config", "enable=on,target=native,chardev=out"]
-    emulator += ["-serial", "none" if family == "arm" else "chardev:out"]
-    printed = run_program([*emulator, "-kernel", "board.elf"], folder)
-    digest, spun, stepped, stack = (int(line, 16) for line in printed.split())
+    build = [gcc, "-std=gnu99", *flags[1:]]
+    text = _BOARD_TEMPLATES.get_template("stream.c.jinja")
+    number = "short" if fixed else "float"
+    (folder / "stream.c").write_text(text.render(number=number, bound=_bits(bound)))
+    counted = _printed(folder, board, build, libraries, vectors=0, counting=True)
+    digest, *_ = _printed(folder, board, build, libraries, vectors=vectors, counting=False)
+    _, spun, stepped, stack = counted
     _, ram = _sizes(folder, board, "rolecast_policy.o")
     return BoardRun(
         digest=digest,
@@ -181,6 +166,45 @@ def run_on_board(
         ram=ram,
         stack=stack,
     )
+
+
+def _printed(
+    folder: Path,
+    board: Board,
+    build: Sequence[str],
+    libraries: Sequence[str],
+    *,
+    vectors: int,
+    counting: bool,
+) -> list[int]:
+    """Return digest, ticks of the loop, ticks of the timed steps, and stack, as a board prints."""
+    arm = board.compiler.startswith("arm")
+    values = {
+        "family": "arm" if arm else "riscv",
+        "fpu": board.hardware_floats,
+        "count": vectors,
+        "spins": SPIN_COUNT,
+        "steps": TIMED_STEPS,
+        "code_at": hex(board.code[0]),
+        "code_bytes": board.code[1],
+        "data_at": hex(board.data[0]),
+        "data_bytes": board.data[1],
+        "entry": "start" if arm else "reset",
+    }
+    for name in ("board.c", "board.ld"):
+        text = _BOARD_TEMPLATES.get_template(f"{name}.jinja").render(values)
+        (folder / name).write_text(text)
+    linked = ["-nostdlib", "-Wl,--gc-sections", "-T", "board.ld", "-o", "board.elf"]
+    objects = ["board.c", "stream.c", "rolecast_policy.o"]
+    run_program([*build, *linked, *objects, *libraries], folder)
+    emulator = [require_program(board.machine[0]), *board.machine[1:]]
+    emulator += ["-display", "none", "-monitor", "none", "-chardev", "stdio,id=out"]
+    emulator += ["-icount", "shift=0"] if counting else []
+    if arm:
+        emulator += ["-semihosting-config", "enable=on,target=native,chardev=out"]
+    emulator += ["-serial", "none" if arm else "chardev:out"]
+    printed = run_program([*emulator, "-kernel", "board.elf"], folder)
+    return [int(line, 16) for line in printed.split()]
 
 
 def _sizes(folder: Path, board: Board, file: str) -> tuple[int, int]:
@@ -205,7 +229,7 @@ def _flash(
     run_program([*compile_command, "-c", "alone.c", "empty.c"], folder)
     found = []
     for part in ("rolecast_policy.o", "empty.o"):
-        link = [compile_command[0], *board.core_flags, "-nostdlib", "-Wl,--gc-sections"]
+        link = [*compile_command, "-nostdlib", "-Wl,--gc-sections"]
         link += ["-Wl,-e,start", "-o", "alone.elf", "alone.o", part, *libraries]
         run_program(link, folder)
         found.append(_sizes(folder, board, "alone.elf")[0])
@@ -224,7 +248,7 @@ def run_as_wasm(folder: Path, *, vectors: int, bound: float, fixed: bool = False
         RequestError: a program is not installed; names its package.
         RunError: a program failed.
     """
-    clang, node, _ = (require_program(name) for name in WASM_TOOLS)
+    clang, _, node = (require_program(name) for name in WASM_TOOLS)
     text = _BOARD_TEMPLATES.get_template("stream.c.jinja").render(
         bound=_bits(bound), number="short" if fixed else "float"
     )

@@ -12,8 +12,11 @@ from rolecast.policies.export.c99 import COMPILER_FLAGS
 
 WASM_FILE: Final = "rolecast_policy.wasm"
 
-WASM_TOOLS: Final = ("clang", "node", "wasm-ld")
-"""Programs that build and run WebAssembly."""
+WASM_COMPILERS: Final = ("clang", "wasm-ld")
+"""Programs that build WebAssembly."""
+
+WASM_TOOLS: Final = (*WASM_COMPILERS, "node")
+"""Programs that build and run it."""
 
 _FACE_SOURCE: Final = """\
 #include "rolecast_policy.h"
@@ -69,11 +72,9 @@ def build_wasm(folder: Path, observations: Float32, expected: Float32) -> bytes:
         RequestError: a program is not installed; names its package.
         RunError: a program failed, or an action differs.
     """
-    clang, node, _ = (require_program(name) for name in WASM_TOOLS)
+    node = require_program("node")
     (folder / "wasm_face.c").write_text(_FACE_SOURCE)
-    build = [clang, "--target=wasm32", *COMPILER_FLAGS, "-Os", "-nostdlib", "-Wl,--no-entry"]
-    build += ["-Wl,--strip-all", "-o", WASM_FILE]
-    run_program([*build, "rolecast_policy.c", "wasm_face.c"], folder)
+    built = compile_wasm(folder, "wasm_face.c", "-Os")
     (folder / "observations.bin").write_bytes(observations.astype("<f4").tobytes())
     sizes = (("INPUTS", observations[0].size), ("OUTPUTS", expected[0].size))
     script = _NODE_CHECK
@@ -84,4 +85,21 @@ def build_wasm(folder: Path, observations: Float32, expected: Float32) -> bytes:
     wrong = int((found != np.ascontiguousarray(expected).view(np.uint32).ravel()).sum())
     if wrong:
         raise RunError(f"{wrong} of {found.size} actions of WebAssembly are not equal")
+    return built
+
+
+def compile_wasm(folder: Path, face: str, *flags: str) -> bytes:
+    """Return `rolecast_policy.c` and another C file of a folder as WebAssembly, kept beside them.
+
+    Args:
+        folder: with both files.
+        face: name of the file whose functions are exported.
+        flags: for the compiler, besides those of the promise that all bits are the same.
+    Raises:
+        RequestError: a program is not installed; names its package.
+        RunError: a program failed.
+    """
+    clang, _ = (require_program(name) for name in WASM_COMPILERS)
+    build = [clang, "--target=wasm32", *COMPILER_FLAGS, *flags, "-nostdlib", "-Wl,--no-entry"]
+    run_program([*build, "-Wl,--strip-all", "-o", WASM_FILE, "rolecast_policy.c", face], folder)
     return (folder / WASM_FILE).read_bytes()

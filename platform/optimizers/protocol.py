@@ -35,7 +35,9 @@ class Optimizer(Protocol):
         """
 
     def best(self) -> Float:
-        """Return the incumbent [D], chosen by posterior mean and not by its own noisy return.
+        """Return the incumbent [D], chosen by a model or an average, not by its own noisy return.
+
+        It is the answer of a search up to now; see `platform/search/confirmation.py` for the end.
 
         Raises:
             RequestError: nothing was told yet.

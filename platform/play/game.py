@@ -13,21 +13,18 @@ import numpy as np
 
 from rolecast.core.types import Seeds
 from rolecast.envs.spec import BatchedTask
-from rolecast.platform.deployment.compiler import require_program, run_program
 from rolecast.platform.deployment.config import ExportConfig
 from rolecast.platform.deployment.export import exportable
+from rolecast.platform.deployment.wasm import compile_wasm
 from rolecast.platform.play.document import document, in_letters
 from rolecast.platform.play.worlds import World
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy
 from rolecast.policies.certificate import certificate_sentence, weights_digest
-from rolecast.policies.export.c99 import COMPILER_FLAGS, code_files
+from rolecast.policies.export.c99 import code_files
 from rolecast.policies.export.reference import reference
 from rolecast.policies.export.vectors import drawn_observations
-
-PLAY_TOOLS: Final = ("clang", "wasm-ld")
-"""Programs that build WebAssembly."""
 
 PLAYED_EPISODES: Final = 200
 """Held-out episodes that a page plays, and compares with Python."""
@@ -94,14 +91,10 @@ def world_files(trained: LoadedPolicy, world: World) -> dict[str, str]:
 
 def _compiled(files: dict[str, str]) -> bytes:
     """Return C files as WebAssembly."""
-    clang, _ = (require_program(name) for name in PLAY_TOOLS)
     with tempfile.TemporaryDirectory() as scratch:
         for name, text in files.items():
             (Path(scratch) / name).write_text(text, encoding="utf-8")
-        build = [clang, "--target=wasm32", *COMPILER_FLAGS, *BUILD_FLAGS, "-nostdlib"]
-        build += ["-Wl,--no-entry", "-Wl,--strip-all", "-o", "play.wasm"]
-        run_program([*build, "rolecast_policy.c", "world.c"], Path(scratch))
-        return (Path(scratch) / "play.wasm").read_bytes()
+        return compile_wasm(Path(scratch), "world.c", *BUILD_FLAGS)
 
 
 def _vectors(trained: LoadedPolicy) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError, RunError, unknown_name
+from rolecast.core.patience import StepTimeoutError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.corners import equal_corners, grid_corners, shrinking_corners
@@ -242,6 +243,11 @@ def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResu
     )
 
 
+def label_of(chunk: Chunk, seed: int) -> str:
+    """Return what the row with a seed is called; where several meet its episode, the first."""
+    return chunk.labels[int((chunk.seeds == np.uint64(seed)).any(axis=1).argmax())]
+
+
 def _rollout(task: BatchedTask, policy: Policy, chunk: Chunk) -> Rollout:
     weights = policy.space.weights(chunk.candidates, chunk.statistics)
     summed = None if chunk.statistics is None else observation_bound(policy.options)
@@ -263,6 +269,8 @@ def _blame(
 
     A task that refuses what was asked of it, such as a simulator without a node, stays a request.
     """
+    if isinstance(error, StepTimeoutError):  # alone it would hang again
+        return RunError(f"{label_of(chunk, error.seed)}: {error}")
     kind = RequestError if isinstance(error, RequestError) else RunError
     for row, label in enumerate(chunk.labels):
         for seed in chunk.seeds[row]:

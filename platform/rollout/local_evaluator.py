@@ -3,16 +3,26 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 
-from rolecast.envs.spec import BatchedTask
-from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk
+from rolecast.core.patience import Patience
+from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.spec import BatchedTask, CallsEnvironment
+from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk, label_of
 from rolecast.policies.protocol import Policy
 
 
 class LocalEvaluator:
     """Shares chunks among threads of this process: whoever is idle takes the next."""
 
-    def __init__(self, task: BatchedTask, policy: Policy, threads: int = 1) -> None:
+    def __init__(
+        self,
+        task: BatchedTask,
+        policy: Policy,
+        threads: int = 1,
+        *,
+        patience: Patience | None = None,
+    ) -> None:
         """Set up.
 
         Args:
@@ -20,9 +30,13 @@ class LocalEvaluator:
             policy: of its sizes.
             threads: for a compiled task. Its kernels release Python's lock, and its episodes keep
                 their state in each call. Any other task takes one; a MuJoCo robot has its own.
+            patience: with the steps of a user's environment; None: these may last for ever.
         """
         self.workers = threads if hasattr(task, "lanes") else 1
-        self._task, self._policy = task, policy
+        self._task, self._policy, self._patience = task, policy, patience
+        environment = unwrapped(task)
+        if isinstance(environment, CallsEnvironment):
+            environment.patience = patience
         self._busy_s = 0.0
         self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
 
@@ -51,9 +65,13 @@ class LocalEvaluator:
         """End the threads; who made the task closes it."""
         if self._pool is not None:
             self._pool.shutdown()
+        if self._patience is not None:
+            self._patience.close()
 
     def play(self, chunk: Chunk) -> ChunkResult:
         """Compute one chunk in the calling thread."""
+        if self._patience is not None:
+            self._patience.label_of = partial(label_of, chunk)
         return evaluate_chunk(self._task, self._policy, chunk)
 
     def submit(self, chunk: Chunk) -> Future[ChunkResult]:

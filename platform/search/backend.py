@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+from rolecast.core.patience import Patience
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.envs.spec import BatchedTask
@@ -62,8 +63,14 @@ class LocalBackend:
     losses: tuple[type[Exception], ...] = ()
     workers = 0
 
-    def __init__(self, task: BatchedTask, policy: Policy, threads: int = 1) -> None:
-        self.evaluator: Evaluator = LocalEvaluator(task, policy, threads)
+    def __init__(
+        self,
+        task: BatchedTask,
+        policy: Policy,
+        threads: int = 1,
+        patience: Patience | None = None,
+    ) -> None:
+        self.evaluator: Evaluator = LocalEvaluator(task, policy, threads, patience=patience)
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> OptimizerSession:
         """Return a new optimiser."""
@@ -90,7 +97,8 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     config = plan.config
     threads = (config.threads or available_cores()) if plan.compiled else 1
     if config.workers == 0:
-        return LocalBackend(plan.task, plan.policy, threads)
+        patience = Patience(config.step_timeout, note)
+        return LocalBackend(plan.task, plan.policy, threads, patience)
     alone = config.workers is None and config.address is None and not _in_a_cluster()
     # A stream cannot change hands: an asynchronous search of slow episodes has workers at once.
     if alone and (plan.compiled or not config.asynchronous):
@@ -110,7 +118,8 @@ class AutomaticBackend(LocalBackend):
     """
 
     def __init__(self, plan: Plan, threads: int, note: Callable[[str], None]) -> None:
-        super().__init__(plan.task, plan.policy, threads)
+        patience = Patience(plan.config.step_timeout, note)
+        super().__init__(plan.task, plan.policy, threads, patience)
         self._backend: Backend | None = None
         if plan.compiled:
             note(f"episodes run on {threads} threads of this process; Ray would not be faster here")
@@ -187,6 +196,7 @@ def _ray_backend(plan: Plan, workers: int | None, **options: Any) -> Backend:
             plan.policy,
             workers=workers,
             address=plan.config.address,
+            step_timeout=plan.config.step_timeout,
             **options,
         )
     return backend

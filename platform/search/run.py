@@ -115,6 +115,7 @@ def resume(
     task: TaskSource | None = None,
     workers: int | None = None,
     address: str | None = None,
+    step_timeout: float | None = None,
     progress: Progress | None = None,
     trust: bool = False,
 ) -> SearchResult:
@@ -128,6 +129,7 @@ def resume(
             made though it may run any code.
         workers: as in `SearchConfig`; None is as many as the run had.
         address: as in `SearchConfig`; None is the run's.
+        step_timeout: as in `SearchConfig`; None is the run's.
         progress: shows the search; nothing is shown when None.
         trust: make the run's task and use its cluster, though they may run any code (`envs.trust`).
     Raises:
@@ -161,6 +163,7 @@ def resume(
             out=str(folder.path),
             workers=config.workers if workers is None else workers,
             address=address or config.address,
+            step_timeout=config.step_timeout if step_timeout is None else step_timeout,
         )
         plan = make_plan(config, source)
         progress = progress or Silent()

@@ -117,17 +117,26 @@ def _refusal(status: int, sentence: str) -> JSONResponse:
     return JSONResponse({"error": sentence}, status_code=status)
 
 
-def build(args: dict[str, Any], replicas: int = 1) -> Application:
-    """Return the application of a config file of Ray Serve.
+def application(folder: str, verify: str | None = None, replicas: int = 1) -> Application:
+    """Return the application of a folder.
+
+    Args:
+        folder: of the policy.
+        verify: file of a public key, which must have signed the policy.
+        replicas: processes that answer.
+    """
+    return serve.deployment(num_replicas=replicas)(PolicyService).bind(folder, verify)
+
+
+def build(args: dict[str, Any]) -> Application:
+    """Return the application of a config file; Ray Serve takes builders of one parameter alone.
 
     Args:
         args: `folder` of the policy, and perhaps `verify`, the file of a public key.
-        replicas: processes that answer, where no config file says so.
     Raises:
         ConfigError: another argument, or no folder.
     """
     if "folder" not in args or not args.keys() <= {"folder", "verify"}:
         expected = "folder, and perhaps verify"
         raise ConfigError("args of the application", sorted(args), expected)
-    deployed = serve.deployment(num_replicas=replicas)(PolicyService)
-    return deployed.bind(str(args["folder"]), args.get("verify"))
+    return application(str(args["folder"]), args.get("verify"))

@@ -45,19 +45,17 @@ def serving(folder: str | Path, config: ServeConfig | None = None) -> Iterator[s
         from ray import serve
         from ray.serve.config import HTTPOptions
 
-        from rolecast.platform.serving.application import build
+        from rolecast.platform.serving.application import application
 
         if serve.status().proxies:
             raise RequestError(
                 "Ray Serve runs in this cluster already; expected one without it, or: serve deploy"
             )
         serve.start(http_options=HTTPOptions(host=config.host, port=port))
-        args = {"folder": str(Path(folder).absolute())}
-        if config.verify is not None:
-            args["verify"] = str(config.verify.absolute())
-        application = build(args, replicas=config.replicas)
+        key = None if config.verify is None else str(config.verify.absolute())
+        served = application(str(Path(folder).absolute()), key, config.replicas)
         try:
-            serve.run(application, name=APPLICATION_NAME, route_prefix="/")
+            serve.run(served, name=APPLICATION_NAME, route_prefix="/")
             yield f"http://{config.host}:{port}"
         finally:
             serve.shutdown()  # type: ignore[no-untyped-call]

@@ -129,6 +129,9 @@ class PolicyWithGraph(Policy, Protocol):
     def onnx_model(self, agents: int, observation_size: int, action_size: int) -> bytes:
         """Return an ONNX model from `observations` [N, n, do] to `actions` [N, n, da], float32."""
 
+    def exact_actions(self, observations: Float) -> Float:
+        """Return actions [S, n, da] of what was learnt for observations [S, n, do], in float64."""
+
 
 @runtime_checkable
 class LoadsPolicies(Protocol):

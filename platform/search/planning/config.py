@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known
+from rolecast.core.patience import STEP_TIMEOUT_S
 
 CALLABLE_PREFIX: Final = "callable:"
 """Begins the task name of a search whose task was given as a Python callable."""
@@ -17,7 +18,8 @@ OWN_ADDRESSES: Final = (None, "auto", "local")
 class SearchConfig:
     """One search. What is None is proposed by the optimiser or chosen by the machine.
 
-    `workers`, `out`, `address` and `test_episodes` decide nothing about what the search finds.
+    `workers`, `out`, `address`, `step_timeout` and `test_episodes` decide nothing about what the
+    search finds.
     """
 
     task: str
@@ -78,6 +80,10 @@ class SearchConfig:
     test_episodes: int | None = None
     """Episodes of the held-out test at the end; None is 1000 for compiled tasks, 20 for others."""
 
+    step_timeout: float = STEP_TIMEOUT_S
+    """Seconds after which a step or reset of a user's environment that has not returned ends the
+    search; after 10 seconds it is told of."""
+
     confirm_share: float = 0.02
     """Share of the budget kept for re-evaluating the last incumbents on fresh episodes."""
 
@@ -113,6 +119,13 @@ class SearchConfig:
                 (value or "").encode()
             except UnicodeEncodeError:
                 raise ConfigError(f"SearchConfig.{name}", value, "text in UTF-8") from None
+        limit = self.step_timeout
+        if (
+            isinstance(limit, bool)
+            or not isinstance(limit, int | float)
+            or not 0 < limit < float("inf")
+        ):
+            raise ConfigError("SearchConfig.step_timeout", limit, "seconds above 0")
         share = self.confirm_share
         if not isinstance(share, int | float) or not 0.0 <= share <= 0.5:
             raise ConfigError("SearchConfig.confirm_share", share, "a number in [0, 0.5]")

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 ONNX_OPSET: Final = 13
 _IR_VERSION: Final = 8
 FLOAT_ELEMENTS: Final = 1
-_ELEMENT_TYPES: Final[Mapping[str, int]] = {"float32": FLOAT_ELEMENTS, "int64": 7}
+DOUBLE_ELEMENTS: Final = 11
+_ELEMENT_TYPES: Final[Mapping[str, int]] = {
+    "float32": FLOAT_ELEMENTS,
+    "int64": 7,
+    "float64": DOUBLE_ELEMENTS,
+}
 """TensorProto.DataType."""
 _INTEGER_ATTRIBUTE: Final = 2
 _INTEGERS_ATTRIBUTE: Final = 7
@@ -22,14 +27,16 @@ _INTEGERS_ATTRIBUTE: Final = 7
 class Graph:
     """Operations in order; each method returns the name of the value that it adds."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, double: bool = False) -> None:
+        """Begin a graph of float32, or of float64 inside; its input and output are float32."""
+        self._number = np.float64 if double else np.float32
         self._nodes: list[bytes] = []
         self._tensors: dict[bytes, str] = {}
 
     def constant(self, array: NDArray[Any] | Sequence[int] | float) -> str:
-        """Add numbers: float32, or int64 where they are integers."""
+        """Add numbers of the graph's kind, or int64 where they are integers."""
         values = np.asarray(array)
-        kind = np.int64 if values.dtype.kind in "iu" else np.float32
+        kind = np.int64 if values.dtype.kind in "iu" else self._number
         tensor = _tensor(values.astype(kind))
         return self._tensors.setdefault(tensor, f"constant{len(self._tensors)}")
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from rolecast.baselines.causal import set_processes
 from rolecast.baselines.causal.function_network import EifnConfig, normal_deviates
 from rolecast.baselines.causal.reward_process import CausalGpUcbConfig
 from rolecast.baselines.causal.set_processes import CboConfig
@@ -14,6 +15,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.threads import OneThread
 from rolecast.envs.causal.problem import CausalTask
 from rolecast.envs.registry import make_task
+from rolecast.platform.optimizers.mcbo.graph_model import GraphModel
 from rolecast.platform.optimizers.registry import CAUSAL_SEARCHES, optimizer_config
 
 ONE_THREAD = OneThread()
@@ -74,6 +76,25 @@ def test_expected_improvement_finds_the_best_dose_and_beats_chance() -> None:
         problem, asked, _ = played(name, "causal:psa", 16 + 4)
         rewards = problem.expected_rewards(asked[16:], draws=2000)
         assert rewards.max() > -5.4, name
+
+
+def test_the_prior_is_fitted_once_as_its_observations_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And the search is the one that fits it at each proposal."""
+    made: list[int] = []
+
+    def counted(space: Any, data: Any) -> GraphModel:
+        made.append(len(data))
+        return GraphModel(space, data)
+
+    monkeypatch.setattr(set_processes, "GraphModel", counted)
+    _, kept, _ = played("eicbo", "causal:toy", 14 + 3)
+    assert len(made) == 1
+    monkeypatch.setattr(set_processes, "_same", lambda one, other: False)
+    _, anew, _ = played("eicbo", "causal:toy", 14 + 3)
+    assert len(made) == 1 + 3
+    np.testing.assert_array_equal(kept, anew)
 
 
 def test_the_rival_that_sees_no_node_has_the_noise_of_the_reward() -> None:

@@ -11,7 +11,9 @@ from rolecast.baselines.rllib.actor_policy import ActorPolicy
 from rolecast.platform.deployment.onnx import run_onnx
 from tests.baselines.conftest import make_learner
 
-AGENTS, OBSERVED, ACTED, ROWS = 3, 7, 2, 500
+AGENTS, OBSERVED, ACTED, ROWS = 3, 7, 2, 2000
+CHOOSING_NAMES = ("comix", "covdn", "iql", "vdn", "qmix")
+"""Learners that take the best of values."""
 TEAM_KINDS: list[tuple[str, dict[str, Any]]] = [
     ("maddpg", {"agent_id": True}),
     ("matd3", {"share_policy": False}),
@@ -42,18 +44,19 @@ def made(name: str, settings: dict[str, Any]) -> tuple[ActorPolicy, int]:
     ("name", "settings"), [*((name, {}) for name in sorted(ALGORITHMS)), *TEAM_KINDS], ids=str
 )
 def test_onnx_runtime_gives_the_actions_of_the_learner(name: str, settings: dict[str, Any]) -> None:
-    """Within 1e-6 but for one vector in a hundred, and all within 1e-5: both are float32.
+    """Within 1e-6 of the network in float64, all: the graph computes so too.
 
-    Where a learner takes the best of values, rounding may turn one choice in a hundred.
+    The learner itself rounds to float32: its actions are within 1e-5, but where it takes the best
+    of values that are equal but for rounding, one choice in a hundred.
     """
     policy, agents = made(name, settings)
     observations = np.random.default_rng(5).normal(size=(ROWS, agents, OBSERVED))
     given = observations.astype(np.float32)
-    wanted = policy.act(policy.weights, given[None].astype(np.float64))[0]
+    wanted = policy.exact_actions(given.astype(np.float64))
     found = run_onnx(policy.onnx_model(agents, OBSERVED, ACTED), given)
     assert found.shape == wanted.shape == (ROWS, agents, ACTED)
     assert np.ptp(wanted, axis=0).min() > 0.1
-    apart = np.abs(found - wanted).max(axis=(1, 2))
-    assert (apart <= 1e-6).mean() >= 0.99
-    if name not in {"comix", "covdn", "iql", "vdn", "qmix"}:
-        assert apart.max() < 1e-5
+    assert np.abs(found - wanted).max() <= 1e-6
+    learner = policy.act(policy.weights, given[None].astype(np.float64))[0]
+    apart = np.abs(found - learner).max(axis=(1, 2))
+    assert (apart <= 1e-5).mean() >= (0.99 if name in CHOOSING_NAMES else 1.0)

@@ -40,6 +40,9 @@ MUTANTS = {
     "a folder above is not made durable": Mutant(
         files, "make_folder", "disk.sync_folder(made.parent)"
     ),
+    "folders of an earlier driver are not made durable": Mutant(
+        files, "make_folder", "if new else missing", "if False else missing"
+    ),
     "a journal is never made durable": Mutant(Journal, "append", "self._disk.sync(self._path)"),
     "a journal's name is not made durable": Mutant(
         Journal, "append", "self._disk.sync_folder(self._path.parent)"

@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rolecast.benchmarks.app import app
+from rolecast.benchmarks.faults.cluster import SharedEvaluator
 from rolecast.benchmarks.faults.command import count_schedules
 from rolecast.benchmarks.faults.disk import SimulatedDisk
 from rolecast.benchmarks.faults.parts import SEARCH_KINDS
@@ -12,6 +13,7 @@ from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of, shr
 from rolecast.benchmarks.faults.simulation import run_faults, run_schedule, undisturbed
 from rolecast.benchmarks.faults.witness import WitnessConfig
 from rolecast.benchmarks.faults.world import Killed, World
+from rolecast.platform.rollout.chunks import cut
 
 LOG_PATH = Path("/runs/log")
 
@@ -44,6 +46,29 @@ def test_a_search_that_ends_at_any_of_its_last_points_has_its_result() -> None:
     points = undisturbed(SEARCH_KINDS[0]).points
     for point in range(points - 40, points):
         assert run_faults(0, [Fault(point, FaultKind.KILL, 0)]).failure is None
+
+
+@pytest.mark.parametrize("seed", [529, 1230, 6005, 7254, 7705])
+def test_a_schedule_that_once_failed_passes(seed: int) -> None:
+    assert run_schedule(seed).failure is None
+
+
+@pytest.mark.parametrize("stop", range(1, 3))
+def test_folders_made_by_a_driver_that_was_stopped_are_durable_with_the_next(stop: int) -> None:
+    for draw in range(8):
+        faults = [Fault(stop, FaultKind.TERM, 0), Fault(90, FaultKind.POWER, draw)]
+        assert run_faults(0, faults).failure is None
+
+
+def test_a_driver_that_was_stopped_for_a_month_still_finds_who_is_late() -> None:
+    jump, late = (Fault(60, kind, 1) for kind in (FaultKind.JUMP, FaultKind.LATE))
+    assert run_faults(6, [jump, late]).failure is None
+
+
+def test_a_batch_that_no_driver_has_read_since_a_power_cut_is_not_promised() -> None:
+    for draw in range(20):
+        faults = [Fault(80, FaultKind.POWER, draw), Fault(81, FaultKind.KILL, 0)]
+        assert run_faults(1, faults).failure is None
 
 
 def test_a_failing_schedule_is_made_small() -> None:
@@ -112,3 +137,19 @@ def test_the_command_counts_and_replays(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     assert "append journal.bin" in run.output
     assert "3 schedules" in (tmp_path / "faults.md").read_text()
+
+
+def test_a_silent_cluster_is_told_of_with_evaluation_and_seed() -> None:
+    quiet = World([], seed=0)
+    SharedEvaluator(quiet, print).pids()
+    late = [Fault(quiet.points + place, FaultKind.LATE, 1) for place in range(8)]
+    said: list[str] = []
+    seeds = np.arange(5, 11, dtype=np.uint64).reshape(3, 2)
+    labels = [f"evaluation {number}" for number in range(3)]
+    chunks = cut(np.zeros((3, 2)), seeds, labels, compiled=False, workers=3)
+    evaluator = SharedEvaluator(World(late, seed=0), said.append)
+    evaluator.pids()
+    assert len(evaluator.evaluate(chunks)) == len(chunks)
+    silent = [line for line in said if "no worker has answered for" in line]
+    assert silent[0].startswith("evaluation ")
+    assert "one runs the episode of seed " in silent[0]

@@ -3,17 +3,9 @@
 Proved where it could: in the repository root, in a worker, and in the driver of a submitted job.
 """
 
-import os
-import secrets
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,6 +13,7 @@ import ray
 
 from rolecast.platform.search.records.run_folder import read_history
 from rolecast.platform.tuning.comparison_folder import read_comparison
+from tests.platform.ray_head import Head, ray_head
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -45,62 +38,11 @@ EXPERIMENT = Experiment(
 WHICH = "import platform; platform.system(); print(platform.__file__)"
 
 
-@dataclass(frozen=True)
-class Head:
-    """A Ray head on this machine that takes jobs, with its token."""
-
-    url: str
-    environment: dict[str, str]
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports that nothing listens on; all are held until the last is chosen."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
-
-
-def answers(port: int) -> bool:
-    """Tell whether something listens."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 @pytest.fixture(scope="module")
 def head() -> Iterator[Head]:
-    """Start a head of one CPU, in a process that takes all others of it along when it ends."""
-    port, dashboard, agent, client = free_ports(4)
-    place = tempfile.mkdtemp(prefix="rayjob")  # short: sockets lie in it
-    environment = {
-        **os.environ,
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
-    environment.pop("RAY_ADDRESS", None)
-    options = {
-        "port": port,
-        "dashboard-port": dashboard,
-        "dashboard-agent-listen-port": agent,
-        "ray-client-server-port": client,
-        "min-worker-port": 0,
-        "max-worker-port": 0,
-        "num-cpus": 1,
-        "temp-dir": place,
-    }
-    command = ["ray", "start", "--head", "--block", "--disable-usage-stats"]
-    command += [f"--{name}={value}" for name, value in options.items()]
-    with (Path(place) / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-    while not answers(dashboard):
-        assert process.poll() is None, (Path(place) / "log").read_text()
-        time.sleep(0.1)
-    yield Head(f"http://127.0.0.1:{dashboard}", environment)
-    process.terminate()
-    process.wait(timeout=60)
-    shutil.rmtree(place, ignore_errors=True)
+    """Start a head of one CPU."""
+    with ray_head(cpus=1) as started:
+        yield started
 
 
 def is_pythons_own(path: str) -> bool:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from rolecast.baselines.methods import METHODS
@@ -79,6 +80,21 @@ def test_the_command_says_how_many_vectors_are_equal(
     assert refused.endswith("runs what it holds; expected --trust, for a folder of your own")
     assert main([*words, "--trust"]) == 0
     assert "1000 of 1000 vectors are equal within 1e-06" in capsys.readouterr().out
+
+
+def test_a_learner_that_has_won_is_exported_by_the_comparison(
+    comparison: ComparisonFolder, tmp_path: Path
+) -> None:
+    common = {"task": "gym:Pendulum-v1", "reward": "dense", "status": "ok", "done": True}
+    rows = [
+        {**common, "trial": trial(comparison, name).name, "method": name, "test_return": found}
+        for name, found in (("td3", 2.0), ("random", 1.0))
+    ]
+    comparison.write_rows(pd.DataFrame(rows))
+    out = tmp_path / "model"
+    words = ["export", str(comparison.path), "--target", "onnx", "--trust", "--out", str(out)]
+    assert main(words) == 0
+    assert check_export(out)["trial"] == trial(comparison, "td3").name
 
 
 def test_what_is_no_learner_and_other_targets_are_refused(

@@ -10,13 +10,13 @@ import pytest
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
-from rolecast.platform.play.game import PLAY_TOOLS
+from rolecast.platform.deployment.wasm import WASM_COMPILERS
 from rolecast.platform.play.page import write_page
 from rolecast.policies.artefact import save_policy
 from rolecast.policies.registry import make_policy
 
 needs_compiler = pytest.mark.skipif(
-    any(shutil.which(name) is None for name in PLAY_TOOLS),
+    any(shutil.which(name) is None for name in WASM_COMPILERS),
     reason="needs the Debian packages clang and lld",
 )
 
