@@ -11,7 +11,6 @@ from rolecast.platform.deployment.config import ExportConfig
 from rolecast.platform.deployment.device_code import build_code
 from rolecast.platform.deployment.manifest import BuiltExport, refuse_existing, write_export
 from rolecast.platform.deployment.micropython import build_python
-from rolecast.platform.deployment.onnx import require_graph
 from rolecast.platform.rollout.evaluate import artefact_folder
 from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy
 from rolecast.policies.certificate import certificate_sentence, weights_digest
@@ -119,6 +118,4 @@ def exportable(trained: LoadedPolicy, config: ExportConfig) -> HomPolicy | MlpPo
             f"policy 'hom' on one agent each has no {config.weights} weights; expected "
             "--weights float32, or --agents-on-one-device"
         )
-    if config.target == "onnx":
-        require_graph(policy)
     return policy

@@ -6,31 +6,15 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.core.errors import RequestError, RunError
+from rolecast.core.errors import RunError
 from rolecast.core.types import Float, Float32
 from rolecast.policies.export.onnx.hom import hom_model
 from rolecast.policies.export.onnx.mlp import mlp_model
-from rolecast.policies.hom.assignment import SUBSET_LIMIT
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
 
 ONNX_FILE: Final = "rolecast_policy.onnx"
 RUNTIME_MODULE: Final = "onnxruntime"
-
-
-def require_graph(policy: HomPolicy | MlpPolicy) -> None:
-    """Refuse a team whose assignment of roles is a loop, which the graph lacks.
-
-    Raises:
-        RequestError: it is.
-    """
-    if isinstance(policy, HomPolicy) and policy.model.role_assignment:
-        agents = policy.model.agents
-        if agents > SUBSET_LIMIT:
-            raise RequestError(
-                f"policy 'hom' assigns roles to {agents} agents; expected at most {SUBSET_LIMIT} "
-                "for target onnx, or --target c99 or wasm"
-            )
 
 
 def build_onnx(
@@ -39,7 +23,7 @@ def build_onnx(
     """Return the model of a policy, and the vectors on which its actions have the expected bits.
 
     Args:
-        policy: with a graph.
+        policy: as it is.
         weights: [D].
         observations: [V, n, do], on which it is checked.
         expected: [V, n, da], of the reference.

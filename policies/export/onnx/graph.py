@@ -3,7 +3,7 @@
 Source: the protobuf messages of onnx.proto, IR version 8; the fields used are named beside numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 ONNX_OPSET: Final = 13
 _IR_VERSION: Final = 8
 FLOAT_ELEMENTS: Final = 1
+INTEGER_ELEMENTS: Final = 7
+BOOL_ELEMENTS: Final = 9
 DOUBLE_ELEMENTS: Final = 11
 _ELEMENT_TYPES: Final[Mapping[str, int]] = {
     "float32": FLOAT_ELEMENTS,
-    "int64": 7,
+    "int64": INTEGER_ELEMENTS,
     "float64": DOUBLE_ELEMENTS,
 }
 """TensorProto.DataType."""
 _INTEGER_ATTRIBUTE: Final = 2
 _INTEGERS_ATTRIBUTE: Final = 7
-"""AttributeProto.AttributeType: INT, INTS."""
+_GRAPH_ATTRIBUTE: Final = 5
+"""AttributeProto.AttributeType: INT, INTS, GRAPH."""
 
 
 class Graph:
@@ -32,6 +35,7 @@ class Graph:
         self._number = np.float64 if double else np.float32
         self._nodes: list[bytes] = []
         self._tensors: dict[bytes, str] = {}
+        self._named = 0
 
     def constant(self, array: NDArray[Any] | Sequence[int] | float) -> str:
         """Add numbers of the graph's kind, or int64 where they are integers."""
@@ -57,13 +61,58 @@ class Graph:
             place: of the output; those before it are not used.
             attributes: integers, or lists of them.
         """
-        output = output or f"value{len(self._nodes)}"
+        output = output or self._new_name()
         parts = [_text(1, name) for name in inputs]  # NodeProto.input
         names = [*(f"{output}_{unused}" for unused in range(place)), output]
         parts += [*(_text(2, name) for name in names), _text(4, operation)]  # output, op_type
         parts += [_message(5, _attribute(*each)) for each in attributes.items()]  # attribute
         self._nodes.append(b"".join(parts))
         return output
+
+    def loop(
+        self,
+        count: int,
+        states: Sequence[tuple[str, int]],
+        body: Callable[[str, Sequence[str]], Sequence[str]],
+    ) -> list[str]:
+        """Add a loop, and return the names of its states in the end.
+
+        Args:
+            count: turns.
+            states: names of values at the start, and the types of their elements.
+            body: from the name of the turn, from 0, and those of the states, to those that follow;
+                it adds operations to this graph, which may use values outside of the loop.
+        """
+        turn, on, *held = (self._new_name() for _ in range(2 + len(states)))
+        typed = [
+            _typed(turn, INTEGER_ELEMENTS, single=True),
+            _typed(on, BOOL_ELEMENTS, single=True),
+        ]
+        typed += [_typed(name, kind) for name, (_, kind) in zip(held, states, strict=True)]
+        begin = len(self._nodes)
+        found = [on, *body(turn, held)]
+        ends = [self.add("Identity", name) for name in found]
+        inside = self._nodes[begin:]
+        del self._nodes[begin:]
+        graph = b"".join(
+            [
+                *(_message(1, node) for node in inside),  # GraphProto.node
+                _text(2, turn),
+                *(_message(11, each) for each in typed),  # input
+                *(_message(12, _text(1, name)) for name in ends),  # output
+            ]
+        )
+        inputs = self.constant(np.array(count)), "", *(name for name, _ in states)
+        outputs = [self._new_name() for _ in states]
+        # AttributeProto: name, g, type
+        attribute = _text(1, "body") + _message(6, graph) + _number(20, _GRAPH_ATTRIBUTE)
+        parts = [*(_text(1, name) for name in inputs), *(_text(2, name) for name in outputs)]
+        self._nodes.append(b"".join([*parts, _text(4, "Loop"), _message(5, attribute)]))
+        return outputs
+
+    def _new_name(self) -> str:
+        self._named += 1
+        return f"value{self._named}"
 
     def model(
         self, name: str, given: tuple[str, Sequence[int]], found: tuple[str, Sequence[int]]
@@ -103,6 +152,12 @@ def _tensor(array: NDArray[Any]) -> bytes:
     kind = _number(2, _ELEMENT_TYPES[array.dtype.name])
     data = array.astype(array.dtype.newbyteorder("<")).tobytes()
     return dims + kind + _message(9, data)
+
+
+def _typed(name: str, kind: int, *, single: bool = False) -> bytes:
+    """Return a ValueInfoProto of any shape, or of a single number: a shape without dimensions."""
+    tensor = _number(1, kind) + (_message(2, b"") if single else b"")
+    return _text(1, name) + _message(2, _message(1, tensor))
 
 
 def _value(name: str, sizes: Sequence[int]) -> bytes:

@@ -26,7 +26,7 @@ def hom_model(policy: HomPolicy, weights: Float) -> bytes:
     """Return a model from `observations` [N, n, do] to `actions` [N, n, da].
 
     Args:
-        policy: of at most SUBSET_LIMIT agents where it assigns roles.
+        policy: with any options.
         weights: [D], finite as float32.
     """
     rounded = weights.astype(f32)

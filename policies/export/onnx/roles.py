@@ -1,4 +1,4 @@
-"""The assignment of roles as operations of ONNX: Algorithm 1 by subsets, without a loop."""
+"""The assignment of roles as operations of ONNX: Algorithm 1, by subsets up to SUBSET_LIMIT."""
 
 from itertools import combinations
 
@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.policies.export.onnx.graph import Graph
+from rolecast.policies.export.onnx.shortest_paths import shortest_path_agents
+from rolecast.policies.hom.assignment import SUBSET_LIMIT
 
 Index = NDArray[np.int64]
 
@@ -13,9 +15,12 @@ Index = NDArray[np.int64]
 def assigned_agents(graph: Graph, agents: int, affinity: str) -> str:
     """Add the agent [N, n] of each role, of largest total affinity; `reference.assigned_agents`.
 
-    By subsets: entry [N, T] of a level is the best total of its role and all later ones, for each
-    of the T sets of agents that the earlier roles have taken.
+    Up to SUBSET_LIMIT agents by subsets: entry [N, T] of a level is the best total of its role and
+    all later ones, for each of the T sets of agents that the earlier roles have taken. Above, by
+    shortest paths.
     """
+    if agents > SUBSET_LIMIT:
+        return shortest_path_agents(graph, agents, affinity)
     levels = [_level(agents, role) for role in range(agents)]
     choices, best = [""] * len(levels), ""
     for role, (free, after) in reversed(list(enumerate(levels))):

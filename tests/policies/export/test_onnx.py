@@ -5,21 +5,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.core.errors import RequestError, RunError
-from rolecast.platform.deployment.onnx import build_onnx, require_graph
-from rolecast.policies.export.onnx.graph import ONNX_OPSET
+from rolecast.core.errors import RunError
+from rolecast.platform.deployment.onnx import build_onnx, run_onnx
+from rolecast.policies.export.onnx.graph import FLOAT_ELEMENTS, ONNX_OPSET, Graph
 from rolecast.policies.export.onnx.mlp import mlp_model
-from rolecast.policies.export.reference import reference
+from rolecast.policies.export.onnx.shortest_paths import shortest_path_agents
+from rolecast.policies.export.reference import reference, shortest_paths
 from tests.policies.export.test_c99 import SHAPES, made, vectors
 
 IN_GRAPHS: list[tuple[str, int, dict[str, Any]]] = [
-    *(shape for shape in SHAPES if shape[1] != 12),
+    *SHAPES,
     ("hom", 1, {"role_assignment": False}),
     ("hom", 2, {"role_assignment": True, "edges": "soft"}),
     ("hom", 10, {"role_assignment": True, "self_edges": True}),
+    ("hom", 15, {"role_assignment": True, "size": "sm", "role_interaction": False}),
     ("hom", 15, {"role_assignment": False, "message_reads": "observation"}),
 ]
-"""Shapes that have a graph: all but roles of more than ten agents."""
 
 
 def fields(message: bytes) -> list[tuple[int, int | bytes]]:
@@ -80,8 +81,17 @@ def test_onnx_runtime_gives_the_bits_of_the_reference(
         build_onnx(policy, weights, observations, expected)
 
 
-def test_the_assignment_of_eleven_agents_is_refused() -> None:
-    policy, _ = made("hom", 11, {"role_assignment": True})
-    with pytest.raises(RequestError, match="assigns roles to 11 agents; expected at most 10 for"):
-        require_graph(policy)
-    require_graph(made("hom", 11, {"role_assignment": False})[0])
+@pytest.mark.parametrize("agents", [1, 2, 5, 12])
+def test_shortest_paths_in_loops_are_those_of_the_reference(agents: int) -> None:
+    """Affinities are drawn, whole numbers with many ties, and all equal."""
+    rng = np.random.default_rng(agents)
+    drawn = rng.normal(size=(120, agents, agents))
+    drawn[::3] = rng.integers(-2, 3, drawn[::3].shape)
+    drawn[::7] = 0.5
+    affinity = drawn.astype(np.float32)
+    graph = Graph()
+    found = shortest_path_agents(graph, agents, "affinity")
+    graph.add("Cast", found, to=FLOAT_ELEMENTS, output="agents")
+    model = graph.model("assignment", ("affinity", (agents, agents)), ("agents", (agents,)))
+    wanted = [shortest_paths(matrix) for matrix in affinity]
+    np.testing.assert_array_equal(run_onnx(model, affinity), wanted)
