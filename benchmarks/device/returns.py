@@ -58,7 +58,8 @@ def run_returns(name: str, core: str, *, vectors: int, quick: bool) -> Row:
     weights = trained.weights[None]
 
     def returns(act: Any) -> Float:
-        return rollout(task, ExportedPolicy(trained.policy, act), weights, seeds).returns[0]
+        found: Float = rollout(task, ExportedPolicy(trained.policy, act), weights, seeds).returns[0]
+        return found
 
     recorded = rollout(
         task,

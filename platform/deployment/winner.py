@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from rolecast.core.errors import RequestError, unknown_name
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
@@ -43,7 +45,8 @@ def winning_trial(folder: Path, task: str | None = None) -> TrialFolder:
     rows = rows[rows["problem"] == (task or problems[0])]
     best = rows.groupby("method", sort=False)["test_return"].mean().idxmax()
     rows = rows[rows["method"] == best]
-    return ComparisonFolder(folder).work(str(rows.loc[rows["test_return"].idxmax(), "trial"]))
+    place = int(np.argmax(rows["test_return"].to_numpy()))
+    return ComparisonFolder(folder).work(str(rows["trial"].iloc[place]))
 
 
 def _full_id(task: str, reward: str) -> str:
