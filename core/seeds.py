@@ -43,6 +43,9 @@ class Purpose(IntEnum):
     COIN = 7
     """Coins of the agents of a distributed bandit; the index is the epoch."""
 
+    RANDOM_PLAY = 8
+    """Random play in which symmetries of a task are looked for."""
+
 
 def episode_seeds(root: int, purpose: Purpose, index: int, episodes: int) -> Seeds:
     """Return the seeds [episodes] of the index-th evaluation of a purpose.

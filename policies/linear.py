@@ -29,6 +29,7 @@ class LinearConfig(PolicySettings):
 
     def build(self, task: TaskSpec, seed: int) -> "LinearPolicy":
         """Return the policy for a task of these sizes; its centre is 0 for every seed."""
+        task = self.informed(task)
         net = Net(
             name="linear",
             inputs=tuple(f"obs[{k}]" for k in range(task.observation_size)),

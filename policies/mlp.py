@@ -48,6 +48,7 @@ class MlpConfig(PolicySettings):
 
     def build(self, task: TaskSpec, seed: int) -> "MlpPolicy":
         """Return the policy for a task of these sizes; the seed decides its centre."""
+        task = self.informed(task)
         default = (10, 10) if task.agents == 1 else (14, 14)
         hidden = default if self.hidden is None else tuple(self.hidden)
         net = Net(

@@ -17,14 +17,18 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.types import Float
-from rolecast.envs.symmetry import SignedPlaces
+from rolecast.envs.spec import TaskSpec
+from rolecast.envs.symmetry import SignedPlaces, Symmetry
 from rolecast.policies.space import Block, ParameterSpace
 from rolecast.policies.symmetry import (
     NetSymmetry,
+    SymmetrySource,
     TiedSubspace,
     Ties,
+    check_symmetry_source,
     moved_matrix,
     orbits,
+    recorded_source,
 )
 
 NORMALISE_CHOICES: Final = ("none", "running")
@@ -104,8 +108,14 @@ class PolicySettings:
     """Whether weights are tied that the symmetries of the task exchange: one number is searched for
     each orbit. False: all weights are searched, and a search may find the ties by evidence."""
 
+    symmetries: SymmetrySource = "declared"
+    """Symmetries that weights may follow. "declared": those of the task. "found": a search looks
+    for some in random play, which its budget pays. Or a list of them, as `dataclasses.asdict` of
+    `Symmetry` gives; an empty one for none."""
+
     def __post_init__(self) -> None:
         name = type(self).__name__
+        check_symmetry_source(f"{name}.symmetries", self.symmetries)
         if not isinstance(self.tied_weights, bool):
             raise ConfigError(f"{name}.tied_weights", self.tied_weights, "true or false")
         require_positive(f"{name}.observation_clip", self.observation_clip)
@@ -122,6 +132,19 @@ class PolicySettings:
                 if kind not in CENTRED_RANGES:
                     raise unknown_name(f"{name}.ranges kind", kind, CENTRED_RANGES)
                 require_positive(f"{name}.ranges[{kind!r}]", value)
+
+    def informed(self, task: TaskSpec) -> TaskSpec:
+        """Return the task with the symmetries that weights may follow.
+
+        Raises:
+            ConfigError: they are yet to be found, or of other sizes than the task.
+        """
+        if self.symmetries == "declared":
+            return task
+        if isinstance(self.symmetries, str):
+            name = f"{type(self).__name__}.symmetries"
+            raise ConfigError(name, self.symmetries, "'declared' or a list outside of a search")
+        return replace(task, symmetries=tuple(map(Symmetry.from_json, self.symmetries)))
 
     def resolve(
         self,
@@ -149,6 +172,7 @@ class PolicySettings:
             "ranges": dict(settings.ranges),
             "output_gain": settings.output_gain,
             "tied_weights": self.tied_weights,
+            "symmetries": recorded_source(self.symmetries),
             "seed": seed,
         }
 

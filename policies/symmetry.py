@@ -9,18 +9,53 @@ Source: invariance under a known group, Kondor (2008) and Brown, Cioba and Bogun
 Differs: the subspace of fixed weights is searched, in place of a kernel averaged over the group.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.envs.symmetry import SignedPlaces, index_and_sign
+from rolecast.envs.symmetry import SignedPlaces, Symmetry, index_and_sign
 
 Ties = NDArray[np.int64]
 """[D], the orbit of each weight from 1 on, with the sign of the weight in it; 0: a fixed weight
 is zero."""
+
+
+SymmetrySource = Literal["declared", "found"] | Sequence[Mapping[str, Any]]
+"""Where the symmetries of weights come from; see `PolicySettings.symmetries`."""
+
+SYMMETRY_SOURCES: Final = ("declared", "found")
+
+
+def check_symmetry_source(field: str, source: object) -> None:
+    """Refuse a source that is neither one of the words nor a list of symmetries.
+
+    Args:
+        field: name of the setting.
+        source: its value.
+    """
+    if source in SYMMETRY_SOURCES:
+        return
+    words = ", ".join(map(repr, SYMMETRY_SOURCES))
+    if isinstance(source, str) or not isinstance(source, Sequence):
+        raise ConfigError(field, source, f"one of {words}, or a list of symmetries")
+    for each in source:
+        try:
+            Symmetry.from_json(each)
+        except (AttributeError, KeyError, TypeError) as error:
+            expected = "a list of mappings with name, observation and action"
+            raise ConfigError(field, each, expected) from error
+
+
+def recorded_source(source: SymmetrySource) -> str | list[dict[str, Any]]:
+    """Return a source as JSON values."""
+    if isinstance(source, str):
+        return source
+    return [asdict(Symmetry.from_json(each)) for each in source]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """`rolecast check-task`: whether an environment can be searched, in seconds."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -9,6 +9,13 @@ from rolecast.core.patience import STEP_TIMEOUT_S, Patience
 from rolecast.platform.cli.output import Json, print_json, say, warn
 from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
+
+if TYPE_CHECKING:
+    from rolecast.envs.spec import BatchedTask
+    from rolecast.envs.symmetry import Symmetry
+
+SYMMETRY_STEPS: Final = 30_000
+"""Env steps of random play in which symmetries are looked for."""
 
 
 @takes_rewards
@@ -26,6 +33,10 @@ def check_task(
         ),
     ] = STEP_TIMEOUT_S,
     rewards: Mapping[str, Any],
+    find_symmetries: Annotated[
+        bool,
+        typer.Option("--find-symmetries", help="Look for symmetries in random play, too."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Check spaces, seeding, rewards, batching and speed of a task; exit 1 if one is wrong.
@@ -47,17 +58,31 @@ def check_task(
     patience.close()
     made = make_task(task, **options)
     learners = refusals(made)
+    found = _found(made) if find_symmetries and report.ok else None
     made.close()
     if json:
-        print_json({**asdict(report), "ok": report.ok, "learners": learners})
+        more = {} if found is None else {"found_symmetries": [asdict(each) for each in found]}
+        print_json({**asdict(report), "ok": report.ok, "learners": learners} | more)
     else:
         for each in report.checks:
             mark = "WARN  " if each.warning else "ok    " if each.ok else "FAILED"
             say(f"{mark} {each.name}: {each.detail}")
         say(f"       learners: {_which(learners)}")
+        for symmetry in found or ():
+            places = ", ".join(map(str, symmetry.observation))
+            say(f"       {symmetry.name}, observations {places}")
+        if found is not None:
+            say(f"       symmetries found in random play: {len(found)}")
         say(f"{report.id} {'can be searched' if report.ok else 'cannot be searched as it is'}")
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _found(task: "BatchedTask") -> "tuple[Symmetry, ...]":
+    """Return the symmetries that random play shows."""
+    from rolecast.envs.found_symmetries import find_symmetries
+
+    return find_symmetries(task, env_steps=SYMMETRY_STEPS, seed=0).symmetries
 
 
 def _which(learners: Mapping[str, str | None]) -> str:

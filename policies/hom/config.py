@@ -86,6 +86,7 @@ class HomConfig(PolicySettings):
 
     def build(self, task: TaskSpec, seed: int) -> HomPolicy:
         """Return the policy for a task of these sizes; the seed decides its centre."""
+        task = self.informed(task)
         roles = self.role_assignment
         if roles is None:
             roles = not task.homogeneous_agents

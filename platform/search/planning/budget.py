@@ -40,12 +40,15 @@ class Budget:
     confirm_share: float
     """Share of the total kept for the confirmation, in [0, 0.5]."""
 
+    before: int = 0
+    """Env steps that were used before the first evaluation."""
+
     def __post_init__(self) -> None:
-        if self.total < self.cost:
+        if self.total - self._before < self.cost:
             raise ConfigError(
                 f"SearchConfig.{self.unit}",
                 self.total,
-                f"at least {self.cost}, one evaluation of this task",
+                f"at least {self._before + self.cost}, one evaluation of this task",
             )
 
     @property
@@ -56,7 +59,11 @@ class Budget:
     @property
     def affordable(self) -> int:
         """Evaluations that fit in the whole budget at their highest cost."""
-        return self.total // self.cost
+        return (self.total - self._before) // self.cost
+
+    @property
+    def _before(self) -> int:
+        return self.before if self.unit == "env_steps" else 0
 
     @property
     def confirmations(self) -> int:
@@ -68,7 +75,7 @@ class Budget:
 
     def used(self, spent: Spent) -> int:
         """Return what is used, in the budget's unit."""
-        return spent.env_steps if self.unit == "env_steps" else spent.evaluations
+        return self.before + spent.env_steps if self.unit == "env_steps" else spent.evaluations
 
     def share(self, spent: Spent) -> float:
         """Return the share of the budget that is used, in [0, 1]."""

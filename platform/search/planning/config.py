@@ -87,6 +87,10 @@ class SearchConfig:
     confirm_share: float = 0.02
     """Share of the budget kept for re-evaluating the last incumbents on fresh episodes."""
 
+    random_play_steps: int = 0
+    """Env steps of the budget that were played at random to find symmetries; set by a search with
+    the policy option `symmetries=found`."""
+
     def __post_init__(self) -> None:
         if self.env_steps is not None and self.evaluations is not None:
             raise RequestError(
@@ -102,6 +106,7 @@ class SearchConfig:
         if not isinstance(self.asynchronous, bool):
             raise ConfigError("SearchConfig.asynchronous", self.asynchronous, "true or false")
         _require_integer("seed", self.seed, 0)
+        _require_integer("random_play_steps", self.random_play_steps, 0)
         _require_integer("workers", self.workers, 0)
         _require_integer("threads", self.threads, 1)
         for name in ("task", "policy", "optimizer"):

@@ -2,16 +2,17 @@
 
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any, Final
 
 from rolecast import __version__
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.memory import EPISODE_BYTES, require_room
 from rolecast.core.seeds import Purpose, derived_seed
 from rolecast.core.types import Float
 from rolecast.envs.episode_length import typical_steps
+from rolecast.envs.found_symmetries import find_symmetries, least_play
 from rolecast.envs.opposition import opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
@@ -31,6 +32,12 @@ TEST_EPISODES: Final = 20
 
 CANDIDATE_BYTES: Final = 32
 """Memory of one parameter of a candidate of a batch: itself, and copies."""
+
+RANDOM_PLAY_SHARE: Final = 0.04
+"""Share of the env steps that is played at random where symmetries are to be found."""
+
+GREATEST_PLAY_SHARE: Final = 0.1
+"""The same at most, where the least play is more."""
 
 ASSUMED_EPISODES: Final = 8
 """E by which a budget in evaluations is first turned into episodes, to be proposed for."""
@@ -108,6 +115,7 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
+    config = with_found_symmetries(config, made)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
@@ -144,6 +152,39 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         batch_size=batch_size,
         test_episodes=test_episodes,
         design=design,
+    )
+
+
+def with_found_symmetries(config: SearchConfig, task: BatchedTask) -> SearchConfig:
+    """Return the config with the symmetries that random play shows, where it asks for them.
+
+    Its budget pays for the play.
+
+    Args:
+        config: of the search.
+        task: whose running episodes are replaced.
+    Raises:
+        ConfigError: the budget is too small for that.
+        RunError: the task failed.
+    """
+    if config.policy_options.get("symmetries") != "found":
+        return config
+    episodes = (config.evaluations or 1) * (config.episodes or ASSUMED_EPISODES)
+    whole = config.env_steps or episodes * typical_steps(task)
+    least = round(least_play(task) / GREATEST_PLAY_SHARE)
+    if whole < least:
+        field, expected = "policy_options['symmetries']", f"a budget of {least:,} env steps or more"
+        raise ConfigError(f"SearchConfig.{field}", "found", f"{expected}, not {whole:,}")
+    found = find_symmetries(
+        task,
+        env_steps=round(RANDOM_PLAY_SHARE * whole),
+        seed=derived_seed(config.seed, Purpose.RANDOM_PLAY),
+    )
+    symmetries = [asdict(each) for each in found.symmetries]
+    return replace(
+        config,
+        policy_options={**config.policy_options, "symmetries": symmetries},
+        random_play_steps=found.env_steps,
     )
 
 
@@ -189,6 +230,7 @@ def _budget(config: SearchConfig, worst_steps: int) -> Budget:
             total=config.env_steps,
             worst_steps=worst_steps,
             confirm_share=config.confirm_share,
+            before=config.random_play_steps,
         )
     return Budget(
         unit="evaluations",
@@ -233,13 +275,25 @@ def described(plan: Plan) -> str:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """Return sentences about a policy that does not suit the task, and about opposed agents.
+    """Return sentences about a policy that does not suit the task, opposed agents, and symmetries.
 
     Raises:
         RunError: the task failed in the episodes that are played to find them.
     """
     policy = plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
-    return [said for said in (policy, opposition_remark(plan.task)) if said]
+    found = _symmetry_remark(plan.config)
+    return [said for said in (policy, opposition_remark(plan.task), found) if said]
+
+
+def _symmetry_remark(config: SearchConfig) -> str | None:
+    """Return which symmetries were found, where they were looked for."""
+    if not config.random_play_steps:
+        return None
+    names = [each["name"] for each in config.policy_options["symmetries"]]
+    return (
+        f"{len(names)} symmetries in {config.random_play_steps:,} env steps of random play"
+        f"{': ' if names else ''}{'; '.join(names)}"
+    )
 
 
 def with_budget(

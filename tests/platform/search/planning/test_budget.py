@@ -12,13 +12,21 @@ from rolecast.platform.search.planning.budget import Budget, Spent
     share=st.floats(0.0, 0.5),
     batch=st.integers(1, 80),
     cheap=st.floats(0.01, 1.0),
+    before=st.integers(0, 500),
 )
 def test_a_search_spends_its_budget_and_never_more(
-    total: int, worst: int, share: float, batch: int, cheap: float
+    total: int, worst: int, share: float, batch: int, cheap: float, before: int
 ) -> None:
+    """Steps that were used before it began count as used."""
     if total < worst:
         total += worst
-    budget = Budget(unit="env_steps", total=total, worst_steps=worst, confirm_share=share)
+    budget = Budget(
+        unit="env_steps",
+        total=total + before,
+        worst_steps=worst,
+        confirm_share=share,
+        before=before,
+    )
     spent, batches = Spent(), 0
     cost = max(1, int(cheap * worst))
     while fits := budget.search_fits(spent):
@@ -33,7 +41,7 @@ def test_a_search_spends_its_budget_and_never_more(
 
 
 def test_a_budget_in_evaluations_counts_evaluations() -> None:
-    budget = Budget(unit="evaluations", total=100, worst_steps=200, confirm_share=0.02)
+    budget = Budget(unit="evaluations", total=100, worst_steps=200, confirm_share=0.02, before=50)
     assert budget.confirmations == 2
     assert budget.search_fits(Spent(env_steps=10**9, evaluations=90)) == 8
 
