@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
+from rolecast.benchmarks.bandits.cluster import CLUSTER_BETAS, arrival_times
 from rolecast.benchmarks.bandits.server_cost import SERVER_AGENTS, SERVER_DRAWS, server_cost
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import Row
@@ -38,7 +39,8 @@ class BanditRun:
     """One run."""
 
     part: str
-    """"figure", "rounds" (T grows), "agents" (N grows) or "server" (one epoch's cost)."""
+    """"figure", "rounds" (T grows), "agents" (N grows), "server" (one epoch's cost) or
+    "cluster" (time on a simulated one)."""
 
     function: str
     """A name, or "bumps1" or "bumps2" of so many dimensions; of the server only those count."""
@@ -126,6 +128,20 @@ def server_runs(seeds: int) -> list[BanditRun]:
     ]
 
 
+def cluster_runs(seeds: int) -> list[BanditRun]:
+    """Return the figure's runs at the best beta of each method."""
+    best = {
+        (function, method): beta
+        for function, betas in CLUSTER_BETAS.items()
+        for method, beta in zip(FIGURE_METHODS, betas, strict=True)
+    }
+    return [
+        replace(run, part="cluster")
+        for run in figure_runs(seeds)
+        if best.get((run.function, run.method)) == run.beta
+    ]
+
+
 def quick_runs() -> list[BanditRun]:
     """Return runs of seconds that say nothing."""
     small = [run for run in figure_runs(2) if run.function == "branin" and run.beta == 1.0]
@@ -137,7 +153,8 @@ def quick_runs() -> list[BanditRun]:
 
 def all_runs(seeds: int) -> list[BanditRun]:
     """Return all cells."""
-    return [*figure_runs(seeds), *growth_runs(seeds), *server_runs(seeds)]
+    grown = [*growth_runs(seeds), *server_runs(seeds)]
+    return [*figure_runs(seeds), *grown, *cluster_runs(seeds)]
 
 
 def run_cell(run: BanditRun) -> Row:
@@ -151,6 +168,10 @@ def run_cell(run: BanditRun) -> Row:
     start = time.process_time()
     found = _played(run)
     assert found.regret_by_round is not None
+    if run.part == "cluster":
+        times = arrival_times(found, run.seed)
+        rounded = [None if each is None else five_digits(each) for each in times]
+        return row | {"times": rounded, "seconds": five_digits(time.process_time() - start)}
     marks = [*range(4, run.rounds, 5)] if run.part == "figure" else [run.rounds - 1]
     return row | {
         "rounds_at": [mark + 1 for mark in marks],

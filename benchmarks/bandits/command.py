@@ -15,10 +15,12 @@ from rolecast.benchmarks.options import (
 )
 from rolecast.platform.cli.output import Json
 
+DuetsParts = Annotated[list[str] | None, part_option("figure, rounds, agents, server or cluster")]
+
 
 def duets_table(
     *,
-    part: Annotated[list[str] | None, part_option("figure, rounds, agents or server")] = None,
+    part: DuetsParts = None,
     seeds: Seeds = 5,
     quick: Quick = False,
     fresh: Fresh = False,

@@ -15,11 +15,12 @@ from rolecast.benchmarks.bandits.cells import (
     slope,
 )
 from rolecast.benchmarks.bandits.claim import claim_section
+from rolecast.benchmarks.bandits.cluster import cluster_section
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.reports.style import png
 from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_FUNCTIONS, FIGURE_METHODS
 
-PART_NAMES: Final = ("figure", "rounds", "agents", "server")
+PART_NAMES: Final = ("figure", "rounds", "agents", "server", "cluster")
 
 THEOREM_SLOPES: Final[Mapping[str, str]] = {
     "regret": "1/2, and powers of log",
@@ -57,6 +58,9 @@ def markdown(rows: Sequence[Row]) -> str:
     server = whole_seeds(row for row in rows if row["part"] == "server")
     if server:
         text += ["", *_server(server)]
+    cluster = whole_seeds(row for row in rows if row["part"] == "cluster")
+    if cluster:
+        text += ["", *cluster_section(cluster)]
     return "\n".join(text) + "\n"
 
 
@@ -232,11 +236,12 @@ def pages(rows: Sequence[Row]) -> dict[str, bytes]:
 
 
 def _outcome(row: Row) -> str:
-    found = (
-        f"{row['memory_mib']:.0f} MiB, {row['inducing']:.0f} inducing points"
-        if row["part"] == "server"
-        else f"regret {row['regret'][-1]}, {row['reals'][-1]} reals"
-    )
+    if row["part"] == "server":
+        found = f"{row['memory_mib']:.0f} MiB, {row['inducing']:.0f} inducing points"
+    elif row["part"] == "cluster":
+        found = f"arrives at {row['times']}"
+    else:
+        found = f"regret {row['regret'][-1]}, {row['reals'][-1]} reals"
     return f"{found}, {row['seconds']:.1f} s"
 
 
