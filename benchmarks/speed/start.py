@@ -1,6 +1,5 @@
 """Time from the command of a search to its first line, and to its first batch."""
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -8,7 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from subprocess import DEVNULL, PIPE
+from typing import IO, Any, Final, cast
 
 from rolecast.benchmarks.timing import digits
 from rolecast.core.errors import RunError
@@ -16,6 +16,9 @@ from rolecast.core.threads import available_cores
 
 START_RUNS: Final = 5
 """Commands of each way, of which the median counts; one before them fills the caches."""
+
+BATCH_WORDS: Final = " evaluations  "
+"""What the line of a batch has, and no other."""
 
 
 def measure_start(runs: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -45,24 +48,24 @@ def measure_start(runs: int, note: Callable[[str], None]) -> list[dict[str, Any]
 
 
 def _start(workers: int) -> tuple[float, float]:
-    """Return seconds from a command to its first line and to its first batch.
+    """Return seconds from a command to its first line, and to the line of its first batch.
 
     Raises:
         RunError: it failed; says what it said.
     """
     with tempfile.TemporaryDirectory() as folder:
-        options = ["--env-steps", "5000", "--workers", str(workers), "--log-json"]
+        options = ["--env-steps", "5000", "--workers", str(workers)]
         out = ["--out", str(Path(folder) / "run")]
         program = [sys.executable, "-m", "rolecast.platform.cli.app", "search", "pred_prey_3"]
-        begun = time.time()
-        done = subprocess.run(
-            [*program, *options, *out], capture_output=True, text=True, check=False
-        )
-    events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
-    batches = [event for event in events if event["event"] == "batch"]
-    if done.returncode or not batches:
-        raise RunError(f"a search with {workers} workers failed: {done.stderr.strip()[-300:]}")
-    return events[0]["time"] - begun, batches[0]["time"] - begun
+        begun = time.monotonic()
+        with subprocess.Popen([*program, *options, *out], stderr=PIPE, stdout=DEVNULL) as search:
+            pipe = cast("IO[bytes]", search.stderr)
+            lines = [(time.monotonic() - begun, line.decode()) for line in pipe]
+    batches = [after for after, line in lines if BATCH_WORDS in line]
+    if search.returncode or not batches:
+        said = "".join(line for _, line in lines).strip()
+        raise RunError(f"a search with {workers} workers failed: {said[-300:]}")
+    return lines[0][0], batches[0]
 
 
 def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:

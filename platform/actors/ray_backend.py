@@ -58,6 +58,8 @@ class RayBackend:
         """
         self._cluster = Cluster(address, workers or available_cores())
         self.workers = workers or max(1, int(_resources().get("CPU", 1)))
+        # First, as Ray has processes ready for the first actors: a search waits for this one alone.
+        self._prepared = None if optimizer is None else RemoteSession(optimizer)
         dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex
         names = [f"{search}-{index}" if dispatched else None for index in range(self.workers)]
         start = cast("Any", RolloutActor).options
@@ -67,7 +69,6 @@ class RayBackend:
         dealt = dispatchers(list(filter(None, names))) if dispatched else self._actors
         self.evaluator = RayEvaluator(dealt, here=here, note=note)
         self._metrics: SearchMetrics | None = None
-        self._prepared = None if optimizer is None else RemoteSession(optimizer)
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> RemoteSession:
         """Return a new optimiser, in a process of its own."""
