@@ -21,6 +21,7 @@ DEBIAN_PACKAGES: Final = {
     "clang": "clang",
     "wasm-ld": "lld",
     "node": "nodejs",
+    "size": "binutils",
 }
 """Program to the package of Debian that has it; all other compilers: gcc."""
 
@@ -75,6 +76,23 @@ class HostBuild:
 
     stack_bytes: int | None
     """Sum of the stack frames of all functions: more than a call can use; None if not told."""
+
+
+def object_sizes(folder: Path, compiler: str, flags: Sequence[str]) -> tuple[int, int]:
+    """Return bytes of code and constants, and of static memory, of `rolecast_policy.c`.
+
+    Args:
+        folder: holds the files; the object is written beside them.
+        compiler: name or path of a C compiler, for whose machine they are.
+        flags: of the compiler.
+    Raises:
+        RequestError: there is no such compiler, or no `size`.
+        RunError: it failed.
+    """
+    run_program([require_program(compiler), *flags, "-c", "rolecast_policy.c"], folder)
+    lines = run_program([require_program("size"), "rolecast_policy.o"], folder).splitlines()
+    text, data, bss = (int(word) for word in lines[1].split()[:3])
+    return text + data, data + bss
 
 
 def build_library(

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.types import Float, Float32
-from rolecast.platform.deployment.compiler import build_library, require_program, run_program
+from rolecast.platform.deployment.compiler import (
+    build_library,
+    object_sizes,
+    require_program,
+    run_program,
+)
 from rolecast.platform.deployment.config import WEIGHT_BITS, ExportConfig
 from rolecast.platform.deployment.manifest import BuiltExport
 from rolecast.platform.deployment.onnx import ONNX_FILE, build_onnx
@@ -106,7 +111,7 @@ def build_code(
             phases=exported.phases,
         ),
     }
-    stack = _check(scratch, sources, config, exported)
+    costs = _check(scratch, sources, config, exported)
     files = {name: source.encode() for name, source in sources.items()}
     if config.target == "wasm":
         files[WASM_FILE] = build_wasm(scratch, exported.observations, exported.expected)
@@ -115,7 +120,7 @@ def build_code(
         "flags": list(COMPILER_FLAGS),
         "vectors_equal_bit_by_bit": len(exported.observations),
         "vectors_stored": STORED_VECTORS,
-        "stack_bytes_at_most": stack,
+        **costs,
     }
     if config.target == "onnx":
         files[ONNX_FILE], equal = build_onnx(
@@ -183,22 +188,24 @@ def _fixed_code(fixed: FixedPolicy, one_agent: bool, remarks: str) -> dict[str, 
 
 def _check(
     scratch: Path, files: Mapping[str, str], config: ExportConfig, exported: _DeviceCode
-) -> int | None:
-    """Compile the files, compare them with the reference; return their stack in bytes."""
+) -> dict[str, int | None]:
+    """Compile the files, compare them with the reference; return their bytes on this machine."""
     for name, text in files.items():
         (scratch / name).write_text(text, encoding="utf-8")
-    expected = exported.expected
+    expected, flags = exported.expected, [*COMPILER_FLAGS, "-Os"]
+    code, memory = object_sizes(scratch, config.compiler, flags)
+    costs = {"code_bytes": code, "static_memory_bytes": memory, "stack_bytes_at_most": None}
     if exported.phases is not None:
         whole = check_program(
             exported.observations, expected, remarks="all vectors", phases=exported.phases
         )
         (scratch / "main_test.c").write_text(whole, encoding="utf-8")
         _run_test(scratch, config.compiler)
-        return None
+        return costs
     built = build_library(
         scratch,
         config.compiler,
-        [*COMPILER_FLAGS, "-Os"],
+        flags,
         function=exported.function,
         outputs=int(expected[0].size),
         fixed=config.weights != "float32",
@@ -210,7 +217,7 @@ def _check(
         wrong = int((~same).sum())
         raise RunError(f"{wrong} of {found.size} actions of {config.compiler} are not equal")
     _run_test(scratch, config.compiler)
-    return built.stack_bytes
+    return costs | {"stack_bytes_at_most": built.stack_bytes}
 
 
 def _run_test(scratch: Path, compiler: str) -> None:

@@ -68,6 +68,9 @@ def export_policy(
         "policy": {
             "name": policy.name,
             "task": trained.task_id,
+            "agents": trained.task.agents,
+            "observation_size": trained.task.observation_size,
+            "action_size": trained.task.action_size,
             "parameters": policy.space.size,
             "options": dict(policy.options),
             "weights_sha256": digest,

@@ -18,6 +18,7 @@ from rolecast.platform.deployment.manifest import check_export
 from rolecast.platform.deployment.quantise import ReturnLoss
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import load_policy, save_policy
+from rolecast.policies.certificate import weights_digest
 from rolecast.policies.export.c99 import COMPILER_FLAGS
 from rolecast.policies.export.reference import reference
 from rolecast.policies.registry import make_policy
@@ -62,7 +63,14 @@ def test_a_folder_may_be_named_from_where_the_user_is(
 def test_the_manifest_says_what_was_checked(firmware: Path, small_run: Path) -> None:
     manifest = check_export(firmware)
     assert manifest["check"]["vectors_equal_bit_by_bit"] == 10_000
-    assert manifest["policy"]["task"] == load_policy(small_run).task_id
+    assert manifest["check"]["flags"] == list(COMPILER_FLAGS)
+    assert 0 < manifest["check"]["stack_bytes_at_most"] <= 512
+    assert 353 * 4 < manifest["check"]["code_bytes"] < 8000
+    assert 0 < manifest["check"]["static_memory_bytes"] <= 256
+    told = manifest["policy"]
+    assert (told["agents"], told["observation_size"], told["action_size"]) == (3, 16, 2)
+    assert told["weights_sha256"] == weights_digest(load_policy(small_run).weights)
+    assert told["task"] == load_policy(small_run).task_id
     assert manifest["step"] == {"multiply_adds": 1_656, "tanhs": 198, "comparisons": 0}
 
 

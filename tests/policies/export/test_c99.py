@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,34 @@ def test_no_library_is_called_and_no_loop_is_without_a_bound(
         run_program(["cc", *COMPILER_FLAGS, level, "-c", "rolecast_policy.c"], tmp_path)
         undefined = run_program(["nm", "-u", "rolecast_policy.o"], tmp_path).split()
         assert set(undefined) - {"U", "w", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"} == set()
+
+
+@pytest.mark.parametrize("one_agent", [False, True])
+@pytest.mark.parametrize(("name", "agents", "options"), SHAPES, ids=str)
+def test_no_function_calls_itself_and_the_deepest_calls_use_little_stack(
+    name: str, agents: int, options: dict[str, Any], one_agent: bool, tmp_path: Path
+) -> None:
+    """The graph of calls, and the stack of each function, are those that gcc tells of."""
+    policy, weights = made(name, agents, options)
+    files = code_files(policy, weights, remarks="a test", one_agent=one_agent)
+    for file, text in files.items():
+        (tmp_path / file).write_text(text)
+    flags = [*COMPILER_FLAGS, "-O0", "-fcallgraph-info=su", "-c"]
+    run_program(["gcc", *flags, "rolecast_policy.c"], tmp_path)
+    told = (tmp_path / "rolecast_policy.ci").read_text()
+    edges = re.findall(r'sourcename: "([^"]+)" targetname: "([^"]+)"', told)
+    frames = {
+        found[0]: int(found[1])
+        for found in re.findall(r'node: { title: "([^"]+)" label: "[^"]*?(\d+) bytes', told)
+    }
+    assert edges
+    assert frames
+    calls = {name: {to for of, to in edges if of == name} for name in {each[0] for each in edges}}
+    deepest: dict[str, int] = {}
+    for function in TopologicalSorter(calls).static_order():  # CycleError for a recursion
+        below = max((deepest[each] for each in calls.get(function, ())), default=0)
+        deepest[function] = frames.get(function, 0) + below
+    assert 0 < max(deepest.values()) <= 1024
 
 
 def test_a_wrong_bit_is_found_by_the_program_that_travels_along(tmp_path: Path) -> None:
