@@ -115,14 +115,14 @@ def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimat
     """
     ours, theirs = (_aligned([pair[side] for pair in strata]) for side in (0, 1))
     difference = ours[..., :, None] - theirs[..., None, :]
-    there = np.isfinite(difference).astype(np.float64)
-    wins = np.where(there, (difference > 0) + 0.5 * (difference == 0), 0.0)
+    wins = np.where(np.isfinite(difference), (difference > 0) + 0.5 * (difference == 0), 0.0)
+    there = [np.isfinite(each).astype(np.float64) for each in (ours, theirs)]
 
     def mean_share(drawn_ours: Float, drawn_theirs: Float) -> Float:
         """Return the statistic [R] of resamples, each how often it has each seed [R, N], [R, M]."""
-        won, pairs = (
-            ((drawn_ours @ each) * drawn_theirs).sum(axis=-1) for each in (wins, there)
-        )  # [J, R], sums of halves: exact
+        # [J, R], sums of halves: exact
+        won = ((drawn_ours @ wins) * drawn_theirs).sum(axis=-1)
+        pairs = (there[0] @ drawn_ours.T) * (there[1] @ drawn_theirs.T)
         settings = (pairs > 0).sum(axis=0)
         mean = (won / np.maximum(pairs, 1.0)).sum(axis=0) / np.maximum(settings, 1)
         return np.asarray(np.where(settings > 0, mean, np.nan))
@@ -168,14 +168,18 @@ def _resampled_mean(values: Float, counts: Float) -> Float:
 def _resampled_iqm(values: Float, counts: Float) -> Float:
     """Return `iqm` [..., R] of values [..., K] of which a resample has counts [R, K]."""
     found = np.empty((*values.shape[:-1], len(counts)))
+    by_value = np.ascontiguousarray(counts.T)
     for place in np.ndindex(values.shape[:-1]):
         order = np.argsort(values[place])[: np.isfinite(values[place]).sum()]
-        last = np.cumsum(counts[:, order], axis=1)  # [R, K], rank after each value's copies
-        size = last[:, -1:]
+        ordered = values[place][order]
+        ends = np.cumsum(by_value[order], axis=0)  # [K, R], ranks up to each value
+        size = ends[-1].copy()
         cut = size // 4
-        kept = np.diff(np.clip(last, cut, size - cut), axis=1, prepend=cut)
+        # The sum of values times the ranks that each has between the cuts, added up by parts.
+        kept = np.clip(ends, cut, size - cut, out=ends)
+        total = (ordered - np.append(ordered[1:], 0.0)) @ kept - ordered[0] * cut
         with np.errstate(invalid="ignore"):  # a resample may have no seed
-            found[place] = kept @ values[place][order] / (size - 2 * cut)[:, 0]
+            found[place] = total / (size - 2 * cut)
     return found
 
 
@@ -191,7 +195,9 @@ def _interval(value: Float, resampled: Float) -> Estimate:
     A resample may leave out all seeds of a stratum; where it leaves nothing, it does not count.
     """
     tail = (1.0 - CONFIDENCE_LEVEL) / 2.0
-    low, high = np.nanquantile(resampled, [tail, 1.0 - tail], axis=-1)
+    # With a NaN, NumPy goes row by row.
+    quantile = np.nanquantile if np.isnan(resampled).any() else np.quantile
+    low, high = quantile(resampled, [tail, 1.0 - tail], axis=-1)
     return Estimate(value=value, low=np.asarray(low), high=np.asarray(high))
 
 

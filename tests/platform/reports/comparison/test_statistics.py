@@ -135,7 +135,7 @@ def test_counts_of_seeds_give_the_interval_of_the_drawn_seeds(statistic: str, la
     found = estimate(strata, statistic)
     assert found.low is not None
     assert found.high is not None
-    np.testing.assert_allclose(np.stack([found.low, found.high]), expected, rtol=1e-12)
+    np.testing.assert_allclose(np.stack([found.low, found.high]), expected, rtol=1e-10, atol=1e-12)
 
 
 def test_counts_of_seeds_give_the_improvement_of_the_drawn_seeds() -> None:
