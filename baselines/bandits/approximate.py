@@ -119,7 +119,7 @@ class ApproxDisKernelUcb:
     @property
     def incumbent(self) -> Float:
         """Candidate of the greatest shared mean."""
-        return np.asarray(self._prior.points[int(self._shared.mean.argmax())])
+        return self._prior.maximiser(self._shared.mean)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the exchanges."""

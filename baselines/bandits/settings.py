@@ -55,6 +55,10 @@ class CandidatePrior:
         """Return the prior covariance [C] of a candidate with all."""
         return np.asarray(self.kernel.matrix(self.points[place : place + 1], self.points)[0])
 
+    def maximiser(self, mean: Float) -> Float:
+        """Return the candidate [d] of the greatest mean [C]."""
+        return np.asarray(self.points[int(mean.argmax())])
+
     def posterior(self) -> CandidatePosterior:
         """Return a posterior without an observation."""
         count = len(self.points)

@@ -66,7 +66,7 @@ class NKernelUcb:
     def incumbent(self) -> Float:
         """Candidate of the greatest mean of any agent."""
         means = np.array([agent.mean.max() for agent in self._agents])
-        return np.asarray(self._prior.points[int(self._agents[int(means.argmax())].mean.argmax())])
+        return self._prior.maximiser(self._agents[int(means.argmax())].mean)
 
     def records(self) -> list[dict[str, Any]]:
         """Return nothing: there is no exchange."""
@@ -100,7 +100,7 @@ class CentralUcb:
     @property
     def incumbent(self) -> Float:
         """Candidate of the greatest mean."""
-        return np.asarray(self._prior.points[int(self._posterior.mean.argmax())])
+        return self._prior.maximiser(self._posterior.mean)
 
     def records(self) -> list[dict[str, Any]]:
         """Return nothing: an exchange a query would be a table of all queries."""
@@ -160,7 +160,7 @@ class DisKernelUcb:
     @property
     def incumbent(self) -> Float:
         """Candidate of the greatest shared mean."""
-        return np.asarray(self._prior.points[int(self._shared.mean.argmax())])
+        return self._prior.maximiser(self._shared.mean)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the exchanges."""
