@@ -1,6 +1,6 @@
 """The weights of a policy in the order in which a device reads them, and the sizes of its parts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,23 +40,13 @@ def hom_table(policy: HomPolicy) -> WeightTable:
     """Return the table of `hom`: for each net, columns of the first layer, then further units."""
     model = policy.model
     places = np.arange(policy.space.size, dtype=np.float64)
-    parts: list[Any] = []
-    starts: dict[str, int] = {}
 
-    def begin(name: str) -> None:
-        starts[name] = sum(part.size for part in parts)
-
-    for net, layers in unpack(places, model.nets).items():
-        if net in {"edge", "message"} and not interacts(model):
-            continue
-        weight, bias = layers[0]
-        begin(f"{net.upper()}_NET")
+    def first_layer(net: str, weight: Any, bias: Any) -> Iterator[Any]:
         for bias_first, columns in _column_parts(model, net):
-            parts.extend([bias] * bias_first)
-            parts.append(weight[:, columns].T.ravel())
-        begin(f"{net.upper()}_END")
-        parts.extend(_units(layer) for layer in layers[1:])
-    del starts["UPDATE_END"]  # read on from its columns
+            yield from [bias] * bias_first
+            yield weight[:, columns].T.ravel()
+
+    parts, starts = _net_by_net(model, unpack(places, model.nets), first_layer)
     return WeightTable(order=_joined(parts), starts=starts)
 
 
@@ -73,8 +63,39 @@ def team_numbers(policy: HomPolicy, weights: Float) -> tuple[Float32, dict[str, 
     """
     model, size = policy.model, policy.model.observation_size
     rounded = weights.astype(np.float32) + np.float32(0.0)
-    nets: dict[str, list[tuple[Float32, Float32]]] = unpack(rounded, model.nets)  # type: ignore[type-var]
-    parts: list[Float32] = []
+
+    def first_layer(net: str, weight: Float32, bias: Float32) -> Iterator[Float32]:
+        if net == "role":
+            codes = model.role_codes.astype(np.float32)
+            yield weight[:, :size].ravel()
+            yield add_columns(bias, weight[:, size:], codes).ravel()
+        elif net == "message" and model.message_reads == "observation":
+            (_, of_receiver), (_, of_sender) = _column_parts(model, net)
+            codes = model.codes.astype(np.float32)
+            yield weight[:, of_sender].ravel()
+            yield add_columns(bias, weight[:, of_receiver], codes).ravel()
+        else:
+            for bias_first, columns in _column_parts(model, net):
+                part = weight[:, columns]
+                yield _units((part, bias)) if bias_first else part.ravel()
+
+    parts, starts = _net_by_net(model, unpack(rounded, model.nets), first_layer)
+    return np.concatenate(parts), starts
+
+
+def _net_by_net(
+    model: HomModel,
+    nets: Mapping[str, Sequence[Any]],
+    first_layer: Callable[[str, Any, Any], Iterable[Any]],
+) -> tuple[list[Any], dict[str, int]]:
+    """Return the parts of all nets that compute anything, and where each net and its end begin.
+
+    Args:
+        model: of the policy.
+        nets: name to layers, each a weight [out, in] and a bias [out].
+        first_layer: from a net's name, weight and bias to the parts of its first layer.
+    """
+    parts: list[Any] = []
     starts: dict[str, int] = {}
 
     def begin(name: str) -> None:
@@ -83,24 +104,12 @@ def team_numbers(policy: HomPolicy, weights: Float) -> tuple[Float32, dict[str, 
     for net, layers in nets.items():
         if net in {"edge", "message"} and not interacts(model):
             continue
-        weight, bias = layers[0]
         begin(f"{net.upper()}_NET")
-        if net == "role":
-            codes = model.role_codes.astype(np.float32)
-            rows = add_columns(bias, weight[:, size:], codes)
-            parts += [weight[:, :size].ravel(), rows.ravel()]
-        elif net == "message" and model.message_reads == "observation":
-            (_, of_receiver), (_, of_sender) = _column_parts(model, net)
-            rows = add_columns(bias, weight[:, of_receiver], model.codes.astype(np.float32))
-            parts += [weight[:, of_sender].ravel(), rows.ravel()]
-        else:
-            for bias_first, columns in _column_parts(model, net):
-                part = weight[:, columns]
-                parts.append(_units((part, bias)) if bias_first else part.ravel())
+        parts.extend(first_layer(net, *layers[0]))
         begin(f"{net.upper()}_END")
         parts.extend(_units(layer) for layer in layers[1:])
     del starts["UPDATE_END"]  # read on from its columns
-    return np.concatenate(parts), starts
+    return parts, starts
 
 
 def interacts(model: HomModel) -> bool:
