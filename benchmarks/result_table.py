@@ -198,7 +198,7 @@ def by_table(
 
 
 def markdown_table(
-    head: Sequence[str], lines: Iterable[Sequence[str]], rule: Sequence[str] = ()
+    head: Sequence[str], lines: Iterable[Sequence[object]], rule: Sequence[str] = ()
 ) -> str:
     """Return a table of Markdown, its last line not ended.
 
@@ -207,8 +207,14 @@ def markdown_table(
         lines: their entries.
         rule: how each column is aligned, "---:" to the right; empty: all to the left.
     """
-    first, *others = [f"| {' | '.join(line)} |" for line in (head, *lines)]
+    first, *others = [f"| {' | '.join(map(str, line))} |" for line in (head, *lines)]
     return "\n".join([first, f"|{'|'.join(rule or ('---',) * len(head))}|", *others])
+
+
+def keyed_table(columns: Sequence[tuple[str, str]], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a table of Markdown with a column for each name and key of the rows."""
+    lines = ([row[key] for _, key in columns] for row in rows)
+    return markdown_table([name for name, _ in columns], lines)
 
 
 def sets_text(rows: Sequence[Mapping[str, Any]]) -> str:

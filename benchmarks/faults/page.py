@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from rolecast.benchmarks.result_table import markdown_table
+
 
 def page(results: Mapping[str, Any]) -> str:
     """Return the page of the schedules that were run."""
     failed = len(results["failed"])
-    rows = [f"| {kind} | {count:,} |" for kind, count in results["kinds"].items()]
+    struck = [(kind, f"{count:,}") for kind, count in results["kinds"].items()]
     lines = [
         "# Searches under simulated faults",
         "",
@@ -24,9 +26,7 @@ def page(results: Mapping[str, Any]) -> str:
         f"{results['simulated_hours']:,} simulated hours in {results['core_s']:,} s of a core: "
         f"{results['real_time_ratio']:,} times real time.",
         "",
-        "| fault | struck |",
-        "|---|---|",
-        *rows,
+        markdown_table(("fault", "struck"), struck),
         "",
         f"Made by `{results['command']} --out docs/results`; a seed again, point by point:",
         "`rolecast bench faults --schedules 1 --seed 4711 --points`.",

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.benchmarks.result_table import markdown_table
 from rolecast.benchmarks.timing import digits
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
@@ -57,7 +58,7 @@ UNEQUAL_ROWS: Final = (
 
 
 QUICK_ROW: Final = UnequalRow(
-    task="pred_prey_3", policy="hom", workers=(16,), env_steps=40_000, seeds=1
+    task="pred_prey_3", policy="hom", workers=(16,), env_steps=16_000, seeds=1
 )
 
 
@@ -270,18 +271,16 @@ def _uneven(chunk: Chunk, result: ChunkResult) -> float:
 
 def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the part of the page that shows `compare_modes`."""
-    lines = [
+    head = ("task", "workers", "mode", "seeds", "time", "held-out return", "standard error")
+    keys = ("task", "workers", "mode", "seeds", "time", "return_mean")
+    return [
         "Episodes of unequal length, on a simulated cluster: those of predator-prey last from 1",
         "to 20, by chance; those of hopper as many steps as they have. Optimiser and messages",
         "take no time. `time` is that of the synchronous search's; `as long` is a synchronous",
         "search whose budget is cut so that it takes as long as the asynchronous one.",
         "",
-        "| task | workers | mode | seeds | time | held-out return | standard error |",
-        "|---|---|---|---|---|---|---|",
+        markdown_table(
+            head, ([*(row[key] for key in keys), row["return_stderr"] or "-"] for row in found)
+        ),
+        "",
     ]
-    lines += [
-        f"| {row['task']} | {row['workers']} | {row['mode']} | {row['seeds']} | {row['time']} | "
-        f"{row['return_mean']} | {row['return_stderr'] or '-'} |"
-        for row in found
-    ]
-    return [*lines, ""]

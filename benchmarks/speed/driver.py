@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.benchmarks.result_table import keyed_table
 from rolecast.benchmarks.timing import digits
 from rolecast.core.threads import available_cores
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
@@ -31,6 +32,18 @@ CANDIDATE_SIZE: Final = 353
 
 STAND_IN_PROCESSES: Final = 2
 """Processes that hold the stand-ins."""
+
+DRIVER_COLUMNS: Final = (
+    ("workers", "workers"),
+    ("dispatchers", "dispatchers"),
+    ("chunks", "chunks"),
+    ("driver, processor ms a chunk", "driver_cpu_ms_a_chunk"),
+    ("wall ms", "wall_ms_a_chunk"),
+    ("bytes a chunk", "bytes_a_chunk"),
+    ("driver, processor ms a small batch", "driver_cpu_ms_a_small_batch"),
+    ("wall ms", "wall_ms_a_small_batch"),
+)
+"""Names and keys of the page's columns."""
 
 
 class StandIn:
@@ -145,14 +158,6 @@ def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
         "at one a second, 10 ms are 1 % of a core. A dispatcher spends on its 32 workers what a",
         "driver without dispatchers would.",
         "",
-        "| workers | dispatchers | chunks | driver, processor ms a chunk | wall ms | bytes a chunk "
-        "| driver, processor ms a small batch | wall ms |",
-        "|---|---|---|---|---|---|---|---|",
-        *(
-            f"| {row['workers']} | {row['dispatchers']} | {row['chunks']} | "
-            f"{row['driver_cpu_ms_a_chunk']} | {row['wall_ms_a_chunk']} | {row['bytes_a_chunk']} | "
-            f"{row['driver_cpu_ms_a_small_batch']} | {row['wall_ms_a_small_batch']} |"
-            for row in found
-        ),
+        keyed_table(DRIVER_COLUMNS, found),
         "",
     ]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rolecast.benchmarks.result_table import keyed_table, markdown_table
 from rolecast.benchmarks.speed import asynchronous, driver, start
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import require_known
@@ -25,6 +26,13 @@ from rolecast.platform.deployment.compiler import run_program
 
 SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal")
 """Parts of the result."""
+
+FORECAST_COLUMNS: Final = (
+    ("search", "search"),
+    ("one thread", "one_thread_s"),
+    ("a worker per core", "workers_s"),
+)
+"""Names and keys of the columns of the forecast."""
 
 SEARCH_SEED: Final = 9
 """Root of all randomness of the searches."""
@@ -190,12 +198,13 @@ def markdown(found: Mapping[str, Any]) -> str:
         "than a fifth say nothing. Load is the mean number of processes that wanted a core in the",
         "minute before: well under 1 on a machine that does nothing else.",
         "",
-        "| part | measured on | cores | load before |",
-        "|---|---|---|---|",
-        *(
-            f"| {name} | {on['processor']} | {on['cores']} | {on.get('load', 'not noted')} |"
-            for name in SCALING_PARTS
-            if (on := found.get(f"{name}_on"))
+        markdown_table(
+            ("part", "measured on", "cores", "load before"),
+            (
+                (name, on["processor"], on["cores"], on.get("load", "not noted"))
+                for name in SCALING_PARTS
+                if (on := found.get(f"{name}_on"))
+            ),
         ),
         "",
     ]
@@ -206,16 +215,9 @@ def markdown(found: Mapping[str, Any]) -> str:
             "`search` is the time of searching, `whole` that of the command with its start and its",
             "held-out test. `waiting` is the share of searching in which no episode ran.",
             "",
-            "| search | way | search, s | whole, s | times one thread | waiting | optimiser |",
-            "|---|---|---|---|---|---|---|",
+            _searches_table(found["searches"]),
+            "",
         ]
-        lines += [
-            f"| {row['search']} | {row['way']} | {row['search_s']} | {row['whole_s']} | "
-            f"{row['speed_up']} | {row['time_shares']['workers_wait']:.0%} | "
-            f"{row['time_shares']['optimizer']:.0%} |"
-            for row in found["searches"]
-        ]
-        lines.append("")
     if "driver" in found:
         lines += driver.markdown(found["driver"])
     if "forecast" in found:
@@ -223,14 +225,22 @@ def markdown(found: Mapping[str, Any]) -> str:
             "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of",
             "random policies: where those end early, as on ant, a search takes longer.",
             "",
-            "| search | one thread | a worker per core |",
-            "|---|---|---|",
+            keyed_table(FORECAST_COLUMNS, found["forecast"]),
+            "",
         ]
-        lines += [
-            f"| {row['search']} | {row['one_thread_s']} | {row['workers_s']} |"
-            for row in found["forecast"]
-        ]
-        lines.append("")
     if "unequal" in found:
         lines += asynchronous.markdown(found["unequal"])
     return "\n".join(lines)
+
+
+def _searches_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of whole searches."""
+    keys = ("search", "way", "search_s", "whole_s", "speed_up")
+    shares = ("workers_wait", "optimizer")
+    return markdown_table(
+        ("search", "way", "search, s", "whole, s", "times one thread", "waiting", "optimiser"),
+        (
+            (*(row[key] for key in keys), *(f"{row['time_shares'][key]:.0%}" for key in shares))
+            for row in rows
+        ),
+    )

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.benchmarks.result_table import keyed_table
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float
@@ -32,6 +33,16 @@ REQUEST_BATCHES: Final = (1, 64)
 
 CLIENT_COUNTS: Final = (1, 8)
 """Clients at the same time."""
+
+SERVICE_COLUMNS: Final = (
+    ("observation sets a request", "batch"),
+    ("clients", "clients"),
+    ("requests/s", "requests_per_s"),
+    ("sets/s", "sets_per_s"),
+    ("p50, ms", "p50_ms"),
+    ("p99, ms", "p99_ms"),
+)
+"""Names and keys of the page's columns."""
 
 _MEASURED_S: Final = 6.0
 _QUICK_S: Final = 0.5
@@ -116,6 +127,8 @@ def _load(port: int, body: str, clients: int, seconds: float) -> tuple[Float, fl
 
 def service_page(found: Mapping[str, Any]) -> str:
     """Return the page."""
+    thousands = ("requests_per_s", "sets_per_s")
+    rows = [row | {key: f"{row[key]:,}" for key in thousands} for row in found["rows"]]
     lines = [
         "# Speed of the service",
         "",
@@ -125,12 +138,6 @@ def service_page(found: Mapping[str, Any]) -> str:
         "process that ask without a pause, and share the cores with the service. One run of each;",
         "differences of less than a fifth say nothing.",
         "",
-        "| observation sets a request | clients | requests/s | sets/s | p50, ms | p99, ms |",
-        "|---|---|---|---|---|---|",
-        *(
-            f"| {row['batch']} | {row['clients']} | {row['requests_per_s']:,} | "
-            f"{row['sets_per_s']:,} | {row['p50_ms']} | {row['p99_ms']} |"
-            for row in found["rows"]
-        ),
+        keyed_table(SERVICE_COLUMNS, rows),
     ]
     return "\n".join(lines) + "\n"

@@ -10,9 +10,18 @@ from statistics import median
 from subprocess import DEVNULL, PIPE
 from typing import IO, Any, Final, cast
 
+from rolecast.benchmarks.result_table import keyed_table
 from rolecast.benchmarks.timing import digits
 from rolecast.core.errors import RunError
 from rolecast.core.threads import available_cores
+
+START_COLUMNS: Final = (
+    ("workers", "workers"),
+    ("first line", "first_line_s"),
+    ("first batch", "first_batch_s"),
+    ("slowest first batch", "slowest_batch_s"),
+)
+"""Names and keys of the page's columns."""
 
 START_RUNS: Final = 5
 """Commands of each way, of which the median counts; one before them fills the caches."""
@@ -74,12 +83,6 @@ def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
         "Start: seconds from the command `rolecast search pred_prey_3` to its first line and to",
         f"its first batch, with kernels compiled before; medians of {found[0]['runs']} commands.",
         "",
-        "| workers | first line | first batch | slowest first batch |",
-        "|---|---|---|---|",
-        *(
-            f"| {row['workers']} | {row['first_line_s']} | {row['first_batch_s']} | "
-            f"{row['slowest_batch_s']} |"
-            for row in found
-        ),
+        keyed_table(START_COLUMNS, found),
         "",
     ]

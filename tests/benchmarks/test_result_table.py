@@ -1,11 +1,14 @@
 """What tables have in common when they are written for readers."""
 
-from rolecast.benchmarks.result_table import markdown_table, sets_text, slug
+from rolecast.benchmarks.result_table import keyed_table, markdown_table, sets_text, slug
 
 
 def test_a_table_has_a_line_for_each_row() -> None:
     assert markdown_table(("a", "b"), [("1", "2")]) == "| a | b |\n|---|---|\n| 1 | 2 |"
     assert markdown_table(("a",), [], ("---:",)) == "| a |\n|---:|"
+    assert keyed_table((("a", "x"), ("b", "y")), [{"y": 2, "x": 0.5, "z": 3}]) == (
+        "| a | b |\n|---|---|\n| 0.5 | 2 |"
+    )
 
 
 def test_a_table_says_which_held_out_sets_its_rows_are_of() -> None:

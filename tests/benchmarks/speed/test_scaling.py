@@ -49,3 +49,9 @@ def test_both_modes_are_compared_on_a_simulated_clock(tmp_path: Path) -> None:
     assert sooner < 1.0
     assert cut < 1.0
     assert "| pred_prey_3 | 16 | asynchronous | 1 |" in (tmp_path / "scaling.md").read_text()
+
+
+def test_the_committed_page_is_made_from_the_committed_results() -> None:
+    results = Path(__file__).parents[3] / "docs" / "results"
+    page = markdown(json.loads((results / "scaling.json").read_text()))
+    assert page.rstrip() == (results / "scaling.md").read_text().rstrip()
