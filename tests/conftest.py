@@ -1,4 +1,4 @@
-"""What tests share: one real Ray cluster a run, and how histories are compared.
+"""What tests share: one real Ray cluster a process, and how histories are compared.
 
 The process that hands tests to the others reads this file before it starts them. So what is heavy
 is imported where it is used.
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from hypothesis import settings
 from xdist import is_xdist_controller
-from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,7 @@ settings.register_profile("rolecast", derandomize=True, deadline=None)
 settings.load_profile("rolecast")
 
 CLUSTER: Final = "ray_cluster"
-"""Fixture of the tests on Ray; files that name it are all run by one process."""
+"""Fixture of the tests on Ray, by which their files are known."""
 
 SLOW: Final = (
     "tests/benchmarks",
@@ -54,16 +53,23 @@ SLOW: Final = (
     "tests/platform/cli/test_commands.py",
     "tests/platform/deployment/test_boards.py",
     "tests/platform/optimizers/mcbo",
+    "tests/platform/optimizers/duets/test_posterior.py",
     "tests/platform/optimizers/duets/test_server.py",
-    "tests/platform/play/test_page.py",
+    "tests/platform/play",
     "tests/platform/optimizers/test_contract.py",
     "tests/platform/optimizers/test_improvement.py",
     "tests/platform/optimizers/test_state.py",
     "tests/platform/reports/test_run.py",
+    "tests/platform/search/test_causal.py",
     "tests/platform/search/test_fewer_episodes.py",
     "tests/platform/search/test_run.py",
     "tests/platform/serving/test_config_file.py",
     "tests/platform/surrogate/clique_sum/test_dispatch.py",
+    "tests/policies/export/test_agent.py",
+    "tests/policies/export/test_c99.py",
+    "tests/policies/export/test_fixed.py",
+    "tests/policies/export/test_micropython.py",
+    "tests/policies/export/test_onnx.py",
     "tests/policies/hom/test_policy.py",
     "tests/policies/hom/test_relaxation.py",
     "tests/policies/test_contract.py",
@@ -72,22 +78,11 @@ SLOW: Final = (
     "tests/envs/test_check.py",
     "tests/envs/test_symmetry.py",
 )
-"""Files and folders marked slow beside those on Ray: they train, search or simulate long.
+"""Files and folders marked slow beside those on Ray: they train, search or simulate long, or have
+programs compile and run what is exported.
 
 The learners of `baselines/` are among them, for they import RLlib, which takes seconds a process.
 """
-
-
-class WholeFiles(LoadScopeScheduling):  # type: ignore[misc]  # xdist is untyped
-    """Lets each of several processes run whole files, and one of them all files on Ray.
-
-    What a file shares is then made once, one cluster serves the run, and a test that kills actors
-    never meets another.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return CLUSTER if on_ray(self.config.rootpath / file) else file
 
 
 @cache
@@ -109,13 +104,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         os.environ["TRITON_INTERPRET"] = "1"
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WholeFiles:
-    """Distribute in the order of collection."""
-    config.option.loadscopereorder = False
-    return WholeFiles(config, log)
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave slow files unread where no slow test is wanted: some import RLlib."""
     wanted = config.option.markexpr != "not slow"
@@ -129,8 +117,11 @@ def slow(path: Path, config: pytest.Config) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with Ray, whose tests are the longest of one process, and mark what is slow."""
-    items.sort(key=lambda item: not on_ray(item.path))
+    """Mark what is slow, and begin with Ray, whose files are the longest: none is left to the end.
+
+    Slow ones are next, for the same reason.
+    """
+    items.sort(key=lambda item: (not on_ray(item.path), not slow(item.path, item.config)))
     for item in items:
         if slow(item.path, item.config):
             item.add_marker(pytest.mark.slow)

@@ -23,3 +23,9 @@ def test_every_file_that_is_called_slow_exists() -> None:
     listed = re.findall(r'^    "(tests/\S+)",$', (ROOT / "tests" / "conftest.py").read_text(), re.M)
     assert listed
     assert [name for name in listed if not (ROOT / name).exists()] == []
+
+
+def test_every_test_left_to_the_night_says_what_else_finds_its_faults() -> None:
+    texts = [file.read_text() for file in (ROOT / "tests").rglob("test_*.py")]
+    marked = "".join(texts).count("mark." + "nightly")
+    assert marked == len(re.findall(r'mark\.nightly\(\s*"\w', "".join(texts))) > 0

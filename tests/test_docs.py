@@ -27,7 +27,7 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SMALL = {
-    "--env-steps": "20000",
+    "--env-steps": "6000",
     "--evaluations": "12",
     "--episodes": "40",
     "--max-loss": "100",

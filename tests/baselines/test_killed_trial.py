@@ -62,6 +62,9 @@ def killed_once(name: str, note: str) -> Any:
     return Killed()
 
 
+@pytest.mark.nightly(
+    "tuning/test_comparison.py kills a trial, and the tests of each algorithm restore it exactly"
+)
 def test_reports_of_a_killed_trial_are_those_of_one_that_was_not(tmp_path: Path) -> None:
     """One algorithm with a replay and one without; to the last bit, but for time."""
     notes = {name: tmp_path / f"{name} was killed" for name in SETTINGS}

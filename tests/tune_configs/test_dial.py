@@ -50,6 +50,10 @@ def test_the_long_dial_is_the_same_but_for_budget_and_seeds() -> None:
     assert (LONG_EXPERIMENT.env_steps, EXPERIMENT.env_steps) == (800_000, 200_000)
 
 
+@pytest.mark.nightly(
+    "tuning/test_comparison.py runs a comparison piece by piece, and test_experiments.py plans the "
+    "searches of the dial and checks its learners"
+)
 @pytest.mark.usefixtures("ray_cluster")
 def test_a_piece_of_the_dial_runs_and_the_next_goes_on(tmp_path: Path) -> None:
     """A search and a learner at a hundredth of the budget: one piece, then the other."""

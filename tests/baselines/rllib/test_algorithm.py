@@ -184,8 +184,11 @@ def test_a_task_that_does_not_fit_is_refused_before_anything_runs() -> None:
 
 @pytest.mark.parametrize("duration", [30, "auto"])
 def test_evaluation_may_have_runners_of_its_own(duration: int | str) -> None:
-    """As long as training takes ("auto"), or some env steps; they play no seeds of training."""
-    config = build_tiny(runners=1).config.copy(copy_frozen=False)
+    """As long as training takes ("auto"), or some env steps.
+
+    Training has a runner elsewhere too where it goes on meanwhile.
+    """
+    config = build_tiny(runners=int(duration == "auto")).config.copy(copy_frozen=False)
     config.evaluation(
         evaluation_interval=1,
         evaluation_num_env_runners=1,

@@ -6,6 +6,7 @@ Proved where it could: in the repository root, in a worker, and in the driver of
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -69,46 +70,34 @@ def test_platform_is_pythons_own_in_a_worker() -> None:
     assert is_pythons_own(ray.get(which.remote()))
 
 
-def test_a_submitted_job_finds_pythons_platform_and_runs_a_search(
-    head: Head, tmp_path: Path
-) -> None:
-    out = tmp_path / "run"
-    job = (
-        f"python -c '{WHICH}' && rolecast search pred_prey_3 --policy mlp --optimizer random "
-        f"--env-steps 2000 --episodes 2 --workers 1 --test-episodes 20 --out {out}"
-    )
-    command = ["ray", "job", "submit", "--address", head.url, "--working-dir", "."]
-    done = subprocess.run(
-        [*command, "--", "sh", "-c", job],
-        cwd=ROOT,
-        env=head.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    printed = [line for line in done.stdout.splitlines() if line.endswith("/platform.py")]
-    assert printed
-    assert all(is_pythons_own(path) for path in printed)
-    assert "_ray_pkg" not in printed[0]
-    assert len(read_history(out)) == 40
-
-
 NAMES = """
 from ray.util.state import list_actors
 print("actors:", *(actor.repr_name for actor in list_actors(detail=True)))
 """
 
 
-def test_a_submitted_job_runs_a_comparison_whose_trials_have_names(
-    head: Head, tmp_path: Path
-) -> None:
-    out, mine = tmp_path / "out", tmp_path / "mine.py"
+@dataclass(frozen=True)
+class Submitted:
+    """What one job printed, and the folders that it wrote."""
+
+    lines: list[str]
+    run: Path
+    comparison: Path
+
+
+@pytest.fixture(scope="module")
+def submitted(head: Head, tmp_path_factory: pytest.TempPathFactory) -> Submitted:
+    """Submit the repository with a job that imports `platform`, searches and compares."""
+    place = tmp_path_factory.mktemp("job")
+    mine, names = place / "mine.py", place / "names.py"
     mine.write_text(EXPERIMENT)
-    names = tmp_path / "names.py"
     names.write_text(NAMES)
-    job = f"rolecast compare {mine} --address auto --out {out} && python {names}"
+    run, comparison = place / "run", place / "out"
+    job = (
+        f"python -c '{WHICH}' && rolecast search pred_prey_3 --policy mlp --optimizer random "
+        f"--env-steps 2000 --episodes 2 --workers 1 --test-episodes 20 --out {run} && "
+        f"rolecast compare {mine} --address auto --out {comparison} && python {names}"
+    )
     command = ["ray", "job", "submit", "--address", head.url, "--working-dir", "."]
     done = subprocess.run(
         [*command, "--", "sh", "-c", job],
@@ -120,8 +109,20 @@ def test_a_submitted_job_runs_a_comparison_whose_trials_have_names(
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    rows = read_comparison(out).rows
+    return Submitted(done.stdout.splitlines(), run, comparison)
+
+
+def test_a_submitted_job_finds_pythons_platform_and_runs_a_search(submitted: Submitted) -> None:
+    printed = [line for line in submitted.lines if line.endswith("/platform.py")]
+    assert printed
+    assert all(is_pythons_own(path) for path in printed)
+    assert "_ray_pkg" not in printed[0]
+    assert len(read_history(submitted.run)) == 40
+
+
+def test_a_submitted_job_runs_a_comparison_whose_trials_have_names(submitted: Submitted) -> None:
+    rows = read_comparison(submitted.comparison).rows
     assert list(rows["env_steps"]) == [250, 500, 256, 504]  # a learner steps 8 episodes at once
     assert list(rows["method"]) == ["random", "random", "maddpg", "maddpg"]
-    (actors,) = (line for line in done.stdout.splitlines() if line.startswith("actors:"))
+    (actors,) = (line for line in submitted.lines if line.startswith("actors:"))
     assert set(rows["trial"]) <= set(actors.split())

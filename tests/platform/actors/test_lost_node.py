@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 SCRIPT = '''
 import json
 import os
@@ -124,6 +126,10 @@ print(json.dumps(fate.notes))
 '''
 
 
+@pytest.mark.nightly(
+    "test_ray_backend.py kills the actors of a search, and test_ray_evaluator.py loses an answer "
+    "with its node"
+)
 def test_a_search_goes_on_without_a_lost_node_and_takes_one_that_comes(
     tmp_path: Path, same_history: Callable[[Path, Path], None]
 ) -> None:

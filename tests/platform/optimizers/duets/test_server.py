@@ -104,7 +104,12 @@ def test_an_exchange_costs_what_the_formula_says(protocol: Protocols, bump: Func
     assert server.records[-1].inducing < server.records[-1].length * 4
 
 
-@pytest.mark.parametrize("seed", range(100))
+LEFT_TO_THE_NIGHT = pytest.mark.nightly("twenty seeds of the same test run each time")
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(20), *(pytest.param(seed, marks=LEFT_TO_THE_NIGHT) for seed in range(20, 100))]
+)
 def test_the_optimum_survives_every_trimming_with_the_theorys_constants(
     protocol: Protocols, seed: int
 ) -> None:
