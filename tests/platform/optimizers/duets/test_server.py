@@ -144,15 +144,25 @@ def test_many_agents_draw_in_law_what_one_agent_draws(protocol: Protocols) -> No
         assert stats.ks_2samp(many[:, place], one[:, place]).pvalue > 1e-6
 
 
+@pytest.mark.parametrize(
+    ("dimension", "centre", "tolerance"), [(1, [0.3], 0.03), (2, [0.3, 0.6], 0.06)]
+)
 def test_regret_falls_and_the_maximiser_is_that_of_brute_force(
-    protocol: Protocols, bump: Function
+    protocol: Protocols, dimension: int, centre: list[float], tolerance: float
 ) -> None:
-    settings = protocol(rounds=400, agents=10, beta=1.0)
+    domain = Box.unit(dimension)
+    settings = protocol(domain=domain, rounds=400, agents=10, beta=1.0)
+    middle = np.array([centre])
+
+    def bump(points: Float) -> Float:
+        flat = points.reshape(-1, dimension)
+        return settings.kernel.matrix(flat, middle)[:, 0].reshape(points.shape[:-1])
+
     server = run(settings, bump, [AgentGroup(settings, range(10))])
     axis = np.linspace(0.0, 1.0, 201)
-    grid = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
+    grid = np.stack(np.meshgrid(*[axis] * dimension), -1).reshape(-1, dimension)
     best = grid[np.argmax(bump(grid))]
-    np.testing.assert_allclose(server.region.tests[-1].maximiser, best, atol=0.06)
+    np.testing.assert_allclose(server.region.tests[-1].maximiser, best, atol=tolerance)
     assert 1.0 - bump(server.points()).min() < 0.25
     assert 1.0 - bump(server.points()).mean() < 0.5 * (1.0 - bump(grid).mean())
 
