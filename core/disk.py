@@ -16,8 +16,11 @@ from typing import IO, Final, Protocol
 class Disk(Protocol):
     """A file system; an operation is durable only after a `sync`."""
 
+    def open(self, path: Path) -> IO[bytes]:
+        """Open a file to be read; OSError where it is missing, or is no plain file."""
+
     def read(self, path: Path) -> bytes:
-        """Return the content of a file; OSError where it is missing, or is no plain file."""
+        """Return the content of a file; OSError as in `open`."""
 
     def is_file(self, path: Path) -> bool:
         """Return whether a plain file is there."""
@@ -60,12 +63,17 @@ class Disk(Protocol):
 class LocalDisk:
     """The file system of this machine."""
 
-    def read(self, path: Path) -> bytes:
-        """Return the content of a plain file; a pipe would wait, a device never end."""
+    def open(self, path: Path) -> IO[bytes]:
+        """Open a plain file; a pipe would wait, a device never end."""
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        return os.fdopen(handle, "rb")
+
+    def read(self, path: Path) -> bytes:
+        """Return the content of a plain file."""
+        with self.open(path) as file:
             return file.read()
 
     def is_file(self, path: Path) -> bool:

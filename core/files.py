@@ -3,7 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Never, TypeVar
@@ -29,10 +30,20 @@ def write_bytes(path: Path, data: bytes, *, disk: Disk = LOCAL_DISK, durable: bo
     Raises:
         RunError: the disk is full, or the path cannot be written.
     """
+    with being_written(path, disk=disk, durable=durable) as beside:
+        disk.create(beside, data)
+
+
+@contextmanager
+def being_written(path: Path, *, disk: Disk = LOCAL_DISK, durable: bool = True) -> Iterator[Path]:
+    """Yield the path of a file to be written, and move it to its place in one step at the end.
+
+    Arguments and errors as of `write_bytes`.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         make_folder(path.parent, disk=disk, durable=durable)
-        disk.create(beside, data)
+        yield beside
         if durable:
             disk.sync(beside)
         disk.rename(beside, path)

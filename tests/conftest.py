@@ -163,7 +163,7 @@ def same_history() -> Callable[[Path, Path], None]:
 
     import pandas as pd
 
-    from rolecast.platform.search.records.run_folder import read_history
+    from rolecast.platform.search.records.frames import read_history
 
     def check(one: Path, other: Path) -> None:
         left, right = (frame_of(read_history(path)) for path in (one, other))

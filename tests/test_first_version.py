@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import rolecast
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.tuning.comparison_folder import read_comparison
 from tests.conftest import frame_of
 

@@ -15,7 +15,8 @@ import pytest
 import rolecast
 from rolecast.core.files import read_json
 from rolecast.platform.optimizers.study import STUDY_SCHEMA, Study
-from rolecast.platform.search.records.run_folder import RUN_SCHEMA, read_history
+from rolecast.platform.search.records.frames import read_history
+from rolecast.platform.search.records.run_folder import RUN_SCHEMA
 from tests.conftest import frame_of
 
 SEALED: Final = Path(__file__).parent / "fixtures" / "sealed_folders"

@@ -183,6 +183,7 @@ class EvolutionSearch:
             at = place.pop(point.tobytes(), None)
             if at is not None:
                 told.append((at, value))
+        self._data.drop(1)  # what was told is in the mean, or waits for its generation
         if not told:
             return
         indices = [at for at, _ in told]

@@ -58,6 +58,10 @@ class SimulatedDisk:
         self._locked: set[Path] = set()
         world.on_power_cut = self.cut_power
 
+    def open(self, path: Path) -> IO[bytes]:
+        """Open a file to be read."""
+        return BytesIO(self.read(path))
+
     def read(self, path: Path) -> bytes:
         """Return the content of a file."""
         if path not in self._files:

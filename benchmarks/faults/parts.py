@@ -33,6 +33,9 @@ TASK_SPEC: Final = TaskSpec(
 )
 """Sizes of a task that is only ever computed by `SimulatedEvaluator`."""
 
+SMALL_PIECE: Final = 150
+"""Bytes of a few batches, so that journals and tables of a schedule have several parts."""
+
 EPISODE_COUNT: Final = 2
 BATCH_SIZE: Final = 3
 

@@ -16,6 +16,7 @@ from rolecast.benchmarks.faults.cluster import ACTOR_COUNT, SharedEvaluator
 from rolecast.benchmarks.faults.disk import SimulatedDisk
 from rolecast.benchmarks.faults.parts import (
     SEARCH_KINDS,
+    SMALL_PIECE,
     SearchKind,
     SimulatedBackend,
     SimulatedEvaluator,
@@ -188,7 +189,7 @@ class Simulation:
 
     def folder(self) -> RunFolder:
         """Return the run's folder, as a process that begins now has it."""
-        return RunFolder(RUN_PATH, disk=self.disk, clock=self._world.clock)
+        return RunFolder(RUN_PATH, disk=self.disk, clock=self._world.clock, piece_bytes=SMALL_PIECE)
 
     def run(self) -> None:
         """Run one driver after the other until the search has its result.

@@ -1,8 +1,9 @@
 """Random search: independent uniform candidates, the lowest baseline."""
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from rolecast.platform.optimizers.observations import (
     restored_generator,
 )
 from rolecast.platform.optimizers.protocol import Proposal
+
+TIE_SHARE: Final = 1e-9
+"""Lead of a return, as a share of the largest, below which rounding may make two equal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,46 +36,95 @@ class RandomConfig:
 
 
 class RandomSearch:
-    """Random search; the incumbent is the best point after shrinkage to the mean."""
+    """Random search; the incumbent is the best point after shrinkage to the mean.
+
+    Returns are all kept, and the few candidates that can still be the best: a candidate of lower
+    return and no smaller noise than another never is again.
+    """
 
     def __init__(self, dimension: int, seed: int) -> None:
-        self._data = Observations(dimension)
+        self._dimension = dimension
+        Observations(dimension)  # refuses what is no dimension
+        self._returns, self._stderrs = array("d"), array("d")
+        self._kept: dict[int, Float] = {}
         self._rng = np.random.default_rng(seed)
 
     def ask(self, q: int) -> Float:
         """Return q uniform points [q, D]."""
-        return self._rng.random((require_batch(q), self._data.dimension))
+        return self._rng.random((require_batch(q), self._dimension))
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Add evaluations."""
-        self._data.add(candidates, returns, stderrs)
+        told = Observations(self._dimension)
+        told.add(candidates, returns, stderrs)
+        self._take(told)
 
     def best(self) -> Float:
         """Return the candidate of highest posterior mean under independent normal returns."""
-        return shrunk_best(self._data)
+        if not self._returns:
+            raise RequestError("best() needs at least one evaluation; tell() came first for none")
+        shrunk = shrunk_returns(np.array(self._returns), np.array(self._stderrs))
+        places = [*self._kept]
+        return self._kept[places[int(np.argmax(shrunk[places]))]].copy()
 
     def state_dict(self) -> dict[str, Any]:
         """Return data and generator."""
-        return {"data": self._data.state_dict(), "rng": generator_state(self._rng)}
+        return {
+            "returns": np.array(self._returns),
+            "stderrs": np.array(self._stderrs),
+            "places": [*self._kept],
+            "candidates": np.array([*self._kept.values()]).reshape(-1, self._dimension),
+            "rng": generator_state(self._rng),
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
-        self._data.load_state_dict(state["data"])
+        self._returns, self._stderrs, self._kept = array("d"), array("d"), {}
+        if "data" in state:  # of a release that kept all candidates
+            told = Observations(self._dimension)
+            told.load_state_dict(state["data"])
+            self._take(told)
+        else:
+            self._returns = array("d", state["returns"])
+            self._stderrs = array("d", state["stderrs"])
+            candidates = np.array(state["candidates"], dtype=np.float64)
+            self._kept = {int(at): row for at, row in zip(state["places"], candidates, strict=True)}
         self._rng = restored_generator(state["rng"])
+
+    def _take(self, told: Observations) -> None:
+        """Add evaluations, and drop candidates that cannot be the best any more."""
+        first = len(self._returns)
+        self._returns.extend(told.returns)
+        self._stderrs.extend(told.stderrs)
+        self._kept |= {first + row: np.array(point) for row, point in enumerate(told.candidates)}
+        places = np.array([*self._kept])
+        returns = np.array([self._returns[place] for place in self._kept])
+        noises = np.nan_to_num([self._stderrs[place] for place in self._kept])
+        lead = returns[:, None] - returns
+        clear = lead > TIE_SHARE * np.abs(returns).max()  # less may be lost in rounding
+        as_good = (lead >= 0.0) & (places[:, None] < places)
+        beaten = ((clear | as_good) & (noises[:, None] <= noises)).any(axis=0)
+        for place in places[beaten & (places > 0)].tolist():  # the first wins where all are equal
+            del self._kept[place]
+
+
+def shrunk_returns(returns: Float, stderrs: Float) -> Float:
+    """Return posterior means [N], less the mean of all, under independent normal returns.
+
+    With prior N(m, v) and noise s^2 the posterior mean is m + v / (v + s^2) (y - m). A noisy
+    return is shrunk more than a precise one.
+    """
+    noise = np.nan_to_num(stderrs) ** 2
+    prior = max(float(returns.var() - noise.mean()), 1e-3 * float(returns.var()))
+    return np.asarray((returns - returns.mean()) * prior / np.maximum(prior + noise, 1e-300))
 
 
 def shrunk_best(data: Observations) -> Float:
     """Return the candidate [D] of highest posterior mean under independent normal returns.
-
-    With prior N(m, v) and noise s^2 the posterior mean is m + v / (v + s^2) (y - m). A noisy
-    return is shrunk more than a precise one.
 
     Raises:
         RequestError: there is none.
     """
     if not len(data):
         raise RequestError("best() needs at least one evaluation; tell() came first for none")
-    returns, noise = data.returns, np.nan_to_num(data.stderrs) ** 2
-    prior = max(float(returns.var() - noise.mean()), 1e-3 * float(returns.var()))
-    shrunk = (returns - returns.mean()) * prior / np.maximum(prior + noise, 1e-300)
-    return np.array(data.candidates[int(np.argmax(shrunk))])
+    return np.array(data.candidates[int(np.argmax(shrunk_returns(data.returns, data.stderrs)))])

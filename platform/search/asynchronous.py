@@ -67,8 +67,7 @@ class AsynchronousSearch(Search):
         self._chunks: dict[int, tuple[Chunk, Sequence[_Candidate]]] = {}
         self._under_way = 0
         self._ended: list[_Candidate] = []
-        numbers = [int(batch.episodes_of.max()) + 1 for batch in self.batches]
-        self._next_number = max(numbers, default=0)
+        self._next_number = self.seen.next_number
 
     def step(self) -> dict[str, float]:
         """Wait until q candidates have ended, tell them, and ask for as many.

@@ -4,36 +4,14 @@ A search that picks among noisy values flatters what it picks. So a part of the 
 re-evaluating the incumbent of now, and those of 90 % and 75 % of the search where they differ.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.platform.search.planning.budget import Budget
-from rolecast.platform.search.records.history import Batch
 
 CLEAR_MARGIN: Final = 2.0
 """Standard errors by which an earlier incumbent must lead to replace that of now."""
-
-EARLIER_SHARES: Final = (0.9, 0.75)
-"""Shares of the search at which the incumbent of then is looked at again."""
-
-
-def contenders(batches: Sequence[Batch], budget: Budget) -> Float:
-    """Return the distinct incumbents [k, D] of now and of earlier, k at most 3, now first.
-
-    Args:
-        batches: the search so far, at least one batch.
-        budget: what it was spent from.
-    """
-    end = budget.used(batches[-1].spent_after)
-    chosen = [batches[-1].incumbent]
-    for share in EARLIER_SHARES:
-        before = [b for b in batches if budget.used(b.spent_after) <= share * end]
-        if before and not any(np.array_equal(before[-1].incumbent, known) for known in chosen):
-            chosen.append(before[-1].incumbent)
-    return np.array(chosen)
 
 
 def confirmation_batch(rivals: Float, evaluations: int) -> Float:

@@ -16,15 +16,16 @@ from rolecast.core.types import Float, Seeds
 from rolecast.platform.rollout.chunks import BatchResult, cut, join
 from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
 from rolecast.platform.search.backend import Backend
-from rolecast.platform.search.confirmation import confirmation_batch, contenders, winner
+from rolecast.platform.search.confirmation import confirmation_batch, winner
 from rolecast.platform.search.planning import policy_hints
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
 from rolecast.platform.search.progress import Progress
+from rolecast.platform.search.records.batch_summary import BatchSummary
 from rolecast.platform.search.records.history import Batch, Kind, PendingBatch, standard_errors
 from rolecast.platform.search.records.journal import CheckpointTimer
 from rolecast.platform.search.records.run_folder import RunFolder
-from rolecast.platform.search.reporting import Reporter, time_shares
+from rolecast.platform.search.reporting import CandidateStats, Reporter, time_shares
 from rolecast.platform.search.session import (
     BatchRequest,
     EvaluatedBatch,
@@ -58,31 +59,31 @@ class Search:
         self._plan, self._folder, self._backend = plan, folder, backend
         clock = self._clock = folder.clock
         folder.repair()
-        self.batches = folder.read_batches()
         known, state = folder.read_state()
-        if known > len(self.batches):
+        self.seen, scores, since = BatchSummary(plan.budget), CandidateStats(), list[Batch]()
+        for batch in folder.batches():
+            self.seen.add(batch)
+            scores.add(batch)
+            since += [batch] if batch.index >= known else []
+        if known > self.seen.count:
             raise RequestError(f"{folder.path} is damaged: its state knows batches that it lacks")
+        alike = not plan.config.asynchronous
         self._optimizer_session = ResilientOptimizer(
-            self._optimizer,
-            backend.losses,
-            progress.note,
-            state=state,
-            since=self.batches[known:],
-            asked_alike=not plan.config.asynchronous,
+            self._optimizer, backend.losses, progress.note, state, since, asked_alike=alike
         )
-        self.reporter = Reporter(folder, progress, plan.budget, self.batches, backend, clock=clock)
+        self.reporter = Reporter(folder, progress, plan.budget, backend, scores, self.spent)
         self._pending: PendingBatch | None = None
-        self._tabled = 0
+        self._unkept: Batch | None = None
         self._start = clock()
-        self._wall_before = self.batches[-1].wall_time_s if self.batches else 0.0
+        self._wall_before = self.seen.wall_time_s
         self._checkpoints = CheckpointTimer(clock)
-        self._evaluating_s = 0.0
+        self._evaluating_s, self._tabled = 0.0, 0
         self._episode_s: float | None = None
 
     @property
     def spent(self) -> Spent:
         """What the search has used."""
-        return self.batches[-1].spent_after if self.batches else Spent()
+        return self.seen.spent
 
     @property
     def finished(self) -> bool:
@@ -92,7 +93,7 @@ class Search:
     @property
     def incumbent(self) -> Float:
         """[D], after the last batch."""
-        return self.batches[-1].incumbent
+        return self.seen.incumbents()[0]
 
     @property
     def wall_time_s(self) -> float:
@@ -146,32 +147,35 @@ class Search:
         keep = wanted is None or self._checkpoints.due
         reply = self._optimizer_session.advance(told, wanted, keep=keep)
         batch = self._batch(pending, result, reply)
-        # In this order: what Ctrl-C leaves in the journal alone would not be in the tables.
-        self.batches.append(batch)
+        self._unkept = batch
         self._folder.append(batch)
+        self._unkept = None
+        self.seen.add(batch)
         self._optimizer_session.remember(batch, reply.state)
         if reply.state is not None:
             with self._checkpoints.timed():
-                self._folder.write_checkpoint(self.batches, reply.state)
-            self._tabled = len(self.batches)
+                self._folder.write_checkpoint(self.seen.count, reply.state)
         self._pending = self._asked(wanted, reply)
         waiting = self.time_shares()["workers_wait"]
         return self.reporter.batch(batch, reply, result.metrics, workers_wait=waiting)
 
     def test(self) -> tuple[float, float | None]:
         """Return mean and standard error of what the incumbent earns on unseen seeds."""
-        seeds = episode_seeds(0, Purpose.HELD_OUT, SEARCH_HELD_OUT_SEED, self._plan.test_episodes)[
-            None
-        ]
+        count = self._plan.test_episodes
+        seeds = episode_seeds(0, Purpose.HELD_OUT, SEARCH_HELD_OUT_SEED, count)[None]
         result = self._run(self.incumbent[None], seeds, ["the held-out test"])
         error = standard_errors(result.returns)
         return float(result.returns.mean()), None if error is None else float(error[0])
 
     def save(self) -> None:
         """Write the tables, so that they hold every batch; safe at any moment."""
-        if self._tabled != len(self.batches):
-            self._folder.write_tables(self.batches)
-            self._tabled = len(self.batches)
+        if self._unkept is not None:  # Ctrl-C came just before it was in the journal, or after
+            self._folder.append_again(self._unkept)
+            self.seen.add(self._unkept)
+            self._unkept = None
+        if self._tabled != self.seen.count:
+            self._folder.write_tables()
+            self._tabled = self.seen.count
 
     def close(self) -> None:
         """Save, and release the optimiser, whatever of it fails."""
@@ -182,7 +186,7 @@ class Search:
 
     @property
     def _last_kind(self) -> Kind | None:
-        return self.batches[-1].kind if self.batches else None
+        return self.seen.last.kind if self.seen.last else None
 
     def _next_kind(self, spent: Spent, last: Kind | None) -> Kind | None:
         """Return why the batch after one of kind `last` is evaluated; None if there is none."""
@@ -209,7 +213,7 @@ class Search:
             design = plan.design[: plan.budget.search_fits(spent)]
             return PendingBatch(kind=kind, spent=share, candidates=design, episodes=plan.episodes)
         if kind is Kind.CONFIRM:
-            rivals = contenders(self.batches, plan.budget)
+            rivals = np.array(self.seen.incumbents())
             rows = confirmation_batch(rivals, plan.budget.confirmations)
             return PendingBatch(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
         wanted = self._wanted(kind, spent)
@@ -248,7 +252,7 @@ class Search:
         """Statistics that normalise observations from now on; None where the policy has none."""
         if observation_bound(self._plan.policy.options) is None:
             return None
-        known = self.batches[-1].statistics if self.batches else None
+        known = self.seen.last.statistics if self.seen.last else None
         return known or ObservationStatistics.none(self._plan.task.spec.observation_size)
 
     def _statistics_after(self, kind: Kind, result: BatchResult) -> ObservationStatistics | None:
@@ -312,7 +316,7 @@ class Search:
         if best is None:
             raise RunError("the optimiser named no incumbent after it was told a batch")
         return Batch(
-            index=len(self.batches),
+            index=self.seen.count,
             kind=pending.kind,
             first=self.spent.evaluations,
             spent=pending.spent,

@@ -2,7 +2,8 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from math import sqrt
 from pathlib import Path
@@ -38,21 +39,18 @@ class Reporter:
         folder: RunFolder,
         progress: Progress,
         budget: Budget,
-        batches: list[Batch],
         backend: Backend,
-        *,
-        clock: Callable[[], float] = time.monotonic,
+        scores: "CandidateStats",
+        spent: Spent,
     ) -> None:
-        self._clock = clock
+        self._clock = clock = folder.clock
         self._folder, self._progress, self._budget = folder, progress, budget
         self._backend = backend
         self._status: ProgressSnapshot | None = None
         self._written = float("-inf")
         self._events: Events | None = None
-        self._scores = CandidateStats()
-        for batch in batches:
-            self._scores.add(batch)
-        self._since = clock(), batches[-1].spent_after if batches else Spent()
+        self._scores = scores
+        self._since = clock(), spent
         self._batches_seen = 0
 
     def batch(
@@ -172,7 +170,9 @@ class CandidateStats:
     """Sums of the returns of each candidate; exact repeats of a candidate count together."""
 
     def __init__(self) -> None:
-        self._sums: dict[bytes, tuple[int, float, float]] = {}
+        # Arrays beside the places of their rows: a tuple of each candidate takes twice as much.
+        self._places: dict[int, int] = {}
+        self._counts, self._totals, self._squares = array("q"), array("d"), array("d")
         self.best: Estimate = (float("-inf"), None)
         """Highest mean of one evaluation."""
 
@@ -182,21 +182,22 @@ class CandidateStats:
         for row, (candidate, returns) in enumerate(
             zip(batch.candidates, batch.episode_returns, strict=True)
         ):
-            key = _key(candidate)
-            count, total, squares = self._sums.get(key, (0, 0.0, 0.0))
-            self._sums[key] = (
-                count + returns.size,
-                total + float(returns.sum()),
-                squares + float((returns**2).sum()),
-            )
+            place = self._places.setdefault(_key(candidate), len(self._counts))
+            if place == len(self._counts):
+                for column in (self._counts, self._totals, self._squares):
+                    column.append(0)
+            self._counts[place] += returns.size
+            self._totals[place] += float(returns.sum())
+            self._squares[place] += float((returns**2).sum())
             if means[row] > self.best[0]:
                 self.best = (float(means[row]), None if stderrs is None else float(stderrs[row]))
 
     def observed(self, candidate: Float) -> Estimate | None:
         """Return the estimate from all episodes of a candidate [D]; None if it never ran."""
-        count, total, squares = self._sums.get(_key(candidate), (0, 0.0, 0.0))
-        if count == 0:
+        place = self._places.get(_key(candidate))
+        if place is None:
             return None
+        count, total, squares = self._counts[place], self._totals[place], self._squares[place]
         mean = total / count
         if count == 1:
             return mean, None
@@ -204,8 +205,8 @@ class CandidateStats:
         return mean, sqrt(variance / count)
 
 
-def _key(candidate: Float) -> bytes:
-    return hashlib.blake2b(candidate.tobytes(), digest_size=16).digest()
+def _key(candidate: Float) -> int:
+    return int.from_bytes(hashlib.blake2b(candidate.tobytes(), digest_size=8).digest())
 
 
 def time_shares(

@@ -36,7 +36,8 @@ from rolecast.platform.search.planning.plan import (
 )
 from rolecast.platform.search.planning.request import request_text
 from rolecast.platform.search.progress import Progress, Silent
-from rolecast.platform.search.records.run_folder import RunFolder, read_history
+from rolecast.platform.search.records.frames import read_history
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.artefact import save_policy
 
 RUNS_FOLDER: Final = Path("runs")
@@ -149,10 +150,10 @@ def resume(
         require_trusted("cluster", str(config.address), trust=trust)
     folder.lock()
     try:
-        batches = folder.read_batches()
-        folder.read_summary()  # refused now, a damaged file costs no search
+        last = folder.last_batch()  # refused now, a damaged file costs no search
+        folder.read_summary()
         folder.read_state()
-        spent = batches[-1].spent_after if batches else None
+        spent = last.spent_after if last else None
         used = {
             "env_steps": spent.env_steps if spent else 0,
             "evaluations": spent.evaluations if spent else 0,
@@ -226,11 +227,11 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
         "budget": {"unit": plan.budget.unit, "total": plan.budget.total},
         "env_steps": spent.env_steps,
         "policy_evaluations": spent.evaluations,
-        "best_return": max(float(batch.means.max()) for batch in search.batches),
+        "best_return": search.seen.best_return,
         "test_return": test_return,
         "test_stderr": test_stderr,
         "test_episodes": plan.test_episodes,
-        "wall_time_s": search.batches[-1].wall_time_s,
+        "wall_time_s": search.seen.wall_time_s,
         "time_shares": search.time_shares(),
         "workers": search.workers,
     }
@@ -285,7 +286,7 @@ def run_to_end(plan: Plan, folder: RunFolder, backend: Backend, progress: Progre
             + f" over {plan.test_episodes} episodes; everything is in {folder.path}"
         )
     except KeyboardInterrupt:
-        batches = len(search.batches) if search else 0
+        batches = search.seen.count if search else 0
         text = f"stopped after batch {batches}; go on with: rolecast resume {folder.path}"
         progress.finish(text)
         raise SearchInterrupted(text) from None

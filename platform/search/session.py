@@ -206,9 +206,9 @@ class ResilientOptimizer:
         build: Callable[[], OptimizerSession],
         losses: tuple[type[Exception], ...],
         note: Callable[[str], None],
-        *,
         state: dict[str, Any] | None,
         since: Sequence[Batch],
+        *,
         asked_alike: bool = True,
     ) -> None:
         """Take up an optimiser; it is built when it is first needed.

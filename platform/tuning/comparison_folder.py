@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import is_file, read_json, write_bytes, write_sealed_json
-from rolecast.platform.search.records.history import read_table, table_bytes
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
+from rolecast.platform.search.records.table_file import read_table, table_bytes
 from rolecast.platform.tuning.record import TrialFolder
 
 COMPARISON_SCHEMA: Final = 1

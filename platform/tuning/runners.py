@@ -108,8 +108,9 @@ class SearchRunner:
             metrics = search.step()
             self._beliefs = {k: v for k, v in metrics.items() if k.startswith("optimizer/")}
         reached = max(point, math.floor(budget.share(search.spent) * self._points))
-        best = max(float(batch.means.max()) for batch in search.batches)
-        figures = batch_metrics(search.batches[-1], best_return=best, beliefs={})
+        best, latest = search.seen.best_return, search.seen.last
+        assert latest is not None, "expected a budget of at least one batch"
+        figures = batch_metrics(latest, best_return=best, beliefs={})
         report = Report(
             env_steps=int(figures["env_steps"]),
             policy_evaluations=int(figures["policy_evaluations"]),

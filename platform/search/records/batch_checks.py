@@ -4,41 +4,43 @@ Files have seals; these rules refuse what a seal cannot, such as a folder that w
 two runs, or one that a release before seals wrote.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from rolecast.core.errors import RequestError
+from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.records.history import Batch
 
 MOST_ENV_STEPS: Final = 2**53
 """Env steps that a float64 still counts exactly."""
 
 
-def require_sound(batches: Sequence[Batch], path: Path) -> None:
+def require_sound(batches: Iterable[Batch], path: Path, *, after: Batch | None = None) -> None:
     """Refuse batches that no search has written.
 
     Args:
         batches: in order.
         path: folder of the run, for the error.
+        after: the batch before them; None: they are the first.
     Raises:
         RequestError: names the batch and what is wrong in it.
     """
-    evaluations, env_steps = 0, 0
-    dimension = batches[0].candidates.shape[-1] if batches else 0
-    for index, batch in enumerate(batches):
+    for batch in batches:
+        index = 0 if after is None else after.index + 1
         if batch.index != index:
             raise RequestError(f"{path} is damaged: batch {index} is missing")
+        known = Spent() if after is None else after.spent_after
+        dimension = (after or batch).candidates.shape[-1]
         try:
-            wrong = _fault(batch, dimension, evaluations, env_steps)
+            wrong = _fault(batch, dimension, known.evaluations, known.env_steps)
         except (TypeError, ValueError, AttributeError, IndexError) as error:
             wrong = f"a field of another kind ({error})"
         if wrong is not None:
             raise RequestError(f"{path} is damaged: batch {index} has {wrong}")
-        evaluations += len(batch.candidates)
-        env_steps = int(batch.env_steps[-1])
+        after = batch
 
 
 def _fault(batch: Batch, dimension: int, evaluations: int, env_steps: int) -> str | None:

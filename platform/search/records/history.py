@@ -3,20 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from io import BytesIO
-from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_bytes
-from rolecast.core.errors import RequestError
-from rolecast.core.files import SEAL_KEY, read_bytes
-from rolecast.core.seals import BLANK_SEAL, seal, seal_holds
+from rolecast.core.errors import RequestError, first_line
 from rolecast.core.types import Float
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.records.list_columns import list_column, matrices
@@ -208,9 +202,13 @@ def incumbents_table(batches: Sequence[Batch]) -> pa.Table:
     )
 
 
-def stored_batches(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
-    """Return the batches of tables that were read, of which incumbents may know one more.
+def stored_batches(history: pa.Table, incumbents: pa.Table, *, first: int = 0) -> list[Batch]:
+    """Return the batches of tables that were read, of which incumbents may know some more.
 
+    Args:
+        history: of whole batches.
+        incumbents: of these batches.
+        first: number of the evaluation with which the history begins.
     Raises:
         RequestError: the tables contradict each other, or a column is missing or of another kind.
     """
@@ -218,29 +216,30 @@ def stored_batches(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
         whole = history["batch"].to_numpy()
         last = int(whole[-1]) if len(whole) else -1
         known = incumbents["batch"].to_numpy() <= last
-        return batches_of(history, incumbents.filter(pa.array(known)))
+        return batches_of(history, incumbents.filter(pa.array(known)), first=first)
     except RequestError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, pa.ArrowException) as e:
         raise RequestError(
             "history.parquet or incumbents.parquet is damaged: a column is missing or of another "
-            f"kind ({_first_line(e)})"
+            f"kind ({first_line(e)})"
         ) from e
 
 
-def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
-    """Undo `history_table` and `incumbents_table`.
+def batches_of(history: pa.Table, incumbents: pa.Table, *, first: int = 0) -> list[Batch]:
+    """Undo `history_table` and `incumbents_table`, whose first evaluation has a number.
 
     Raises:
         RequestError: the tables contradict each other.
     """
     names = ("batch", "evaluation", "env_steps", "wall_time_s")
     rows = {name: history[name].to_numpy() for name in names}
-    if not np.array_equal(rows["evaluation"], np.arange(len(history))):
+    if not np.array_equal(rows["evaluation"], first + np.arange(len(history))):
         raise RequestError("history.parquet is damaged: its evaluations are not numbered from 0")
     marks = incumbents.to_pydict()
     starts = np.searchsorted(rows["batch"], marks["batch"])
-    parts = [slice(int(a), int(b)) for a, b in zip(starts, marks["evaluation"], strict=True)]
+    ends = np.array(marks["evaluation"], dtype=np.int64) - first
+    parts = [slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
     for part, index in zip(parts, marks["batch"], strict=True):
         if part.stop > len(history) or not (rows["batch"][part] == index).all():
             raise RequestError(f"history.parquet is damaged: batch {index} is not whole")
@@ -262,7 +261,7 @@ def batches_of(history: pa.Table, incumbents: pa.Table) -> list[Batch]:
             Batch(
                 index=index,
                 kind=Kind(marks["kind"][row]),
-                first=part.start,
+                first=first + part.start,
                 spent=marks["spent"][row],
                 candidates=candidates[row],
                 episodes_of=episodes_of[part],
@@ -284,36 +283,6 @@ def _statistics(marks: Mapping[str, Any], row: int) -> ObservationStatistics | N
         return None
     names = ("count", "mean", "squares")
     return ObservationStatistics.from_json({n: marks[f"observation_{n}"][row] for n in names})
-
-
-def table_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
-    """Encode a table as parquet, with text and a seal beside it."""
-    sink = BytesIO()
-    named = {**(table.schema.metadata or {}), **metadata, SEAL_KEY: BLANK_SEAL}
-    pq.write_table(table.replace_schema_metadata(named), sink, compression="zstd")
-    return seal(sink.getvalue())
-
-
-def read_table(path: Path, *, disk: Disk = LOCAL_DISK) -> pa.Table:
-    """Return a parquet table.
-
-    Raises:
-        RequestError: the file is missing, is no parquet, or is not what was sealed.
-    """
-    content = read_bytes(path, disk=disk)
-    if seal_holds(content) is False:
-        raise RequestError(f"{path} is damaged: its seal is wrong")
-    try:
-        table = pq.read_table(BytesIO(content), use_threads=False)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise RequestError(f"{path} is damaged: it is no table ({_first_line(error)})") from error
-    if SEAL_KEY.encode() in (table.schema.metadata or {}) and not seal_holds(content):
-        raise RequestError(f"{path} is damaged: its seal has lost its name")
-    return table
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _numbers(batches: Sequence[Batch]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:

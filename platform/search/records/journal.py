@@ -1,4 +1,4 @@
-"""The batches since the last checkpoint, in one file that only grows, and when the next is due.
+"""The batches that the tables lack, in files that only grow, and when the next checkpoint is due.
 
 A process killed in the middle of a write leaves the beginning of a record, which is dropped when
 the journal is read; so does a power cut, which may leave sectors of zeros in it too. A record that
@@ -6,7 +6,8 @@ is whole but wrong is damage, and is refused. Records are made durable as they c
 second where they come faster: a power cut, unlike a kill, loses at most the batches of the last
 `SYNC_INTERVAL_S` before the latest one.
 
-A checkpoint saves the optimiser's state and empties the file; it is seldom enough to cost little.
+A checkpoint saves the optimiser's state; it is seldom enough to cost little. A journal that has
+become large goes on in a new file then. Tables that hold all batches, at the end, empty it.
 """
 
 import struct
@@ -14,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +39,9 @@ CHECKPOINT_INTERVAL_S: Final = 10.0
 CHECKPOINT_SHARE: Final = 0.05
 """Share of the time that checkpoints may take; the interval grows until they do not."""
 
+PART_BYTES: Final = 4 << 20
+"""Size from which on a journal goes on in a new file; one file is in memory when it is read."""
+
 SECTOR_BYTES: Final = 512
 """Unit in which a disk writes; one that a power cut kept from it reads as zeros."""
 
@@ -54,11 +59,17 @@ class Journal:
     """The journal of one run, for the process that writes it."""
 
     def __init__(
-        self, path: Path, *, disk: Disk = LOCAL_DISK, clock: Callable[[], float] = time.monotonic
+        self,
+        path: Path,
+        *,
+        disk: Disk = LOCAL_DISK,
+        clock: Callable[[], float] = time.monotonic,
+        part_bytes: int = PART_BYTES,
     ) -> None:
         self._path, self._disk, self._clock = path, disk, clock
+        self._part_bytes = part_bytes
         self._synced = float("-inf")
-        self._named = False
+        self._named, self._length = False, 0
 
     def append(self, batch: Batch) -> None:
         """Add one batch at the end.
@@ -69,27 +80,64 @@ class Journal:
         data = batch.to_bytes()
         header = _RECORD_HEADER.pack(RECORD_MAGIC, len(data), zlib.crc32(data))
         try:
-            self._disk.append(self._path, header + _HEADER_CHECK.pack(zlib.crc32(header)) + data)
+            record = header + _HEADER_CHECK.pack(zlib.crc32(header)) + data
+            self._disk.append(self._path, record)
+            self._length += len(record)
             if self._clock() - self._synced >= SYNC_INTERVAL_S:
-                self._disk.sync(self._path)
-                if not self._named:
-                    self._disk.sync_folder(self._path.parent)
-                    self._named = True
-                self._synced = self._clock()
+                self._sync()
+        except OSError as error:
+            raise unwritable(self._path, error) from error
+
+    def settle(self) -> None:
+        """Make all batches durable, and go on in a new file where this one is large.
+
+        Raises:
+            RunError: the disk is full, or the files cannot be written.
+        """
+        if not self._length:
+            return
+        try:
+            self._sync()
+            if self._length >= self._part_bytes:
+                number = len(part_files(self._path, disk=self._disk))
+                self._disk.rename(self._path, _part_file(self._path, number))
+                self._disk.sync_folder(self._path.parent)
+                self._length, self._named = 0, False
         except OSError as error:
             raise unwritable(self._path, error) from error
 
     def clear(self) -> None:
-        """Forget all batches, in one step."""
+        """Forget all batches, those of the newest file first."""
         write_bytes(self._path, b"", disk=self._disk)
+        self._length = 0
+        for part in reversed(part_files(self._path, disk=self._disk)):
+            self._disk.remove(part)
 
     def repair(self) -> None:
         """Cut off the beginning of a record that a killed process left, so others can follow."""
-        length = _records(self._path, self._disk)[1]
+        self._length = _records(self._path, self._disk)[1]
         if is_file(self._path, disk=self._disk):
             content = read_bytes(self._path, disk=self._disk)
-            if len(content) != length:
-                write_bytes(self._path, content[:length], disk=self._disk)
+            if len(content) != self._length:
+                write_bytes(self._path, content[: self._length], disk=self._disk)
+
+    def _sync(self) -> None:
+        self._disk.sync(self._path)
+        if not self._named:
+            self._disk.sync_folder(self._path.parent)
+            self._named = True
+        self._synced = self._clock()
+
+
+def part_files(path: Path, *, disk: Disk = LOCAL_DISK) -> list[Path]:
+    """Return the files before the one to which a journal is written, in order."""
+    names = set(disk.names(path.parent))
+    numbered = (_part_file(path, number) for number in count())
+    return list(takewhile(lambda part: part.name in names, numbered))
+
+
+def _part_file(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.stem}.{number:06d}{path.suffix}")
 
 
 class CheckpointTimer:

@@ -1,17 +1,17 @@
 """The folder of a run: what is in it, how it is written so that no kill spoils it, how it is read.
 
-Every file is replaced as a whole. The order at a checkpoint is history, then optimiser state, then
-the journal is emptied: whatever a kill leaves, tables and journal together hold every batch.
+The journal grows, every other file is replaced as a whole. At a checkpoint the journal is made
+durable before the optimiser's state is saved; at the end the tables take up the journal before it
+is emptied. Whatever a kill leaves, tables and journal together hold every batch.
 """
 
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, Final, Self
-
-import pandas as pd
 
 from rolecast.core import files
 from rolecast.core.disk import LOCAL_DISK, Disk
@@ -25,11 +25,10 @@ from rolecast.platform.search.records.history import (
     Batch,
     history_table,
     incumbents_table,
-    read_table,
-    stored_batches,
-    table_bytes,
 )
-from rolecast.platform.search.records.journal import Journal
+from rolecast.platform.search.records.journal import Journal, part_files
+from rolecast.platform.search.records.table_batches import PIECE_BYTES, grouped, tabled_batches
+from rolecast.platform.search.records.table_file import table_writer
 
 RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
@@ -49,10 +48,12 @@ class RunFolder:
         *,
         disk: Disk = LOCAL_DISK,
         clock: Callable[[], float] = time.monotonic,
+        piece_bytes: int = PIECE_BYTES,
     ) -> None:
+        """Name a folder, of whose batches about so many bytes are in memory at once."""
         self.path = Path(path)
-        self.disk, self.clock = disk, clock
-        self.journal = Journal(self.journal_file, disk=disk, clock=clock)
+        self.disk, self.clock, self._piece_bytes = disk, clock, piece_bytes
+        self.journal = Journal(self.journal_file, disk=disk, clock=clock, part_bytes=piece_bytes)
         self._lock: IO[bytes] | None = None
 
     @property
@@ -204,27 +205,33 @@ class RunFolder:
         return run
 
     def append(self, batch: Batch) -> None:
-        """Keep one batch, from which point on no kill can lose it.
-
-        Raises:
-            RunError: the disk is full, or the folder cannot be written.
-        """
+        """Keep one batch, from which point on no kill can lose it; errors as of `Journal`."""
         self.journal.append(batch)
 
-    def write_tables(self, batches: Sequence[Batch]) -> None:
-        """Replace history.parquet and incumbents.parquet."""
-        tables = (self.incumbents_file, incumbents_table), (self.history_file, history_table)
-        for path, table in tables:
-            files.write_bytes(
-                path, table_bytes(table(batches), {"rolecast": str(RUN_SCHEMA)}), disk=self.disk
-            )
+    def append_again(self, batch: Batch) -> None:
+        """Keep the last batch though it may be kept already, in part or as a whole."""
+        self.journal.repair()
+        last = self.last_batch()
+        if last is None or last.index < batch.index:
+            self.journal.append(batch)
 
-    def write_checkpoint(self, batches: Sequence[Batch], state: Mapping[str, Any]) -> None:
-        """Replace tables and optimiser state, then empty the journal."""
-        self.write_tables(batches)
-        saved = to_sealed_bytes({"batches": len(batches), "optimizer": state})
-        files.write_bytes(self.state_file, saved, disk=self.disk)
+    def write_tables(self) -> None:
+        """Replace history.parquet and incumbents.parquet by all batches, and empty the journal."""
+        schema = {"rolecast": str(RUN_SCHEMA)}
+        with (  # the incumbents are in their place first, as readers expect
+            table_writer(self.history_file, schema, disk=self.disk) as add_history,
+            table_writer(self.incumbents_file, schema, disk=self.disk) as add_incumbents,
+        ):
+            for group in grouped(self.batches(), self._piece_bytes):
+                add_history(history_table(group))
+                add_incumbents(incumbents_table(group))
         self.journal.clear()
+
+    def write_checkpoint(self, count: int, state: Mapping[str, Any]) -> None:
+        """Make the first `count` batches durable, then the optimiser's state after them."""
+        self.journal.settle()
+        saved = to_sealed_bytes({"batches": count, "optimizer": state})
+        files.write_bytes(self.state_file, saved, disk=self.disk)
 
     def read_state(self) -> tuple[int, dict[str, Any] | None]:
         """Return the optimiser's state and how many batches it knows; 0 and None if none was saved.
@@ -250,13 +257,38 @@ class RunFolder:
             RequestError: tables or journal are damaged, or a batch is missing.
         """
         recent = journal.read(self.journal_file, disk=self.disk)
+        parts = part_files(self.journal_file, disk=self.disk)
+        before = [batch for part in parts for batch in journal.read(part, disk=self.disk)]
         batches: list[Batch] = []
-        if files.is_file(self.history_file, disk=self.disk):
-            paths = self.history_file, self.incumbents_file
-            batches = stored_batches(*(read_table(path, disk=self.disk) for path in paths))
-        batches += [batch for batch in recent if batch.index >= len(batches)]
+        for batch in chain(self._tabled(), before, recent):
+            if batch.index >= len(batches):
+                batches.append(batch)
         require_sound(batches, self.path)
         return batches
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield every batch, with few in memory. Only for the one who holds the lock.
+
+        Raises:
+            RequestError: as in `read_batches`, once it is met.
+        """
+        parts = (*part_files(self.journal_file, disk=self.disk), self.journal_file)
+        recent = (journal.read(part, disk=self.disk) for part in parts)
+        last: Batch | None = None
+        for batch in chain(self._tabled(), chain.from_iterable(recent)):
+            if last is None or batch.index > last.index:
+                require_sound([batch], self.path, after=last)
+                last = batch
+                yield batch
+
+    def last_batch(self) -> Batch | None:
+        """Return the last batch, all being read as by `batches`; None if there is none."""
+        return next(iter(deque(self.batches(), maxlen=1)), None)
+
+    def _tabled(self) -> Iterator[Batch]:
+        """Yield the batches of the tables."""
+        if files.is_file(self.history_file, disk=self.disk):
+            yield from tabled_batches(self.history_file, self.incumbents_file, disk=self.disk)
 
     def repair(self) -> None:
         """Remove what a killed process left half written. Only for the one who holds the lock."""
@@ -297,25 +329,3 @@ class RunFolder:
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Replace summary.json."""
         files.write_sealed_json(self.summary_file, summary, disk=self.disk)
-
-
-def read_history(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Return the history of a run, one row an evaluation, also while the run goes on.
-
-    Args:
-        path: folder of the run.
-    Raises:
-        RequestError: no run is there, it is damaged, or of another schema.
-    """
-    folder = RunFolder.open(Path(path))
-    return _frame(folder, history_table)
-
-
-def read_incumbents(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Return the incumbents of a run, one row a batch; else as `read_history`."""
-    return _frame(RunFolder.open(Path(path)), incumbents_table)
-
-
-def _frame(folder: RunFolder, table: Any) -> pd.DataFrame:
-    frame: pd.DataFrame = table(folder.read_batches()).to_pandas()
-    return frame

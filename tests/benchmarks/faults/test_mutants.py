@@ -29,13 +29,13 @@ class Mutant(NamedTuple):
     new: str = "pass"
 
 
-CHECKPOINT = "write_checkpoint"
-
 MUTANTS = {
-    "a file is renamed before it is durable": Mutant(files, "write_bytes", "disk.sync(beside)"),
-    "a new name is not made durable": Mutant(files, "write_bytes", "disk.sync_folder(path.parent)"),
+    "a file is renamed before it is durable": Mutant(files, "being_written", "disk.sync(beside)"),
+    "a new name is not made durable": Mutant(
+        files, "being_written", "disk.sync_folder(path.parent)"
+    ),
     "a file is written in its place": Mutant(
-        files, "write_bytes", 'path.with_name(f".{path.name}.{os.getpid()}.tmp")', "path"
+        files, "being_written", 'path.with_name(f".{path.name}.{os.getpid()}.tmp")', "path"
     ),
     "a folder above is not made durable": Mutant(
         files, "make_folder", "disk.sync_folder(made.parent)"
@@ -43,21 +43,29 @@ MUTANTS = {
     "folders of an earlier driver are not made durable": Mutant(
         files, "make_folder", "if new else missing", "if False else missing"
     ),
-    "a journal is never made durable": Mutant(Journal, "append", "self._disk.sync(self._path)"),
+    "a journal is never made durable": Mutant(Journal, "_sync", "self._disk.sync(self._path)"),
     "a journal's name is not made durable": Mutant(
-        Journal, "append", "self._disk.sync_folder(self._path.parent)"
+        Journal, "_sync", "self._disk.sync_folder(self._path.parent)"
     ),
     "a journal is emptied before its batches are saved": Mutant(
         RunFolder,
-        CHECKPOINT,
-        "self.write_tables(batches)",
-        "self.journal.clear(); self.write_tables(batches)",
+        "write_tables",
+        "for group in grouped(self.batches(), self._piece_bytes):",
+        "kept = list(self.batches()); self.journal.clear()\n"
+        "        for group in grouped(kept, self._piece_bytes):",
     ),
-    "a state is saved without its batches": Mutant(
-        RunFolder, CHECKPOINT, "self.write_tables(batches)"
+    "a state is saved before its batches are durable": Mutant(
+        RunFolder, "write_checkpoint", "self.journal.settle()"
+    ),
+    "a full journal is put aside before it is durable": Mutant(Journal, "settle", "self._sync()"),
+    "a journal that is put aside takes the place of another": Mutant(
+        Journal, "settle", "len(part_files(self._path, disk=self._disk))", "0"
+    ),
+    "the name of a journal that is put aside is not made durable": Mutant(
+        Journal, "settle", "self._disk.sync_folder(self._path.parent)"
     ),
     "batches of tables and journal are both taken": Mutant(
-        RunFolder, "read_batches", "if batch.index >= len(batches)", ""
+        RunFolder, "read_batches", "if batch.index >= len(batches)", "if True"
     ),
     "half a record is not cut off": Mutant(RunFolder, "repair", "self.journal.repair()"),
     "half a file is left": Mutant(RunFolder, "repair", "self.disk.remove(folder / name)"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import ray
 
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.tuning.comparison_folder import read_comparison
 from tests.platform.ray_head import Head, ray_head
 

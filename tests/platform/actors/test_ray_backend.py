@@ -16,7 +16,8 @@ from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.records.run_folder import RunFolder, read_history
+from rolecast.platform.search.records.frames import read_history
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import resume, search
 
 SETTINGS: dict[str, Any] = {

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.frames import read_history
 
 Command = Callable[..., CompletedProcess[str]]
 SMALL = ("--evaluations", "30", "--episodes", "2", "--batch-size", "5", "--workers", "0")

@@ -14,7 +14,7 @@ import pytest
 
 import rolecast
 from rolecast.envs.rewards.settings import REWARD_OPTIONS
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.frames import read_history
 
 Command = Callable[..., CompletedProcess[str]]
 SMALL = ("--evaluations", "30", "--episodes", "2", "--batch-size", "5", "--workers", "0")

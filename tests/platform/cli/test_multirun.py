@@ -19,7 +19,7 @@ from rolecast.platform.cli.multirun import (
     wants_several,
 )
 from rolecast.platform.cli.search import merged
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.frames import read_history
 
 Command = Callable[..., CompletedProcess[str]]
 SMALL = ("--evaluations", "8", "--episodes", "2", "--batch-size", "4", "--workers", "0")

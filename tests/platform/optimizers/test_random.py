@@ -1,8 +1,11 @@
 """Random search is uniform, and its incumbent is not the luckiest draw."""
 
 import numpy as np
+import pytest
 from scipy.stats import kstest
 
+from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.optimizers.random import RandomConfig, shrunk_best
 from rolecast.platform.optimizers.registry import make_optimizer
 
 
@@ -25,3 +28,40 @@ def test_of_exact_returns_the_greatest_wins() -> None:
     points = optimizer.ask(3)
     optimizer.tell(points, np.array([1.0, 3.0, 2.0]))
     np.testing.assert_array_equal(optimizer.best(), points[1])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_incumbent_is_that_of_all_evaluations_though_few_are_kept(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    optimizer, told = RandomConfig().build(dimension=2, seed=seed), Observations(2)
+    for batch in range(25):
+        points = optimizer.ask(5)
+        returns = rng.normal(size=5).round(seed % 3) * 10.0 ** rng.integers(-3, 4)
+        stderrs = None if seed % 4 == 0 else np.abs(rng.normal(size=5)).round(seed % 2)
+        optimizer.tell(points, returns, stderrs)
+        told.add(points, returns, stderrs)
+        np.testing.assert_array_equal(optimizer.best(), shrunk_best(told))
+        if batch % 6 == 5:
+            state = optimizer.state_dict()
+            assert len(state["candidates"]) < 20
+            optimizer = RandomConfig().build(dimension=2, seed=99)
+            optimizer.load_state_dict(state)
+
+
+def test_equal_returns_have_an_incumbent() -> None:
+    optimizer = make_optimizer("random", dimension=2)
+    points = optimizer.ask(9)
+    optimizer.tell(points, np.full(9, 3.7), np.linspace(0.1, 0.9, 9))
+    assert optimizer.best() in points
+
+
+def test_a_state_with_all_candidates_is_taken_up() -> None:
+    """As releases before this one wrote it."""
+    optimizer, told = RandomConfig().build(dimension=3, seed=4), Observations(3)
+    points = optimizer.ask(8)
+    told.add(points, np.arange(8.0), None)
+    state = {"data": told.state_dict(), "rng": optimizer.state_dict()["rng"]}
+    restored = RandomConfig().build(dimension=3, seed=0)
+    restored.load_state_dict(state)
+    np.testing.assert_array_equal(restored.best(), points[7])
+    np.testing.assert_array_equal(restored.ask(2), optimizer.ask(2))

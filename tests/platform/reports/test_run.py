@@ -10,8 +10,8 @@ import pytest
 import rolecast
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.run import write_report
+from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.history import Kind
-from rolecast.platform.search.records.run_folder import read_history
 
 FILES = (
     "run.json",

@@ -19,7 +19,7 @@ from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.records.history import Kind
+from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
 
 Q, EPISODES = 4, 2
@@ -94,6 +94,10 @@ def begin() -> Iterator[Begin]:
         folder.release()
 
 
+def batches_of(search: Search) -> list[Batch]:
+    return search._folder.read_batches()
+
+
 def run(search: Search, steps: int | None = None) -> None:
     done = 0
     while not search.finished and done != steps:
@@ -104,7 +108,7 @@ def run(search: Search, steps: int | None = None) -> None:
 
 def assert_own_returns(plan: Plan, search: Search) -> None:
     """Each candidate has earned what it earns alone on the episodes that its row names."""
-    for batch in search.batches:
+    for batch in batches_of(search):
         for row, candidate in enumerate(batch.candidates):
             seeds = episode_seeds(plan.seed, Purpose.SEARCH, int(batch.episodes_of[row]), EPISODES)
             weights = plan.policy.space.weights(candidate[None])
@@ -118,13 +122,13 @@ def test_candidates_are_told_as_they_end_with_what_they_earned(
     plan = plan_of(tmp_path / "run")
     search = begin(plan)
     run(search)
-    told = [batch for batch in search.batches if batch.kind is Kind.SEARCH]
+    told = [batch for batch in batches_of(search) if batch.kind is Kind.SEARCH]
     numbers = np.concatenate([batch.episodes_of for batch in told])
     # Pairs share episodes, so each number comes twice; the order is that of the ends.
     assert sorted(numbers) == sorted(2 * list(range(0, len(numbers), 2)))
     assert (np.diff(numbers) < 0).any()
     assert search.spent.evaluations == 60
-    assert search.batches[-1].kind is Kind.CONFIRM
+    assert batches_of(search)[-1].kind is Kind.CONFIRM
     assert_own_returns(plan, search)
 
 
@@ -132,9 +136,9 @@ def test_a_long_episode_delays_its_own_candidate_alone(begin: Begin, tmp_path: P
     plan = plan_of(tmp_path / "run", optimizer="random")
     search = begin(plan)
     search.step()
-    assert 0 not in search.batches[0].episodes_of  # its chunk is one of the long ones
+    assert 0 not in batches_of(search)[0].episodes_of  # its chunk is one of the long ones
     run(search)
-    assert any(0 in batch.episodes_of for batch in search.batches[1:])
+    assert any(0 in batch.episodes_of for batch in batches_of(search)[1:])
 
 
 def test_no_budget_in_steps_is_exceeded(begin: Begin, tmp_path: Path) -> None:
@@ -154,7 +158,7 @@ def test_a_stopped_search_goes_on_without_what_was_under_way(begin: Begin, tmp_p
     assert again.spent.evaluations == told
     run(again)
     assert again.spent.evaluations == 60
-    searched = [b.episodes_of for b in again.batches if b.kind is Kind.SEARCH]
+    searched = [b.episodes_of for b in batches_of(again) if b.kind is Kind.SEARCH]
     assert len(set(np.concatenate(searched).tolist())) == sum(map(len, searched))
     assert_own_returns(plan, again)
 
@@ -163,7 +167,7 @@ def test_observations_are_normalised_by_what_was_told(begin: Begin, tmp_path: Pa
     plan = plan_of(tmp_path / "run", policy_options={"hidden": [3], "normalise": "running"})
     search = begin(plan)
     run(search)
-    told = [batch for batch in search.batches if batch.kind is Kind.SEARCH]
+    told = [batch for batch in batches_of(search) if batch.kind is Kind.SEARCH]
     counts = [batch.statistics.count for batch in told if batch.statistics is not None]
     sizes = np.array([len(batch.candidates) for batch in told])
     assert counts == (sizes * EPISODES * HORIZON * 3).cumsum().tolist()

@@ -14,7 +14,8 @@ from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.cli.causal import problem_id
-from rolecast.platform.search.records.run_folder import RunFolder, read_history
+from rolecast.platform.search.records.frames import read_history
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.registry import make_policy
 
 QUICK = ["--workers", "0", "--set", "starts=3", "--set", "raw_samples=8", "--set", "steps=2"]

@@ -11,7 +11,7 @@ import pytest
 from rolecast.core.errors import RequestError
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 
 HORIZON = 2

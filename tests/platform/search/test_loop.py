@@ -114,7 +114,7 @@ def run(search: Search) -> list[Batch]:
     while not search.finished:
         search.step()
     search.close()
-    return search.batches
+    return search._folder.read_batches()
 
 
 def assert_same(one: list[Batch], other: list[Batch]) -> None:

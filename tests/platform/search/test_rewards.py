@@ -13,7 +13,7 @@ import rolecast
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
 from rolecast.platform.search.records import metrics
-from rolecast.platform.search.records.run_folder import read_history, read_incumbents
+from rolecast.platform.search.records.frames import read_history, read_incumbents
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 
 SMALL: dict[str, Any] = {

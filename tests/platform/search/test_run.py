@@ -18,8 +18,9 @@ from rolecast.core.errors import RequestError, RunError
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records import journal
+from rolecast.platform.search.records.frames import read_history, read_incumbents
 from rolecast.platform.search.records.history import Batch
-from rolecast.platform.search.records.run_folder import RunFolder, read_history, read_incumbents
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 
 SMALL: dict[str, Any] = {
@@ -36,7 +37,6 @@ SMALL: dict[str, Any] = {
 """A search of twelve batches, in a second or two."""
 
 TASK = "pred_prey_3"
-
 SameHistory = Callable[[Path, Path], None]
 
 AwaitBatch = Callable[[Path, Callable[[], bool]], bool]

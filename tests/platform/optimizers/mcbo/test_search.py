@@ -13,7 +13,7 @@ from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, Nod
 from rolecast.platform.optimizers.mcbo.config import McboConfig
 from rolecast.platform.optimizers.mcbo.search import CausalSearch
 from rolecast.platform.optimizers.protocol import Optimizer
-from rolecast.platform.search.records.run_folder import read_history
+from rolecast.platform.search.records.frames import read_history
 from rolecast.testing import OptimizerContract
 
 SMALL: dict[str, Any] = {"starts": 2, "raw_samples": 8, "steps": 3, "samples": 4}

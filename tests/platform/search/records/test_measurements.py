@@ -8,12 +8,13 @@ import pytest
 
 import rolecast
 from rolecast.platform.search.records import measurements
+from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.measurements import (
     PAST_INCUMBENTS,
     RunMeasurements,
     complete_run,
 )
-from rolecast.platform.search.records.run_folder import RunFolder, read_history
+from rolecast.platform.search.records.run_folder import RunFolder
 
 FILES = ("run.json", "history.parquet", "incumbents.parquet", "summary.json")
 

@@ -1,0 +1,65 @@
+"""What a search still needs of the batches in its folder: as much for any number of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from rolecast.core.types import Float
+from rolecast.platform.search.planning.budget import Budget, Spent
+from rolecast.platform.search.records.history import Batch
+
+EARLIER_SHARES: Final = (0.9, 0.75)
+"""Shares of the search at which the incumbent of then is looked at again at its end."""
+
+
+@dataclass(eq=False)
+class BatchSummary:
+    """Summary of the batches so far."""
+
+    budget: Budget
+    count: int = 0
+    last: Batch | None = None
+    best_return: float = float("-inf")
+    """Highest mean return of an evaluation."""
+
+    next_number: int = 0
+    """Number after the highest of those from which seeds of episodes were derived."""
+
+    _changes: list[tuple[int, Float]] = field(default_factory=list)
+    """What was used of the budget when an incumbent came, and the incumbent [D]; those that no
+    earlier share of the search can have any more are dropped."""
+
+    def add(self, batch: Batch) -> None:
+        """Take in the next batch."""
+        self.count, self.last = self.count + 1, batch
+        self.best_return = max(self.best_return, float(batch.means.max()))
+        self.next_number = max(self.next_number, int(batch.episodes_of.max()) + 1)
+        used = self.budget.used(batch.spent_after)
+        if not self._changes or not np.array_equal(self._changes[-1][1], batch.incumbent):
+            self._changes.append((used, np.array(batch.incumbent)))
+        while len(self._changes) > 1 and self._changes[1][0] <= min(EARLIER_SHARES) * used:
+            del self._changes[0]
+
+    @property
+    def spent(self) -> Spent:
+        """What the search has used."""
+        return Spent() if self.last is None else self.last.spent_after
+
+    @property
+    def wall_time_s(self) -> float:
+        """Seconds of searching up to the last batch."""
+        return 0.0 if self.last is None else self.last.wall_time_s
+
+    def incumbents(self) -> Sequence[Float]:
+        """Return the distinct incumbents [D] of now and of earlier, at most 3, now first."""
+        if self.last is None:
+            return []
+        end = self.budget.used(self.last.spent_after)
+        chosen = [self.last.incumbent]
+        for share in EARLIER_SHARES:
+            before = [incumbent for used, incumbent in self._changes if used <= share * end]
+            if before and not any(np.array_equal(before[-1], known) for known in chosen):
+                chosen.append(before[-1])
+        return chosen

@@ -1,0 +1,121 @@
+"""Parquet files with a seal: written and read whole, or group by group where memory has to be flat.
+
+A group is a row group of the file and holds whole batches.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rolecast.core.disk import LOCAL_DISK, Disk
+from rolecast.core.errors import RequestError, first_line
+from rolecast.core.files import SEAL_KEY, being_written, read_bytes
+from rolecast.core.seals import BLANK_SEAL, LongSeal, long_seal_holds, seal, seal_holds
+
+
+def table_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
+    """Encode a table as parquet, with text and a seal beside it."""
+    sink = BytesIO()
+    named = {**(table.schema.metadata or {}), **metadata, SEAL_KEY: BLANK_SEAL}
+    pq.write_table(table.replace_schema_metadata(named), sink, compression="zstd")
+    return seal(sink.getvalue())
+
+
+def read_table(path: Path, *, disk: Disk = LOCAL_DISK) -> pa.Table:
+    """Return a parquet table.
+
+    Raises:
+        RequestError: the file is missing, is no parquet, or is not what was sealed.
+    """
+    content = read_bytes(path, disk=disk)
+    holds = seal_holds(content)
+    _require_seal(path, holds is not False)
+    try:
+        table = pq.read_table(BytesIO(content), use_threads=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise RequestError(f"{path} is damaged: it is no table ({first_line(error)})") from error
+    _require_named_seal(path, table.schema, holds=bool(holds))
+    return table
+
+
+def _require_seal(path: Path, holds: bool) -> None:
+    if not holds:
+        raise RequestError(f"{path} is damaged: its seal is wrong")
+
+
+def _require_named_seal(path: Path, schema: pa.Schema, *, holds: bool) -> None:
+    if SEAL_KEY.encode() in (schema.metadata or {}) and not holds:
+        raise RequestError(f"{path} is damaged: its seal has lost its name")
+
+
+class _Pieces(BytesIO):
+    """What a writer has written since it was last asked for, at its place in the whole file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._piece, self._taken = bytearray(), 0
+
+    def write(self, data: Any) -> int:
+        """Add data."""
+        self._piece += data
+        return len(data)
+
+    def tell(self) -> int:
+        """Return the place in the whole file."""
+        return self._taken + len(self._piece)
+
+    def take(self) -> bytes:
+        """Return what came since the last call."""
+        piece = bytes(self._piece)
+        self._piece.clear()
+        self._taken += len(piece)
+        return piece
+
+
+@contextmanager
+def table_writer(
+    path: Path, metadata: Mapping[str, str], *, disk: Disk = LOCAL_DISK
+) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield what adds a group of rows to a table, which is put in its place at the end.
+
+    At least one group has to be added. Arguments and errors as of `write_bytes`.
+    """
+    pieces, long_seal = _Pieces(), LongSeal()
+    writers: list[pq.ParquetWriter] = []
+    with being_written(path, disk=disk) as beside:
+        disk.create(beside, b"")
+
+        def add(table: pa.Table) -> None:
+            named = {**(table.schema.metadata or {}), **metadata, SEAL_KEY: BLANK_SEAL}
+            rows = table.replace_schema_metadata(named)
+            if not writers:
+                writers.append(pq.ParquetWriter(pieces, rows.schema, compression="zstd"))
+            writers[0].write_table(rows)
+            piece = pieces.take()
+            long_seal.add(piece)
+            disk.append(beside, piece)
+
+        yield add
+        writers[0].close()
+        disk.append(beside, long_seal.last(pieces.take()))
+
+
+def table_groups(path: Path, *, disk: Disk = LOCAL_DISK) -> Iterator[pa.Table]:
+    """Yield the groups of a table, one after the other; errors as of `read_table`."""
+    try:
+        with disk.open(path) as file:
+            holds = long_seal_holds(file)
+            _require_seal(path, holds is not False)
+            parquet = pq.ParquetFile(file)
+            _require_named_seal(path, parquet.schema_arrow, holds=bool(holds))
+            for group in range(parquet.num_row_groups):
+                yield parquet.read_row_group(group, use_threads=False)
+    except RequestError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise RequestError(f"{path} is damaged: it is no table ({first_line(error)})") from error
