@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Annotated, Any, Final
 
@@ -14,6 +15,9 @@ from rolecast.platform.cli.output import Json, print_json, say, warn
 CHUNK_SCHEDULES: Final = 50
 """Schedules that a process takes at once."""
 
+SUMMED: Final = ("lives", "faults", "points", "simulated_hours", "wall_s", "core_s")
+"""Figures that add up over ranges of seeds."""
+
 MOST_SHOWN: Final = 5
 """Failing schedules that are made small and shown."""
 
@@ -24,6 +28,13 @@ def fault_schedules(
         int, typer.Option(min=1, metavar="N", help="How many; 40 a second of a core.")
     ] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first; others follow.")] = 0,
+    add: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Figures of the seeds before, as --json printed them, to be added; repeatable.",
+        ),
+    ] = None,
     points: Annotated[
         bool, typer.Option("--points", help="Show the points that the first schedule passed.")
     ] = False,
@@ -40,6 +51,7 @@ def fault_schedules(
     from rolecast.benchmarks.faults.schedule import shrunk
     from rolecast.benchmarks.faults.simulation import run_faults, run_schedule
     from rolecast.core.errors import RunError
+    from rolecast.core.files import read_json
 
     began = perf_counter()
     figures, failing = Counter[str](), list[int]()
@@ -47,13 +59,17 @@ def fault_schedules(
         figures += done
         failing += failed
     took = perf_counter() - began
-    results: dict[str, Any] = {
-        "schedules": schedules,
-        "first_seed": seed,
-        "failed": failing,
-        **_rounded(figures, took),
-        "command": f"rolecast bench faults --schedules {schedules} --seed {seed}",
-    }
+    results = _joined(
+        [
+            *(read_json(file) for file in add or ()),
+            {
+                "schedules": schedules,
+                "first_seed": seed,
+                "failed": failing,
+                **_rounded(figures, took),
+            },
+        ]
+    )
     for each in failing[:MOST_SHOWN]:
         outcome = run_schedule(each)
         least = shrunk(outcome.faults, lambda few: run_faults(each, few).failure is not None)  # noqa: B023 - called at once
@@ -68,8 +84,9 @@ def fault_schedules(
     elif json:
         print_json(results)
     else:
+        ran = results["schedules"]
         say(
-            f"{schedules} schedules, {results['faults']} faults, {results['lives']} drivers: "
+            f"{ran} schedules, {results['faults']} faults, {results['lives']} drivers: "
             f"{len(failing)} failed; {results['real_time_ratio']:,} times real time on a core"
         )
     if failing:
@@ -111,6 +128,38 @@ def count_schedules(seeds: range) -> tuple[Counter[str], list[int]]:
     return figures, failing
 
 
+def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the figures of ranges of seeds, each of which begins where the one before ends.
+
+    Raises:
+        RequestError: one does not.
+    """
+    from rolecast.core.errors import RequestError
+
+    parts = sorted(parts, key=lambda part: part["first_seed"])
+    first = end = parts[0]["first_seed"]
+    sums, kinds = Counter[str](), Counter[str]()
+    failed: list[int] = []
+    for part in parts:
+        if part["first_seed"] != end:
+            raise RequestError(
+                f"seeds begin at {part['first_seed']}; expected {end}, where those before end"
+            )
+        end += part["schedules"]
+        failed += part["failed"]
+        kinds.update(part["kinds"])
+        sums.update({name: part[name] for name in SUMMED})
+    return {
+        "schedules": end - first,
+        "first_seed": first,
+        "failed": failed,
+        **{name: round(sums[name], 1) for name in SUMMED},
+        "kinds": dict(sorted(kinds.items())),
+        "real_time_ratio": round(3600 * sums["simulated_hours"] / max(0.1, sums["core_s"])),
+        "command": f"rolecast bench faults --schedules {end - first} --seed {first}",
+    }
+
+
 def _rounded(figures: Counter[str], took: float) -> dict[str, Any]:
     """Return the sums as they are shown."""
     kinds = {name.removeprefix("kind: "): n for name, n in figures.items() if name[:4] == "kind"}
@@ -119,8 +168,7 @@ def _rounded(figures: Counter[str], took: float) -> dict[str, Any]:
         "faults": figures["faults"],
         "kinds": dict(sorted(kinds.items())),
         "points": figures["points"],
-        "simulated_hours": round(figures["simulated_ms"] / 3.6e6, 1),
+        "simulated_hours": round(figures["simulated_ms"] / 3.6e6, 3),
         "wall_s": round(took, 1),
-        "core_s": round(figures["core_ms"] / 1000, 1),
-        "real_time_ratio": round(figures["simulated_ms"] / max(1, figures["core_ms"])),
+        "core_s": round(figures["core_ms"] / 1000, 3),
     }

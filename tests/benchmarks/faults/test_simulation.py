@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -137,6 +138,16 @@ def test_the_command_counts_and_replays(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     assert "append journal.bin" in run.output
     assert "3 schedules" in (tmp_path / "faults.md").read_text()
+    part = tmp_path / "part.json"
+    run = CliRunner().invoke(app, ["faults", "--schedules", "2", "--json"])
+    part.write_text(run.stdout)
+    added = ["faults", "--schedules", "1", "--seed", "2", "--json", "--add", str(part)]
+    joined = json.loads(CliRunner().invoke(app, added).stdout)
+    whole = json.loads((tmp_path / "faults.json").read_text())
+    for name in ("schedules", "lives", "faults", "kinds", "points", "failed", "command"):
+        assert joined[name] == whole[name]
+    apart = CliRunner().invoke(app, [*added[:4], "5", *added[5:]])
+    assert "seeds begin at 5; expected 2" in str(apart.exception)
 
 
 def test_a_silent_cluster_is_told_of_with_evaluation_and_seed() -> None:
