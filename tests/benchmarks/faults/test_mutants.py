@@ -61,9 +61,6 @@ MUTANTS = {
     "a journal that is put aside takes the place of another": Mutant(
         Journal, "settle", "len(part_files(self._path, disk=self._disk))", "0"
     ),
-    "the name of a journal that is put aside is not made durable": Mutant(
-        Journal, "settle", "self._disk.sync_folder(self._path.parent)"
-    ),
     "batches of tables and journal are both taken": Mutant(
         RunFolder, "read_batches", "if batch.index >= len(batches)", "if True"
     ),
