@@ -15,7 +15,7 @@ from rolecast.platform.cli.output import Json, print_json, say, warn
 CHUNK_SCHEDULES: Final = 50
 """Schedules that a process takes at once."""
 
-SUMMED: Final = ("lives", "faults", "points", "simulated_hours", "wall_s", "core_s")
+SUMMED_FIGURES: Final = ("lives", "faults", "points", "simulated_hours", "wall_s", "core_s")
 """Figures that add up over ranges of seeds."""
 
 MOST_SHOWN: Final = 5
@@ -148,12 +148,12 @@ def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
         end += part["schedules"]
         failed += part["failed"]
         kinds.update(part["kinds"])
-        sums.update({name: part[name] for name in SUMMED})
+        sums.update({name: part[name] for name in SUMMED_FIGURES})
     return {
         "schedules": end - first,
         "first_seed": first,
         "failed": failed,
-        **{name: round(sums[name], 1) for name in SUMMED},
+        **{name: round(sums[name], 1) for name in SUMMED_FIGURES},
         "kinds": dict(sorted(kinds.items())),
         "real_time_ratio": round(3600 * sums["simulated_hours"] / max(0.1, sums["core_s"])),
         "command": f"rolecast bench faults --schedules {end - first} --seed {first}",
