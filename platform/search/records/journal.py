@@ -91,9 +91,6 @@ class Journal:
     def settle(self) -> None:
         """Make all batches durable, and go on in a new file where this one is large.
 
-        The other name of the large one is durable with the next file that is written beside it,
-        which has to be before the next batch.
-
         Raises:
             RunError: the disk is full, or the files cannot be written.
         """
@@ -104,6 +101,7 @@ class Journal:
             if self._length >= self._part_bytes:
                 number = len(part_files(self._path, disk=self._disk))
                 self._disk.rename(self._path, _part_file(self._path, number))
+                self._disk.sync_folder(self._path.parent)
                 self._length, self._named = 0, False
         except OSError as error:
             raise unwritable(self._path, error) from error
