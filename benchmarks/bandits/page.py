@@ -52,7 +52,14 @@ def markdown(rows: Sequence[Row]) -> str:
     figure = whole_seeds(row for row in rows if row["part"] == "figure")
     if figure:
         text += ["", *_figure(figure)]
-    growth = whole_seeds(row for row in rows if row["part"] in {"rounds", "agents"})
+    growth = [
+        row
+        for part in ("rounds", "agents")
+        for function in sorted({row["function"] for row in rows})
+        for row in whole_seeds(
+            row for row in rows if (row["part"], row["function"]) == (part, function)
+        )
+    ]
     if growth:
         text += ["", *_growth(growth)]
     server = whole_seeds(row for row in rows if row["part"] == "server")

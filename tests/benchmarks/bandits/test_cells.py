@@ -110,7 +110,9 @@ def test_growth_is_tabulated_with_its_interval() -> None:
         for seed in range(3)
         for size in (100, 300, 1000)
     ]
-    page = markdown(rows)
+    other = [{**row, "function": "bumps2"} for row in rows]
+    page = markdown([*rows, *other[:-1]])
+    assert "| T | 2 | regret | 0.60 | 0.60 to 0.60 (2) |" in page
     assert "| T | 1 | regret | 0.60 | 0.60 to 0.60 (3) | 1/2, and powers of log |" in page
     assert "| T | 1 | reals | 0.00 |" in page.replace("-0.00", "0.00")
 
