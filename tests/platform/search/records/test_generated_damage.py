@@ -23,7 +23,19 @@ FILES: Final = (
     "policy/policy.json",
     "policy/weights.safetensors",
 )
-OTHER_VALUES: Final = (None, True, -1, 2**70, 1e400, "x", [], {}, [[0]], "\ud800", "a\nb")
+OTHER_VALUES: Final[tuple[Any, ...]] = (
+    None,
+    True,
+    -1,
+    2**70,
+    1e400,
+    "x",
+    [],
+    {},
+    [[0]],
+    "\ud800",
+    "a\nb",
+)
 """What a value of a JSON file is replaced by."""
 
 
