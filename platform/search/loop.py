@@ -144,7 +144,7 @@ class Search:
             nodes=result.nodes,
         )
         wanted = self._wanted(self._next_kind(spent, pending.kind), spent)
-        keep = wanted is None or self._checkpoints.due
+        keep = wanted is None or self._checkpoints.due or self._folder.journal.full
         reply = self._optimizer_session.advance(told, wanted, keep=keep)
         batch = self._batch(pending, result, reply)
         self._unkept = batch

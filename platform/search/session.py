@@ -255,7 +255,8 @@ class ResilientOptimizer:
 
     def remember(self, batch: Batch, state: dict[str, Any] | None) -> None:
         """Take note of the batch that was told last, and of the state after it if that was kept."""
-        self._since.append(batch)
+        if self._losses:  # else it stays in this process, and is never built again
+            self._since.append(batch)
         if state is not None:
             self._state, self._since = state, []
 
@@ -271,6 +272,7 @@ class ResilientOptimizer:
         if self._state is not None:
             session.restore(self._state)
         replay(session, self._since, asked_alike=self._asked_alike)
+        self._since = self._since if self._losses else []
         if self._asked is not None and self._asked_alike:
             wanted, candidates = self._asked
             _require_same(

@@ -42,6 +42,9 @@ CHECKPOINT_SHARE: Final = 0.05
 PART_BYTES: Final = 4 << 20
 """Size from which on a journal goes on in a new file; one file is in memory when it is read."""
 
+FULL_BYTES: Final = 64 << 20
+"""Size from which on a checkpoint is due, so that no file takes much memory to read."""
+
 SECTOR_BYTES: Final = 512
 """Unit in which a disk writes; one that a power cut kept from it reads as zeros."""
 
@@ -87,6 +90,11 @@ class Journal:
                 self._sync()
         except OSError as error:
             raise unwritable(self._path, error) from error
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time to settle, however short the time since the last."""
+        return self._length >= FULL_BYTES
 
     def settle(self) -> None:
         """Make all batches durable, and go on in a new file where this one is large.
