@@ -54,13 +54,25 @@ ROLE_SEARCHES: Final = (
     ),
     SearchMethod(
         optimizer="dss_gp_ucb",
+        policy_options={"symmetries": "found"},
+        label="dss_gp_ucb_found",
+    ),
+    SearchMethod(
+        optimizer="cmaes",
+        optimizer_settings={"separable": True, "mirrored": True},
+        policy_options={"tied_weights": True, "symmetries": "found"},
+        label="cmaes_tied_found",
+    ),
+    SearchMethod(
+        optimizer="dss_gp_ucb",
         optimizer_settings={"symmetry": "ignored"},
         label="dss_gp_ucb_no_symmetry",
     ),
     SearchMethod(optimizer="cmaes"),
 )
 """Of the role policy, whose agents can talk. The first two know the task's symmetries: one accepts
-them by evidence, one searches tied weights. The others do not. `local_gp` is not here: on a policy,
+them by evidence, one searches tied weights. The next two are told none, and look for some in random
+play, which their budget pays. The last two have none. `local_gp` is not here: on a policy,
 `dss_gp_ucb` without cliques is the same search, to the last digit."""
 
 NET_SEARCHES: Final = tuple(

@@ -153,7 +153,7 @@ def _check_trial(
             "Experiment.env_steps", experiment.env_steps, f"at least {steps}, an episode"
         )
     if isinstance(method, SearchMethod):
-        make_plan(search_config(experiment, plan, method)).task.close()
+        make_plan(search_config(experiment, plan, method), play=False).task.close()
     else:
         method_factory(method.algorithm, methods).check(task.spec, method.settings)
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from rolecast import __version__
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import RequestError
 from rolecast.core.memory import EPISODE_BYTES, require_room
 from rolecast.core.seeds import Purpose, derived_seed
 from rolecast.core.types import Float
@@ -37,7 +37,7 @@ RANDOM_PLAY_SHARE: Final = 0.04
 """Share of the env steps that is played at random where symmetries are to be found."""
 
 GREATEST_PLAY_SHARE: Final = 0.1
-"""The same at most, where the least play is more."""
+"""The same at most, where the least play is more; beyond it nothing is looked for."""
 
 ASSUMED_EPISODES: Final = 8
 """E by which a budget in evaluations is first turned into episodes, to be proposed for."""
@@ -98,12 +98,13 @@ class Plan:
         return hasattr(self.task, "lanes") and not self.observed_metrics
 
 
-def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
+def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: bool = True) -> Plan:
     """Make all parts of a search.
 
     Args:
         config: the request.
         task: the callable of a task that has no id.
+        play: whether symmetries are looked for where that is asked for; else the plan has none.
     Raises:
         RequestError: an unknown name, a wrong setting, or a budget below one evaluation.
     """
@@ -115,7 +116,7 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
-    config = with_found_symmetries(config, made)
+    config = with_found_symmetries(config, made, play=play)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
@@ -155,26 +156,27 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None) -> Plan:
     )
 
 
-def with_found_symmetries(config: SearchConfig, task: BatchedTask) -> SearchConfig:
+def with_found_symmetries(config: SearchConfig, task: BatchedTask, *, play: bool) -> SearchConfig:
     """Return the config with the symmetries that random play shows, where it asks for them.
 
-    Its budget pays for the play.
+    Its budget pays for the play. None are found in a budget too small for that.
 
     Args:
         config: of the search.
         task: whose running episodes are replaced.
+        play: false: none, and no tied weights, which need some.
     Raises:
-        ConfigError: the budget is too small for that.
         RunError: the task failed.
     """
     if config.policy_options.get("symmetries") != "found":
         return config
+    none = {**config.policy_options, "symmetries": []}
+    if not play:
+        return replace(config, policy_options={**none, "tied_weights": False})
     episodes = (config.evaluations or 1) * (config.episodes or ASSUMED_EPISODES)
     whole = config.env_steps or episodes * typical_steps(task)
-    least = round(least_play(task) / GREATEST_PLAY_SHARE)
-    if whole < least:
-        field, expected = "policy_options['symmetries']", f"a budget of {least:,} env steps or more"
-        raise ConfigError(f"SearchConfig.{field}", "found", f"{expected}, not {whole:,}")
+    if GREATEST_PLAY_SHARE * whole < least_play(task):
+        return replace(config, policy_options=none)
     found = find_symmetries(
         task,
         env_steps=round(RANDOM_PLAY_SHARE * whole),
@@ -286,13 +288,15 @@ def remarks(plan: Plan) -> list[str]:
 
 
 def _symmetry_remark(config: SearchConfig) -> str | None:
-    """Return which symmetries were found, where they were looked for."""
+    """Return which symmetries were found, where they were looked for, and where none are used."""
+    if config.policy_options.get("symmetries") == []:
+        return "weights follow no symmetries: none were found, or the budget is too small to look"
     if not config.random_play_steps:
         return None
     names = [each["name"] for each in config.policy_options["symmetries"]]
     return (
-        f"{len(names)} symmetries in {config.random_play_steps:,} env steps of random play"
-        f"{': ' if names else ''}{'; '.join(names)}"
+        f"{len(names)} symmetries in {config.random_play_steps:,} env steps of random play: "
+        f"{'; '.join(names)}"
     )
 
 

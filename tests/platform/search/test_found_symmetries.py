@@ -72,9 +72,22 @@ def test_a_search_goes_on_after_an_interruption_with_what_it_has_found(
     assert rolecast.load_policy(tmp_path / "whole").policy.space.ties is not None
 
 
-def test_a_budget_too_small_for_random_play_is_refused() -> None:
-    with pytest.raises(ConfigError, match="a budget of 32,000 env steps or more, not 20,000"):
-        make_plan(config(env_steps=20_000))
+def test_in_a_budget_too_small_for_random_play_none_are_found() -> None:
+    plan = make_plan(config(env_steps=20_000))
+    assert plan.config.policy_options["symmetries"] == []
+    assert plan.config.random_play_steps == 0
+    assert plan.policy.space.ties is None
+    assert remarks(plan) == [
+        "weights follow no symmetries: none were found, or the budget is too small to look"
+    ]
+
+
+def test_a_request_is_checked_without_playing() -> None:
+    plan = make_plan(
+        config(policy_options={"symmetries": "found", "tied_weights": True}), play=False
+    )
+    assert plan.config.random_play_steps == 0
+    assert plan.policy.space.ties is None
 
 
 @pytest.mark.parametrize(
