@@ -20,8 +20,9 @@ def page(results: Mapping[str, Any]) -> str:
         "bit by bit. No batch that was kept may be lost on the way (a power cut may take those of",
         "the last second), each message must be one sentence, a batch must come within ten",
         "minutes whatever is lost, and nothing may be left behind. Mutants of what keeps a run,",
-        "such as a sync left out or a replay that skips a batch, are each found within 1,000",
-        "schedules (`tests/benchmarks/faults/test_mutants.py`).",
+        "such as a sync left out or a replay that skips a batch, are found within 1,000",
+        "schedules each, but for one that only a node lost just before an answer shows",
+        "(`tests/benchmarks/faults/test_mutants.py`).",
         "",
         f"{results['schedules']:,} schedules, {results['faults']:,} faults, "
         f"{results['lives']:,} drivers, {results['points']:,} points: **{failed} failed**.",

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from rolecast.benchmarks.faults.parts import SEARCH_KINDS
-from rolecast.benchmarks.faults.simulation import run_schedule, undisturbed
+from rolecast.benchmarks.faults.schedule import Fault, FaultKind
+from rolecast.benchmarks.faults.simulation import run_faults, run_schedule, undisturbed
 from rolecast.core import files
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.search.loop import Search
@@ -81,9 +82,6 @@ MUTANTS = {
     "an answer to an earlier batch is taken": Mutant(
         RayEvaluator, "_keep", "if call.batch == batch.number", "if True"
     ),
-    "an answer lost with its node is not computed again": Mutant(
-        RayEvaluator, "_take", "batch.waiting.extend(batch.missing(call, self._calls.values()))"
-    ),
     "nobody does what a silent worker owes": Mutant(
         RayEvaluator, "_look_for_late", "self._give(idle, late, batch)", "0"
     ),
@@ -92,6 +90,11 @@ MUTANTS = {
     ),
     "a batch is not kept before the next": Mutant(Search, "_learn", "self._folder.append(batch)"),
 }
+
+RARE_MUTANT = Mutant(
+    RayEvaluator, "_take", "batch.waiting.extend(batch.missing(call, self._calls.values()))"
+)
+"""An answer lost with its node is not computed again: only a loss just then shows it."""
 
 
 def mutate(monkeypatch: pytest.MonkeyPatch, mutant: Mutant) -> None:
@@ -117,3 +120,14 @@ def test_schedules_find_a_mutant(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     kinds = [place for place, kind in enumerate(SEARCH_KINDS) if kind.actors or not actors]
     seeds = (seed for seed in range(MOST_SCHEDULES) if seed % len(SEARCH_KINDS) in kinds)
     assert any(run_schedule(seed).failure for seed in seeds)
+
+
+def test_a_node_lost_just_before_an_answer_finds_a_rare_mutant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passed = run_faults(6, []).passed
+    answers = [place for place, what in enumerate(passed) if what == "actors: answer"][:8]
+    schedules = [[Fault(at, FaultKind.NODE, draw)] for at in answers for draw in range(4)]
+    assert not any(run_faults(6, faults).failure for faults in schedules)
+    mutate(monkeypatch, RARE_MUTANT)
+    assert any(run_faults(6, faults).failure for faults in schedules)
