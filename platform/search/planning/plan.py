@@ -295,7 +295,7 @@ def _symmetry_remark(config: SearchConfig) -> str | None:
         return None
     names = [each["name"] for each in config.policy_options["symmetries"]]
     return (
-        f"{len(names)} symmetries in {config.random_play_steps:,} env steps of random play: "
+        f"symmetries in {config.random_play_steps:,} env steps of random play ({len(names)}): "
         f"{'; '.join(names)}"
     )
 

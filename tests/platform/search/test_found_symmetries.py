@@ -41,7 +41,7 @@ def test_the_plan_records_what_was_found_and_pays_for_it() -> None:
     assert plan.policy.space.ties is not None
     (said,) = remarks(plan)
     assert said == (
-        f"3 symmetries in {plan.config.random_play_steps:,} env steps of random play: found, "
+        f"symmetries in {plan.config.random_play_steps:,} env steps of random play (3): found, "
         "actions -1, 2; found, actions 1, -2; found, actions 2, 1"
     )
 
