@@ -42,7 +42,7 @@ class Run:
     """run.json."""
 
     batches: list[Batch]
-    """All whole batches, at least one."""
+    """All whole batches, at least one, without their candidates."""
 
     trust: bool = False
     """Whether its task is made though the id may run any code (`envs.trust`)."""
@@ -55,7 +55,7 @@ class Run:
             RequestError: no run is there, it is damaged, of a newer schema, or has no batch yet.
         """
         folder = RunFolder.open(path)
-        batches = folder.read_batches()
+        batches = folder.read_batches(candidates=False)
         if not batches:
             raise RequestError(f"{path} has no evaluation yet; go on with: rolecast resume {path}")
         return cls(folder, folder.read_run(), batches, trust)

@@ -1,7 +1,7 @@
 """What a search has seen, batch by batch, and the two tables that others read it from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Self
 
@@ -102,6 +102,10 @@ class Batch:
     def paid_as_earned(self) -> bool:
         """Whether learner and score saw the same returns."""
         return np.array_equal(self.observed_returns, self.episode_returns)
+
+    def without_candidates(self) -> "Batch":
+        """Return the batch with NaN for its candidates, one number in their shape."""
+        return replace(self, candidates=np.broadcast_to(np.nan, self.candidates.shape))
 
     @property
     def spent_after(self) -> Spent:

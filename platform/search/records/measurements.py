@@ -204,7 +204,7 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
             any more.
     """
     folder = RunFolder.open(path)
-    batches, record = folder.read_batches(), folder.read_run()
+    batches, record = folder.read_batches(candidates=False), folder.read_run()
     kept = RunMeasurements.read(folder)
     whole = kept is not None and kept.batches == len(batches)
     if whole or str(record["search"]["task"]).startswith(CALLABLE_PREFIX):
@@ -213,6 +213,8 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
     task = make_stored_task(task_id, trust=trust)
     try:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
+        if isinstance(task, HasCausalProblem):  # its expected rewards are of candidates
+            batches = folder.read_batches()
         write_measurements(folder, measure(task_id, task, policy, batches))
     finally:
         task.close()

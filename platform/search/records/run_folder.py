@@ -21,11 +21,7 @@ from rolecast.core.locks import lock_folder
 from rolecast.platform.search.planning.request import folder_exists
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import require_sound, require_structure
-from rolecast.platform.search.records.history import (
-    Batch,
-    history_table,
-    incumbents_table,
-)
+from rolecast.platform.search.records.history import Batch, history_table, incumbents_table
 from rolecast.platform.search.records.journal import Journal, part_files
 from rolecast.platform.search.records.table_batches import PIECE_BYTES, grouped, tabled_batches
 from rolecast.platform.search.records.table_file import table_writer
@@ -250,9 +246,11 @@ class RunFolder:
             raise RequestError(f"{self.state_file} is damaged: {error}") from error
         return known, state
 
-    def read_batches(self) -> list[Batch]:
+    def read_batches(self, *, candidates: bool = True) -> list[Batch]:
         """Return every batch of the run, also while another process writes.
 
+        Args:
+            candidates: whether batches keep them, 3 GB of a million evaluations of 353 weights.
         Raises:
             RequestError: tables or journal are damaged, or a batch is missing.
         """
@@ -262,8 +260,8 @@ class RunFolder:
         batches: list[Batch] = []
         for batch in chain(self._tabled(), before, recent):
             if batch.index >= len(batches):
-                batches.append(batch)
-        require_sound(batches, self.path)
+                require_sound([batch], self.path, after=batches[-1] if batches else None)
+                batches.append(batch if candidates else batch.without_candidates())
         return batches
 
     def batches(self) -> Iterator[Batch]:
