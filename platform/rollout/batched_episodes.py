@@ -73,7 +73,8 @@ class _Lanes:
             self._actor.act(self._lane_weights, to_lanes(observations, self._blocks), actions)
             steps += live
             observations, reward, done, metrics = task.step(from_lanes(actions, width))
-            totals[""] += reward
+            with np.errstate(over="ignore"):  # what is not finite is refused by its candidate
+                totals[""] += reward
             for name, value in metrics.items():
                 totals[name] = totals.get(name, 0.0) + value
             ended = np.flatnonzero(live & (done | (steps >= spec.horizon)))

@@ -70,7 +70,7 @@ MUTANTS = {
     "half a record is not cut off": Mutant(RunFolder, "repair", "self.journal.repair()"),
     "half a file is left": Mutant(RunFolder, "repair", "self.disk.remove(folder / name)"),
     "a replay skips a batch": Mutant(
-        ResilientOptimizer, "_rebuilt", "self._since", "self._since[1:]"
+        ResilientOptimizer, "_rebuilt", "self._since, asked", "self._since[1:], asked"
     ),
     "a rebuilt optimiser is not asked again": Mutant(
         ResilientOptimizer, "_rebuilt", "if self._asked is not None", "if False"
