@@ -73,7 +73,8 @@ def find_symmetries(task: BatchedTask, *, env_steps: int, seed: int) -> FoundSym
     tested = round(TEST_SHARE * env_steps)
     first = play_at_random(task, env_steps=env_steps - tested, seed=int(rng[0]))
     fresh = play_at_random(task, env_steps=tested, seed=int(rng[1]))
-    tests = [moments(fresh), *(moments(fresh, agent) for agent in range(spec.agents))]
+    alone = range(spec.agents) if spec.agents > 1 else ()
+    tests = [moments(fresh), *(moments(fresh, agent) for agent in alone)]
     kept = list[SignedPlaces]()
     for places in proposals(moments(first), spec.observation_size, kept):
         index, signs = index_and_sign(places)

@@ -116,11 +116,11 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
-    config = with_found_symmetries(config, made, play=play)
+    steps = typical_steps(made)
+    config = with_found_symmetries(config, made, steps, play=play)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
-    steps = typical_steps(made)
     episodes, batch_size = _sizes(config, informed, steps)
     fewer = config.fewer_episodes
     if fewer is None:
@@ -156,7 +156,9 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
     )
 
 
-def with_found_symmetries(config: SearchConfig, task: BatchedTask, *, play: bool) -> SearchConfig:
+def with_found_symmetries(
+    config: SearchConfig, task: BatchedTask, steps: int, *, play: bool
+) -> SearchConfig:
     """Return the config with the symmetries that random play shows, where it asks for them.
 
     Its budget pays for the play. None are found in a budget too small for that.
@@ -164,6 +166,7 @@ def with_found_symmetries(config: SearchConfig, task: BatchedTask, *, play: bool
     Args:
         config: of the search.
         task: whose running episodes are replaced.
+        steps: of an episode.
         play: false: none, and no tied weights, which need some.
     Raises:
         RunError: the task failed.
@@ -173,8 +176,7 @@ def with_found_symmetries(config: SearchConfig, task: BatchedTask, *, play: bool
     none = {**config.policy_options, "symmetries": []}
     if not play:
         return replace(config, policy_options={**none, "tied_weights": False})
-    episodes = (config.evaluations or 1) * (config.episodes or ASSUMED_EPISODES)
-    whole = config.env_steps or episodes * typical_steps(task)
+    whole = config.env_steps or _budget_episodes(config, steps) * steps
     if GREATEST_PLAY_SHARE * whole < least_play(task):
         return replace(config, policy_options=none)
     found = find_symmetries(
@@ -250,10 +252,7 @@ def _sizes(config: SearchConfig, optimizer: OptimizerConfig, steps: int) -> tupl
         optimizer: proposes.
         steps: of an episode.
     """
-    if config.env_steps is not None:
-        budget_episodes = max(1, config.env_steps // steps)
-    else:
-        budget_episodes = (config.evaluations or 1) * (config.episodes or ASSUMED_EPISODES)
+    budget_episodes = _budget_episodes(config, steps)
     proposal = optimizer.proposal(budget_episodes)
     episodes = config.episodes or proposal.episodes
     if config.batch_size is not None:
@@ -263,6 +262,13 @@ def _sizes(config: SearchConfig, optimizer: OptimizerConfig, steps: int) -> tupl
         evaluations = max(1, budget_episodes // episodes)
         proposal = optimizer.proposal(evaluations * proposal.episodes)
     return episodes, proposal.batch_size
+
+
+def _budget_episodes(config: SearchConfig, steps: int) -> int:
+    """Return the episodes that a budget is worth, of so many steps each."""
+    if config.env_steps is not None:
+        return max(1, config.env_steps // steps)
+    return (config.evaluations or 1) * (config.episodes or ASSUMED_EPISODES)
 
 
 def described(plan: Plan) -> str:
