@@ -41,14 +41,14 @@ class Budget:
     """Share of the total kept for the confirmation, in [0, 0.5]."""
 
     before: int = 0
-    """Env steps that were used before the first evaluation."""
+    """What was used before the first evaluation, in the budget's unit."""
 
     def __post_init__(self) -> None:
-        if self.total - self._before < self.cost:
+        if self.total - self.before < self.cost:
             raise ConfigError(
                 f"SearchConfig.{self.unit}",
                 self.total,
-                f"at least {self._before + self.cost}, one evaluation of this task",
+                f"at least {self.before + self.cost}, one evaluation of this task",
             )
 
     @property
@@ -59,11 +59,7 @@ class Budget:
     @property
     def affordable(self) -> int:
         """Evaluations that fit in the whole budget at their highest cost."""
-        return (self.total - self._before) // self.cost
-
-    @property
-    def _before(self) -> int:
-        return self.before if self.unit == "env_steps" else 0
+        return (self.total - self.before) // self.cost
 
     @property
     def confirmations(self) -> int:
@@ -75,7 +71,7 @@ class Budget:
 
     def used(self, spent: Spent) -> int:
         """Return what is used, in the budget's unit."""
-        return self.before + spent.env_steps if self.unit == "env_steps" else spent.evaluations
+        return self.before + (spent.env_steps if self.unit == "env_steps" else spent.evaluations)
 
     def share(self, spent: Spent) -> float:
         """Return the share of the budget that is used, in [0, 1]."""

@@ -41,7 +41,7 @@ def test_a_search_spends_its_budget_and_never_more(
 
 
 def test_a_budget_in_evaluations_counts_evaluations() -> None:
-    budget = Budget(unit="evaluations", total=100, worst_steps=200, confirm_share=0.02, before=50)
+    budget = Budget(unit="evaluations", total=100, worst_steps=200, confirm_share=0.02)
     assert budget.confirmations == 2
     assert budget.search_fits(Spent(env_steps=10**9, evaluations=90)) == 8
 
