@@ -94,6 +94,16 @@ def growth_runs(seeds: int) -> list[BanditRun]:
     """Return runs of DUETS with growing T or N on functions of the kernel's space."""
     sizes = [("rounds", 10, rounds) for rounds in GROWING_ROUNDS]
     sizes += [("agents", agents, 100) for agents in GROWING_AGENTS]
+    return _bump_runs(sizes, seeds)
+
+
+def server_runs(seeds: int) -> list[BanditRun]:
+    """Return first epochs of growing length."""
+    return _bump_runs([("server", SERVER_AGENTS, draws) for draws in SERVER_DRAWS], seeds)
+
+
+def _bump_runs(sizes: Sequence[tuple[str, int, int]], seeds: int) -> list[BanditRun]:
+    """Return runs of DUETS on functions of the kernel's space, by part, N and T."""
     return [
         BanditRun(
             part=part,
@@ -107,24 +117,6 @@ def growth_runs(seeds: int) -> list[BanditRun]:
         for seed in range(seeds)
         for dimension in (1, 2)
         for part, agents, rounds in sizes
-    ]
-
-
-def server_runs(seeds: int) -> list[BanditRun]:
-    """Return first epochs of growing length."""
-    return [
-        BanditRun(
-            part="server",
-            function=f"bumps{dimension}",
-            method="duets",
-            agents=SERVER_AGENTS,
-            rounds=draws,
-            beta=1.0,
-            seed=seed,
-        )
-        for seed in range(seeds)
-        for dimension in (1, 2)
-        for draws in SERVER_DRAWS
     ]
 
 
