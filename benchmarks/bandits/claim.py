@@ -74,8 +74,15 @@ def _ends(rows: Sequence[Row], value: str) -> np.ndarray[tuple[int], np.dtype[np
 
 
 def _interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
-    mean = float(differences.mean())
+    mean = f"{differences.mean():.0f}"
     if len(differences) < 2:
-        return f"{mean:.0f}"
-    reach = float(stats.sem(differences) * stats.t.ppf(0.975, len(differences) - 1))
-    return f"{mean:.0f} ({mean - reach:.0f} to {mean + reach:.0f})"
+        return mean
+    low, high = t_interval(differences.tolist())
+    return f"{mean} ({low:.0f} to {high:.0f})"
+
+
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % t interval of the mean of two values or more."""
+    mean, count = float(np.mean(values)), len(values)
+    reach = float(stats.sem(values) * stats.t.ppf(0.975, count - 1))
+    return mean - reach, mean + reach

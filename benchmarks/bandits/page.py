@@ -5,7 +5,6 @@ from typing import Any, Final
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy import stats
 
 from rolecast.benchmarks.bandits.cells import (
     GROWING_AGENTS,
@@ -14,7 +13,7 @@ from rolecast.benchmarks.bandits.cells import (
     run_cell,
     slope,
 )
-from rolecast.benchmarks.bandits.claim import claim_section
+from rolecast.benchmarks.bandits.claim import claim_section, t_interval
 from rolecast.benchmarks.bandits.cluster import cluster_section
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.reports.style import png
@@ -153,8 +152,8 @@ def _interval(slopes: Sequence[float]) -> tuple[str, str]:
     mean = f"{np.mean(slopes):.2f}"
     if len(slopes) < 2:
         return mean, ""
-    reach = stats.sem(slopes) * stats.t.ppf(0.975, len(slopes) - 1)
-    return mean, f"{np.mean(slopes) - reach:.2f} to {np.mean(slopes) + reach:.2f} ({len(slopes)})"
+    low, high = t_interval(slopes)
+    return mean, f"{low:.2f} to {high:.2f} ({len(slopes)})"
 
 
 def _means(rows: Sequence[Row], size: str, value: str) -> str:
