@@ -23,15 +23,8 @@ from rolecast.platform.optimizers.duets.region import Region
 class AgentGroup:
     """Agents of one process: they hold the same region, which is trimmed once for all of them."""
 
-    def __init__(
-        self,
-        protocol: DuetsProtocol,
-        agents: Sequence[int],
-        *,
-        epoch: int = 1,
-        region: Region | None = None,
-    ) -> None:
-        """Begin with the whole domain, or go on in an epoch and its region.
+    def __init__(self, protocol: DuetsProtocol, agents: Sequence[int]) -> None:
+        """Begin with the whole domain.
 
         Raises:
             RequestError: two agents have one number, or a number is not below N.
@@ -41,7 +34,7 @@ class AgentGroup:
         if not all(0 <= agent < protocol.agents for agent in agents):
             raise RequestError(f"agents {list(agents)}; expected numbers below {protocol.agents}")
         self.protocol, self.agents = protocol, tuple(agents)
-        self.begin(epoch, region or Region.whole(protocol.domain, protocol.kernel))
+        self.begin(1, Region.whole(protocol.domain, protocol.kernel))
 
     def begin(self, epoch: int, region: Region, points: Float | None = None) -> None:
         """Begin an epoch with its region.
