@@ -63,7 +63,11 @@ class BanditFunction:
     """Greatest value; None where it is not known."""
 
     noise: float = 0.0
-    """Standard deviation of normal noise that is added to each value."""
+    """Standard deviation of normal noise that is added to each value, at least 0."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.noise) and self.noise >= 0.0):
+            raise ConfigError("noise", self.noise, "a number >= 0")
 
     def values(self, points: Float) -> Float:
         """Return values without noise [P] at points [P, d].
@@ -136,8 +140,6 @@ def make_function(
     Raises:
         RequestError: no function has this name, or bounds are missing or not wanted.
     """
-    if noise is not None and not (math.isfinite(noise) and noise >= 0.0):
-        raise ConfigError("noise", noise, "a number >= 0")
     if isinstance(function, str) and not function.startswith(PYTHON_PREFIX):
         if function not in FUNCTION_NAMES:
             raise unknown_name("function", function, (*FUNCTION_NAMES, "python:MODULE:FUNCTION"))

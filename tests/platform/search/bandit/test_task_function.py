@@ -61,6 +61,7 @@ def test_a_run_of_a_task_is_resumed_and_a_strangers_task_needs_trust(
         ([SWIMMER, "--policy", "liner"], "did you mean 'linear'"),
         ([SWIMMER, "--episodes", "0"], "TaskPlay.episodes is 0; expected an integer >= 1"),
         ([SWIMMER, "--scale", "0"], "TaskPlay.scale is 0.0; expected a number > 0"),
+        ([SWIMMER, "--noise", "-1"], "noise is -1.0; expected a number >= 0"),
         ([SWIMMER, "--bounds", "0:1"], "has bounds or an optimum; expected neither"),
         (["branin", "--scale", "2"], "'branin' has scale; expected those with task:TASK"),
     ],
