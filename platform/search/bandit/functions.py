@@ -43,6 +43,9 @@ FUNCTION_NAMES: Final = ("h1", "h2", "branin", "hartmann4")
 PYTHON_PREFIX: Final = "python:"
 """Beginning of the name of a user's function."""
 
+TASK_PREFIX: Final = "task:"
+"""Beginning of the name of a task as a function."""
+
 BUILT_IN_NOISE: Final = 0.2
 """Standard deviation of the noise that the paper adds."""
 

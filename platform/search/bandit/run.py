@@ -15,10 +15,9 @@ from rolecast.envs.trust import remember_task, require_trust
 from rolecast.platform.search.bandit.duets import DuetsMethodConfig
 from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
-from rolecast.platform.search.bandit.functions import PYTHON_PREFIX, BanditFunction
+from rolecast.platform.search.bandit.functions import PYTHON_PREFIX, TASK_PREFIX, BanditFunction
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem, method_config
 from rolecast.platform.search.bandit.request import BanditRequest, function_maker
-from rolecast.platform.search.bandit.task_function import TASK_PREFIX
 
 ONE_THREAD: Final = OneThread()
 

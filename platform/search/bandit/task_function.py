@@ -1,7 +1,6 @@
 """A rolecast task and a policy of few parameters as the function of a bandit."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -14,12 +13,9 @@ from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.duets.config import MOST_DIMENSIONS
 from rolecast.platform.optimizers.duets.domain import Box
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.bandit.functions import BanditFunction
+from rolecast.platform.search.bandit.functions import TASK_PREFIX, BanditFunction
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
-
-TASK_PREFIX: Final = "task:"
-"""Beginning of the name of a task as a function."""
 
 
 @dataclass(frozen=True, kw_only=True)
