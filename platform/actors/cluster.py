@@ -3,6 +3,7 @@
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,9 @@ TOKEN_FILE: Final = Path(".ray") / "auth_token"
 
 INLINE_BYTES: Final = 4_000_000
 """Largest message that goes straight to an actor; larger ones take milliseconds more."""
+
+CALL_RETRIES: Final = 5
+"""Repeats of one call whose process dies; after that what it was called for is to blame."""
 
 
 class Cluster:
@@ -79,9 +83,14 @@ def require_gpu(device: str) -> None:
     """
     if device == "cpu":
         return
-    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    if not resources.get("GPU"):
+    if not resources().get("GPU"):
         raise ConfigError("device", device, "cpu, for the cluster has no GPU")
+
+
+def resources() -> Mapping[str, float]:
+    """Return what the cluster has of each resource."""
+    found: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return found
 
 
 def _start(cpus: int) -> None:

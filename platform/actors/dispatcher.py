@@ -11,8 +11,8 @@ from typing import Any, cast
 import ray
 
 from rolecast.platform.actors.assignment import Reply, packed, unpacked
+from rolecast.platform.actors.cluster import CALL_RETRIES
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
-from rolecast.platform.actors.rollout_actor import CALL_RETRIES
 from rolecast.platform.rollout.sizes import DISPATCHED_WORKERS
 
 

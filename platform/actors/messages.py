@@ -10,8 +10,6 @@ from typing import Any, Final, Protocol
 
 import ray
 
-from rolecast.platform.actors.optimizer_actor import answer
-
 
 class Messages(Protocol):
     """Answers of actors, and the clock by which they are late."""
@@ -59,6 +57,14 @@ class RayMessages:
     def end(self, handle: Any) -> None:
         """End an actor."""
         ray.kill(handle)
+
+
+def answer(reference: Any) -> Any:
+    """Return what an actor answers, or raise what it raised as if it had happened here."""
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
 
 
 RAY_MESSAGES: Final = RayMessages()

@@ -11,6 +11,7 @@ from typing import Any, cast
 import ray
 
 from rolecast.platform.actors.cluster import require_gpu
+from rolecast.platform.actors.messages import answer
 from rolecast.platform.optimizers.protocol import OptimizerConfig, device_of
 from rolecast.platform.search.session import (
     BatchRequest,
@@ -88,11 +89,3 @@ class RemoteSession:
     def close(self) -> None:
         """End the actor."""
         ray.kill(self._actor)
-
-
-def answer(reference: Any) -> Any:
-    """Return what an actor answers, or raise what it raised as if it had happened here."""
-    try:
-        return ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from None

@@ -8,7 +8,7 @@ import ray
 
 from rolecast.core.patience import STEP_TIMEOUT_S
 from rolecast.core.threads import available_cores
-from rolecast.platform.actors.cluster import Cluster
+from rolecast.platform.actors.cluster import Cluster, resources
 from rolecast.platform.actors.dispatcher import dispatchers
 from rolecast.platform.actors.exporter import SearchMetrics
 from rolecast.platform.actors.optimizer_actor import RemoteSession
@@ -57,7 +57,7 @@ class RayBackend:
             RequestError: the cluster cannot be reached.
         """
         self._cluster = Cluster(address, workers or available_cores())
-        self.workers = workers or max(1, int(_resources().get("CPU", 1)))
+        self.workers = workers or max(1, int(resources().get("CPU", 1)))
         # First, as Ray has processes ready for the first actors: a search waits for this one alone.
         self._prepared = None if optimizer is None else RemoteSession(optimizer)
         dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex
@@ -92,8 +92,3 @@ class RayBackend:
             if self._prepared is not None:
                 self._prepared.close()
         self._cluster.close()
-
-
-def _resources() -> Mapping[str, float]:
-    resources: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    return resources

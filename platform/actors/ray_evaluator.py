@@ -22,8 +22,8 @@ from rolecast.platform.actors.assignment import (
     packed,
     unpacked,
 )
+from rolecast.platform.actors.cluster import CALL_RETRIES
 from rolecast.platform.actors.messages import RAY_MESSAGES, Messages
-from rolecast.platform.actors.rollout_actor import CALL_RETRIES
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 

@@ -7,18 +7,16 @@ and repeats its call, and nobody can tell from the returns.
 import os
 import socket
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import ray
 
 from rolecast.core.patience import STEP_TIMEOUT_S, Patience
 from rolecast.envs.registry import make_task
 from rolecast.platform.actors.assignment import Reply, packed, unpacked
+from rolecast.platform.actors.cluster import CALL_RETRIES
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.policies.protocol import Policy
-
-CALL_RETRIES: Final = 5
-"""Repeats of one call whose process dies; after that the task itself is to blame."""
 
 
 @ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=CALL_RETRIES)

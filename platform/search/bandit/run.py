@@ -21,8 +21,8 @@ from rolecast.platform.search.bandit.request import BanditRequest, function_make
 
 ONE_THREAD: Final = OneThread()
 
-RAY_ENGINE: Final = "rolecast.platform.search.bandit.ray_engine"
-"""Module of `RayEngine`, found by name, for it loads Ray."""
+RAY_ENGINE: Final = "rolecast.platform.actors.bandit_engine"
+"""Module of `RayEngine`; beside this room, so it is found by name, and loads Ray."""
 
 
 @dataclass(frozen=True, kw_only=True)

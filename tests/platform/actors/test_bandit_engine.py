@@ -14,11 +14,11 @@ import ray
 import rolecast
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.types import Float
+from rolecast.platform.actors.bandit_engine import RayDuets, RemoteParty
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.duets.wire import MESSAGE_HEADER
 from rolecast.platform.search.bandit.folder import BanditFolder
 from rolecast.platform.search.bandit.parties import ServerReply
-from rolecast.platform.search.bandit.ray_engine import RayDuets, RemoteParty
 from rolecast.platform.search.bandit.run import BanditResult, resume_bandit
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")

@@ -7,10 +7,9 @@ was started anew is given the broadcasts so far and, from the journal, its agent
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from importlib import import_module
 from typing import Any, Final, cast
 
 import numpy as np
@@ -19,6 +18,8 @@ import ray
 from rolecast.core.errors import RunError
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float
+from rolecast.platform.actors.cluster import CALL_RETRIES, Cluster, resources
+from rolecast.platform.actors.messages import answer
 from rolecast.platform.optimizers.duets.agent import require_values
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.duets.server import EpochRecord
@@ -38,12 +39,6 @@ from rolecast.platform.search.bandit.parties import (
     ServerParty,
     ServerReply,
 )
-
-CLUSTER_MODULE: Final = "rolecast.platform.actors.cluster"
-"""Module of `Cluster`; beside this room, so it is found by name."""
-
-CALL_RETRIES: Final = 5
-"""Repeats of one call whose process dies; after that the function itself is to blame."""
 
 CATCH_UPS: Final = 10
 """Times that a party may begin anew within one call."""
@@ -106,9 +101,7 @@ class RemoteParty:
 
     def _answer(self, reference: Any) -> Any:
         try:
-            return ray.get(reference)
-        except ray.exceptions.RayTaskError as error:
-            raise error.cause from None
+            return answer(reference)
         except ray.exceptions.RayActorError as error:
             raise RunError(
                 f"{self.label}: the process died {CALL_RETRIES + 1} times in one call; does the "
@@ -142,7 +135,7 @@ class RayEngine:
             RequestError: the cluster cannot be reached.
         """
         workers = min(workers, problem.agents)
-        self._cluster: Any = import_module(CLUSTER_MODULE).Cluster(address, workers)
+        self._cluster = Cluster(address, workers)
         self._problem, self._noise = problem, noise
         parts = np.array_split(np.arange(problem.agents), workers)
         self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
@@ -183,8 +176,7 @@ def cpus_each(workers: int) -> float:
 
     An exchange needs all parties, so none may wait for the CPU of another.
     """
-    resources: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    return min(1.0, math.floor(1000 * resources.get("CPU", 1.0) / workers) / 1000)
+    return min(1.0, math.floor(1000 * resources().get("CPU", 1.0) / workers) / 1000)
 
 
 class RayDuets:
