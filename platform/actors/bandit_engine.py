@@ -25,10 +25,10 @@ from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.duets.server import EpochRecord
 from rolecast.platform.search.bandit.duets import ledger_of, middle_of
 from rolecast.platform.search.bandit.engine import (
+    Indices,
     QueryBlock,
-    queries_from,
+    noisy_query,
     require_finite,
-    standard_noise,
 )
 from rolecast.platform.search.bandit.functions import BanditFunction
 from rolecast.platform.search.bandit.ledger import Ledger
@@ -136,7 +136,6 @@ class RayEngine:
         """
         workers = min(workers, problem.agents)
         self._cluster = Cluster(address, workers)
-        self._problem, self._noise = problem, noise
         parts = np.array_split(np.arange(problem.agents), workers)
         self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
         self._parties, cpus = [], cpus_each(workers)
@@ -146,22 +145,21 @@ class RayEngine:
                 party = partial(AgentsParty, protocol, part, make)
             self._parties.append(RemoteParty(f"agents {part[0]} to {part[-1]}", cpus, party))
         self.method = None if protocol is None else RayDuets(protocol, tuple(self._parties))
-        self.query = self._query if self.method is None else self.method.query
-        if self.method is not None:
+        if self.method is None:
+            self.query = noisy_query(self._values, noise, problem)
+        else:
+            self.query = self.method.query
             self._parties.append(self.method.server)
 
-    def _query(self, points: Float, first: int) -> QueryBlock:
+    def _values(self, points: Float, agents: Indices) -> Float:
         """Let each actor evaluate the queries of its agents."""
-        agents, rounds = queries_from(first, len(points), self._problem.agents)
         owners, exact = self._owners[agents], np.empty(len(points))
         busy = np.unique(owners)
         for owner in busy:
             self._parties[owner].start("values", points[owners == owner])
         for owner in busy:
             exact[owners == owner] = self._parties[owner].finish()
-        observed = exact + self._noise * standard_noise(self._problem.seed, agents, rounds)
-        require_finite(observed, first, self._problem.agents)
-        return QueryBlock(points, exact, observed)
+        return exact
 
     def close(self) -> None:
         """End the actors, and the cluster if it was started here."""

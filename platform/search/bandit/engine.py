@@ -53,11 +53,24 @@ Query = Callable[[Float, int], QueryBlock]
 
 def local_query(function: BanditFunction, problem: BanditProblem) -> Query:
     """Return the query of a function in this process."""
+    return noisy_query(lambda points, _: function.values(points), function.noise, problem)
+
+
+def noisy_query(
+    values: Callable[[Float, Indices], Float], noise: float, problem: BanditProblem
+) -> Query:
+    """Return the query that adds noise to values.
+
+    Args:
+        values: from points [q, d] and the agents [q] that ask for them to exact values [q].
+        noise: standard deviation.
+        problem: of the run.
+    """
 
     def query(points: Float, first: int) -> QueryBlock:
-        exact = function.values(points)
-        indices = queries_from(first, len(points), problem.agents)
-        observed = exact + function.noise * standard_noise(problem.seed, *indices)
+        agents, rounds = queries_from(first, len(points), problem.agents)
+        exact = values(points, agents)
+        observed = exact + noise * standard_noise(problem.seed, agents, rounds)
         require_finite(observed, first, problem.agents)
         return QueryBlock(points, exact, observed)
 
