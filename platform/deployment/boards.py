@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float32
-from rolecast.platform.deployment.compiler import require_program, run_program
-from rolecast.platform.deployment.wasm import WASM_TOOLS
+from rolecast.platform.deployment.compiler import binary_sizes, require_program, run_program
+from rolecast.platform.deployment.wasm import WASM_FILE, compile_wasm
 from rolecast.policies.export.c99 import COMPILER_FLAGS, c_templates
 
 SPIN_COUNT: Final = 50_000
 _LIBC_LIBRARIES: Final = ("-Wl,--start-group", "-lm", "-lc", "-lgcc", "-Wl,--end-group")
 TIMED_STEPS: Final = 20
 _NODE_SCRIPT: Final = (
-    "WebAssembly.instantiate(require('fs').readFileSync('policy.wasm')).then(made => "
+    f"WebAssembly.instantiate(require('fs').readFileSync('{WASM_FILE}')).then(made => "
     "console.log((made.instance.exports.digest(COUNT) >>>0).toString(16)))"
 )
 
@@ -152,20 +152,27 @@ def run_on_board(
     libraries = _LIBC_LIBRARIES if libc else ("-lgcc",)
     run_program([gcc, *flags, "-c", "rolecast_policy.c"], folder)
     build = [gcc, "-std=gnu99", *flags[1:]]
-    text = _BOARD_TEMPLATES.get_template("stream.c.jinja")
-    number = "short" if fixed else "float"
-    (folder / "stream.c").write_text(text.render(number=number, bound=_bits(bound)))
+    _write_stream(folder, bound, fixed=fixed)
     counted = _printed(folder, board, build, libraries, vectors=0, counting=True)
     digest, *_ = _printed(folder, board, build, libraries, vectors=vectors, counting=False)
     _, spun, stepped, stack = counted
-    _, ram = _sizes(folder, board, "rolecast_policy.o")
+    size = f"{board.compiler}-size"
+    _, ram = binary_sizes(folder, size, "rolecast_policy.o")
     return BoardRun(
         digest=digest,
         instructions=stepped * 2 * SPIN_COUNT / spun / TIMED_STEPS,
-        flash=_flash(folder, board, [gcc, *flags], libraries),
+        flash=_flash(folder, size, [gcc, *flags], libraries),
         ram=ram,
         stack=stack,
     )
+
+
+def _write_stream(folder: Path, bound: float, *, fixed: bool) -> None:
+    """Write the C that makes observations and digests actions, `stream.c`."""
+    text = _BOARD_TEMPLATES.get_template("stream.c.jinja").render(
+        number="short" if fixed else "float", bound=_bits(bound)
+    )
+    (folder / "stream.c").write_text(text)
 
 
 def _printed(
@@ -207,15 +214,8 @@ def _printed(
     return [int(line, 16) for line in printed.split()]
 
 
-def _sizes(folder: Path, board: Board, file: str) -> tuple[int, int]:
-    """Return bytes of flash (code, constants) and of static RAM of an object or a program."""
-    lines = run_program([f"{board.compiler}-size", file], folder).splitlines()
-    text, data, bss = (int(word) for word in lines[1].split()[:3])
-    return text + data, data + bss
-
-
 def _flash(
-    folder: Path, board: Board, compile_command: Sequence[str], libraries: Sequence[str]
+    folder: Path, size: str, compile_command: Sequence[str], libraries: Sequence[str]
 ) -> int:
     """Return flash of the policy, with what it takes from the compiler's library."""
     declared = "void rolecast_policy_step(const float *o, float *a);\n"
@@ -232,7 +232,7 @@ def _flash(
         link = [*compile_command, "-nostdlib", "-Wl,--gc-sections"]
         link += ["-Wl,-e,start", "-o", "alone.elf", "alone.o", part, *libraries]
         run_program(link, folder)
-        found.append(_sizes(folder, board, "alone.elf")[0])
+        found.append(binary_sizes(folder, size, "alone.elf")[0])
     return found[0] - found[1]
 
 
@@ -248,14 +248,9 @@ def run_as_wasm(folder: Path, *, vectors: int, bound: float, fixed: bool = False
         RequestError: a program is not installed; names its package.
         RunError: a program failed.
     """
-    clang, _, node = (require_program(name) for name in WASM_TOOLS)
-    text = _BOARD_TEMPLATES.get_template("stream.c.jinja").render(
-        bound=_bits(bound), number="short" if fixed else "float"
-    )
-    (folder / "stream.c").write_text(text)
-    build = [clang, "--target=wasm32", *COMPILER_FLAGS, "-Os", "-nostdlib", "-Wl,--no-entry"]
-    build += ["-Wl,--export=digest", "-o", "policy.wasm", "rolecast_policy.c", "stream.c"]
-    run_program(build, folder)
+    node = require_program("node")
+    _write_stream(folder, bound, fixed=fixed)
+    compile_wasm(folder, "stream.c", "-Os", "-Wl,--export=digest")
     return int(run_program([node, "-e", _NODE_SCRIPT.replace("COUNT", str(vectors))], folder), 16)
 
 

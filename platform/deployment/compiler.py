@@ -90,9 +90,38 @@ def object_sizes(folder: Path, compiler: str, flags: Sequence[str]) -> tuple[int
         RunError: it failed.
     """
     run_program([require_program(compiler), *flags, "-c", "rolecast_policy.c"], folder)
-    lines = run_program([require_program("size"), "rolecast_policy.o"], folder).splitlines()
+    return binary_sizes(folder, require_program("size"), "rolecast_policy.o")
+
+
+def binary_sizes(folder: Path, program: str, file: str) -> tuple[int, int]:
+    """Return bytes of code and constants, and of static memory, of an object or a program.
+
+    Args:
+        folder: holds the file.
+        program: `size` of the file's machine.
+        file: its name.
+    Raises:
+        RunError: it failed.
+    """
+    lines = run_program([program, file], folder).splitlines()
     text, data, bss = (int(word) for word in lines[1].split()[:3])
     return text + data, data + bss
+
+
+def run_check(folder: Path, compiler: str, flags: Sequence[str]) -> None:
+    """Compile `rolecast_policy.c` with `main_test.c`, which compares its actions, and run that.
+
+    Args:
+        folder: holds the files; the program is written beside them.
+        compiler: name or path of a C compiler.
+        flags: of the compiler.
+    Raises:
+        RequestError: there is no such compiler.
+        RunError: it failed, or an action differs.
+    """
+    command = [require_program(compiler), *flags, "-o", "main_test"]
+    run_program([*command, "rolecast_policy.c", "main_test.c"], folder)
+    run_program([str(folder / "main_test")], folder)
 
 
 def build_library(

@@ -15,7 +15,7 @@ from rolecast.platform.deployment.compiler import (
     build_library,
     object_sizes,
     require_program,
-    run_program,
+    run_check,
 )
 from rolecast.platform.deployment.config import WEIGHT_BITS, ExportConfig
 from rolecast.platform.deployment.manifest import BuiltExport
@@ -200,7 +200,7 @@ def _check(
             exported.observations, expected, remarks="all vectors", phases=exported.phases
         )
         (scratch / "main_test.c").write_text(whole, encoding="utf-8")
-        _run_test(scratch, config.compiler)
+        run_check(scratch, config.compiler, COMPILER_FLAGS)
         return costs
     built = build_library(
         scratch,
@@ -216,12 +216,5 @@ def _check(
     if not same.all():
         wrong = int((~same).sum())
         raise RunError(f"{wrong} of {found.size} actions of {config.compiler} are not equal")
-    _run_test(scratch, config.compiler)
+    run_check(scratch, config.compiler, COMPILER_FLAGS)
     return costs | {"stack_bytes_at_most": built.stack_bytes}
-
-
-def _run_test(scratch: Path, compiler: str) -> None:
-    """Compile the test program beside the policy, and run it."""
-    sources = "rolecast_policy.c", "main_test.c"
-    run_program([require_program(compiler), *COMPILER_FLAGS, "-o", "main_test", *sources], scratch)
-    run_program([str(scratch / "main_test")], scratch)

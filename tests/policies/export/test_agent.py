@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rolecast.envs.spec import TaskSpec
-from rolecast.platform.deployment.compiler import run_program
+from rolecast.platform.deployment.compiler import run_check
 from rolecast.policies.export.c99 import (
     COMPILER_FLAGS,
     check_program,
@@ -53,10 +53,8 @@ def test_a_team_of_devices_acts_as_one_device_does(
     files = code_files(policy, weights, remarks="a test", one_agent=True)
     for name, text in {**files, "main_test.c": program}.items():
         (tmp_path / name).write_text(text)
-    sources = ("rolecast_policy.c", "main_test.c")
     for flags in (("-Os", *WARNINGS), SANITIZERS):
-        run_program(["cc", *COMPILER_FLAGS, *flags, "-o", "test", *sources], tmp_path)
-        run_program([str(tmp_path / "test")], tmp_path)
+        run_check(tmp_path, "cc", [*COMPILER_FLAGS, *flags])
 
 
 def test_the_header_states_the_bytes_of_every_message() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rolecast.core.types import Float32
 from rolecast.envs.spec import TaskSpec
-from rolecast.platform.deployment.compiler import build_library, run_program
+from rolecast.platform.deployment.compiler import build_library, run_check, run_program
 from rolecast.policies.export.c99 import (
     COMPILER_FLAGS,
     check_program,
@@ -76,9 +76,7 @@ def test_c_gives_the_bits_of_the_reference_without_a_warning(
 ) -> None:
     policy, weights = made(name, agents, options)
     written(tmp_path, policy, weights, vectors(agents, 400))
-    sources = ("rolecast_policy.c", "main_test.c")
-    run_program([compiler, *COMPILER_FLAGS, *WARNINGS, level, "-o", "test", *sources], tmp_path)
-    run_program([str(tmp_path / "test")], tmp_path)
+    run_check(tmp_path, compiler, [*COMPILER_FLAGS, *WARNINGS, level])
 
 
 @pytest.mark.parametrize(("name", "agents", "options"), SHAPES, ids=str)
@@ -88,9 +86,7 @@ def test_no_step_reads_or_writes_outside_its_arrays(
     policy, weights = made(name, agents, options)
     written(tmp_path, policy, weights, vectors(agents, 400))
     checks = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    sources = ("rolecast_policy.c", "main_test.c")
-    run_program(["cc", *COMPILER_FLAGS, *checks, "-o", "test", *sources], tmp_path)
-    run_program([str(tmp_path / "test")], tmp_path)
+    run_check(tmp_path, "cc", [*COMPILER_FLAGS, *checks])
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.envs.spec import TaskSpec
-from rolecast.platform.deployment.compiler import build_library, run_program
+from rolecast.platform.deployment.compiler import build_library, run_check
 from rolecast.policies.export.c99 import check_program, fixed_code_files
 from rolecast.policies.export.fixed import FixedPolicy, Integers, fixed_policies, shifted, tanh
 from rolecast.policies.export.reference import reference
@@ -63,13 +63,11 @@ def test_c_gives_the_integers_of_the_reference_with_sanitizers(
     program = check_program(observations, fixed.act(observations), remarks="a test")
     for file, text in {**files, "main_test.c": program}.items():
         (tmp_path / file).write_text(text)
-    sources = ("rolecast_policy.c", "main_test.c")
     for flags in (
         ("-Os", *WARNINGS),
         ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
     ):
-        run_program(["cc", "-std=c99", *flags, "-o", "test", *sources], tmp_path)
-        run_program([str(tmp_path / "test")], tmp_path)
+        run_check(tmp_path, "cc", ["-std=c99", *flags])
 
 
 @given(shape=st.sampled_from(SHAPES), bits=st.sampled_from([8, 16]), seed=st.integers(0, 2**16))
