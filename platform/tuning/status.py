@@ -165,10 +165,11 @@ class TrialReader:
     def _status(self, plan: TrialPlan, work: TrialFolder) -> TrialStatus:
         version = work.version
         before, known = self._known.get(plan.trial, (None, None))
-        unchanged = known is not None and version == before
-        if known is not None and unchanged and known.record.done:
+        if version != before:
+            known = None
+        if known is not None and known.record.done:
             return known
-        record = known.record if known is not None and unchanged else work.read()
+        record = work.read() if known is None else known.record
         found = TrialStatus(
             plan=plan,
             begun=version is not None,
