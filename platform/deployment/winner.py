@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-import numpy as np
-
-from rolecast.core.errors import RequestError, unknown_name
+from rolecast.core.errors import RequestError, require_known
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.record import TrialFolder
@@ -40,12 +38,11 @@ def winning_trial(folder: Path, task: str | None = None) -> TrialFolder:
             f"{folder} has a winner for each of {len(problems)} tasks; expected --task with one "
             f"of {', '.join(problems)}"
         )
-    if task is not None and task not in problems:
-        raise unknown_name("task", task, problems)
+    require_known("task", [] if task is None else [task], problems)
     rows = rows[rows["problem"] == (task or problems[0])]
     best = rows.groupby("method", sort=False)["test_return"].mean().idxmax()
     rows = rows[rows["method"] == best]
-    place = int(np.argmax(rows["test_return"].to_numpy()))
+    place = int(rows["test_return"].argmax())
     return ComparisonFolder(folder).work(str(rows["trial"].iloc[place]))
 
 
