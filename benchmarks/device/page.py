@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from rolecast.benchmarks.device.rivals import RIVALS_BY_NAME
 from rolecast.benchmarks.result_table import Row, markdown_table
 from rolecast.policies.export.c99 import COMPILER_FLAGS
 
@@ -93,9 +94,10 @@ def _size_goals(shown: Mapping[tuple[str, str], Row]) -> Iterator[tuple[str, str
 
 def _rival_goals(shown: Mapping[tuple[str, str], Row]) -> Iterator[tuple[str, str, str]]:
     """Yield for each row of others on how many cores ours is smaller and faster."""
-    theirs = {policy for policy, _ in shown if policy.endswith((", onnx2c", ", emlearn"))}
-    for rival in sorted(theirs, key=[policy for policy, _ in shown].index):
+    for rival in dict.fromkeys(policy for policy, _ in shown):
         policy, _, writer = rival.rpartition(", ")
+        if writer not in RIVALS_BY_NAME:
+            continue
         pairs = [
             (shown[policy, core], row)
             for (name, core), row in shown.items()
