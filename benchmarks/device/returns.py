@@ -4,10 +4,10 @@ The C is built by gcc on this machine, and acts in the held-out episodes of the 
 """
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from rolecast.core.types import Float, Float32
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.compiler import build_library
 from rolecast.platform.deployment.loop import ExportedPolicy
-from rolecast.platform.deployment.quantise import quantised
+from rolecast.platform.deployment.quantise import float_actions, quantised
 from rolecast.platform.rollout.evaluate import artefact_folder
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy, load_policy
 from rolecast.policies.export.c99 import COMPILER_FLAGS, code_files, fixed_code_files
-from rolecast.policies.export.fixed import LARGEST_SHORT
 from rolecast.policies.export.reference import reference
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
@@ -38,7 +37,10 @@ NUMBER_BITS: Final[Mapping[str, int | None]] = MappingProxyType(
 )
 """Column of a run to the bits of its weights; None is float32."""
 
-_MOST_STEPS: Final = 25
+Act = Callable[[Float32], Float32]
+"""From observations [V, n, do] to actions."""
+
+_LEAST_STEPS: Final = 25
 """Observations that an episode of the shipped policies has at least."""
 
 
@@ -57,7 +59,7 @@ def run_returns(name: str, core: str, *, vectors: int, quick: bool) -> Row:
     seeds = held_out_seeds(DEVELOPMENT_SET, held_out.seed, 20 if quick else held_out.episodes)
     weights = trained.weights[None]
 
-    def returns(act: Any) -> Float:
+    def returns(act: Act) -> Float:
         found: Float = rollout(task, ExportedPolicy(trained.policy, act), weights, seeds).returns[0]
         return found
 
@@ -65,16 +67,20 @@ def run_returns(name: str, core: str, *, vectors: int, quick: bool) -> Row:
         task,
         trained.policy,
         weights,
-        episode_seeds(0, Purpose.SEARCH, 0, -(-vectors // _MOST_STEPS)),
+        episode_seeds(0, Purpose.SEARCH, 0, -(-vectors // _LEAST_STEPS)),
         record=vectors,
     ).observations
     assert recorded is not None
     with tempfile.TemporaryDirectory() as folder:
         c, python = _pair(trained, NUMBER_BITS[core], Path(folder))
-        exact = reference(trained.policy, trained.weights)
-        found, wanted, plain = returns(c), returns(python), returns(exact)
+        found, wanted = returns(c), returns(python)
         kept = recorded[:vectors].astype(np.float32)
-        same = bool((c(kept).view(np.uint32) == python(kept).view(np.uint32)).all())
+        actions = python(kept)
+        same = np.array_equal(
+            c(kept).reshape(actions.shape).view(np.uint32), actions.view(np.uint32)
+        )
+    whole = NUMBER_BITS[core] is not None
+    plain = returns(reference(trained.policy, trained.weights)) if whole else wanted
     task.close()
     return {
         "vectors": vectors,
@@ -87,17 +93,18 @@ def run_returns(name: str, core: str, *, vectors: int, quick: bool) -> Row:
     }
 
 
-def _pair(trained: LoadedPolicy, bits: int | None, folder: Path) -> tuple[Any, Any]:
-    """Return the functions of C and of the reference, from observations to actions in float32."""
+def _pair(trained: LoadedPolicy, bits: int | None, folder: Path) -> tuple[Act, Act]:
+    """Return the functions of C and of the reference, from observations to actions in float32.
+
+    Actions of C are [V, n * da], those of the reference [V, n, da].
+    """
     policy = trained.policy
     if not isinstance(policy, HomPolicy | MlpPolicy):
         raise TypeError(f"policy {policy.name} has no templates")
-    outputs = trained.task.agents * trained.task.action_size
-    shape = -1, trained.task.agents, trained.task.action_size
-    if bits is None:
+    fixed = None if bits is None else quantised(trained, bits)
+    if fixed is None:
         files = code_files(policy, trained.weights, remarks="returns")
     else:
-        fixed = quantised(trained, bits)
         files = fixed_code_files(fixed, remarks="returns")
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -106,16 +113,9 @@ def _pair(trained: LoadedPolicy, bits: int | None, folder: Path) -> tuple[Any, A
         "gcc",
         [*COMPILER_FLAGS, "-O2"],
         function="rolecast_policy_step",
-        outputs=outputs,
-        fixed=bits is not None,
+        outputs=trained.task.agents * trained.task.action_size,
+        fixed=fixed is not None,
     )
-    if bits is None:
-        plain = reference(policy, trained.weights)
-        return lambda seen: built.act(seen).reshape(shape), plain
-
-    def rounded(act: Any, seen: Float32) -> Float32:
-        whole = fixed.rounded_observations(seen.astype(np.float64))
-        actions = np.asarray(act(whole)).reshape(shape) / LARGEST_SHORT
-        return np.asarray(actions, dtype=np.float32)
-
-    return lambda seen: rounded(built.act, seen), lambda seen: rounded(fixed.act, seen)
+    if fixed is None:
+        return built.act, reference(policy, trained.weights)
+    return float_actions(fixed, built.act), float_actions(fixed)

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float32
@@ -17,6 +18,7 @@ from rolecast.policies.artefact import LoadedPolicy
 from rolecast.policies.export.fixed import (
     LARGEST_SHORT,
     FixedPolicy,
+    Integers,
     fixed_policies,
 )
 from rolecast.policies.export.reference import reference
@@ -91,14 +93,22 @@ def quantised(trained: LoadedPolicy, weight_bits: int, *, trust: bool = False) -
     return offered[int(np.argmin(errors))]
 
 
-def float_actions(fixed: FixedPolicy) -> Callable[[Float32], Float32]:
-    """Return the function of a policy in integers, for observations and actions in float32."""
+def float_actions(
+    fixed: FixedPolicy, act: Callable[[Integers], NDArray[Any]] | None = None
+) -> Callable[[Float32], Float32]:
+    """Return the function of a policy in integers, for observations and actions in float32.
 
-    def act(observations: Float32) -> Float32:
-        actions = fixed.act(fixed.rounded_observations(observations.astype(np.float64)))
-        return (actions / LARGEST_SHORT).astype(np.float32)
+    Args:
+        fixed: the policy.
+        act: another function of its integers, as of compiled code; None is its own.
+    """
+    in_integers = fixed.act if act is None else act
 
-    return act
+    def in_floats(observations: Float32) -> Float32:
+        actions = in_integers(fixed.rounded_observations(observations.astype(np.float64)))
+        return np.asarray(actions / LARGEST_SHORT, dtype=np.float32)
+
+    return in_floats
 
 
 def return_loss(trained: LoadedPolicy, fixed: FixedPolicy, *, trust: bool = False) -> ReturnLoss:
