@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ from rolecast.core.memory import EPISODE_BYTES, require_room
 from rolecast.core.seeds import Purpose, derived_seed
 from rolecast.core.types import Float
 from rolecast.envs.episode_length import typical_steps
-from rolecast.envs.found_symmetries import find_symmetries, least_play
 from rolecast.envs.opposition import opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
@@ -21,6 +20,10 @@ from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.planning import policy_hints
 from rolecast.platform.search.planning.budget import Budget
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, SearchConfig
+from rolecast.platform.search.planning.found_symmetries import (
+    symmetry_remark,
+    with_found_symmetries,
+)
 from rolecast.policies.protocol import Policy, RemarksOnTask
 from rolecast.policies.registry import make_policy
 
@@ -32,12 +35,6 @@ TEST_EPISODES: Final = 20
 
 CANDIDATE_BYTES: Final = 32
 """Memory of one parameter of a candidate of a batch: itself, and copies."""
-
-RANDOM_PLAY_SHARE: Final = 0.04
-"""Share of the env steps that is played at random where symmetries are to be found."""
-
-GREATEST_PLAY_SHARE: Final = 0.1
-"""The same at most, where the least play is more; beyond it nothing is looked for."""
 
 ASSUMED_EPISODES: Final = 8
 """E by which a budget in evaluations is first turned into episodes, to be proposed for."""
@@ -117,7 +114,8 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
     steps = typical_steps(made)
-    config = with_found_symmetries(config, made, steps, play=play)
+    whole = config.env_steps or _budget_episodes(config, steps) * steps
+    config = with_found_symmetries(config, made, whole, play=play)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
@@ -153,42 +151,6 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
         batch_size=batch_size,
         test_episodes=test_episodes,
         design=design,
-    )
-
-
-def with_found_symmetries(
-    config: SearchConfig, task: BatchedTask, steps: int, *, play: bool
-) -> SearchConfig:
-    """Return the config with the symmetries that random play shows, where it asks for them.
-
-    Its budget pays for the play. None are found in a budget too small for that.
-
-    Args:
-        config: of the search.
-        task: whose running episodes are replaced.
-        steps: of an episode.
-        play: false: none, and no tied weights, which need some.
-    Raises:
-        RunError: the task failed.
-    """
-    if config.policy_options.get("symmetries") != "found":
-        return config
-    none = {**config.policy_options, "symmetries": []}
-    if not play:
-        return replace(config, policy_options={**none, "tied_weights": False})
-    whole = config.env_steps or _budget_episodes(config, steps) * steps
-    if GREATEST_PLAY_SHARE * whole < least_play(task):
-        return replace(config, policy_options=none)
-    found = find_symmetries(
-        task,
-        env_steps=round(RANDOM_PLAY_SHARE * whole),
-        seed=derived_seed(config.seed, Purpose.RANDOM_PLAY),
-    )
-    symmetries = [asdict(each) for each in found.symmetries]
-    return replace(
-        config,
-        policy_options={**config.policy_options, "symmetries": symmetries},
-        random_play_steps=found.env_steps,
     )
 
 
@@ -289,21 +251,8 @@ def remarks(plan: Plan) -> list[str]:
         RunError: the task failed in the episodes that are played to find them.
     """
     policy = plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
-    found = _symmetry_remark(plan.config)
+    found = symmetry_remark(plan.config)
     return [said for said in (policy, opposition_remark(plan.task), found) if said]
-
-
-def _symmetry_remark(config: SearchConfig) -> str | None:
-    """Return which symmetries were found, where they were looked for, and where none are used."""
-    if config.policy_options.get("symmetries") == []:
-        return "weights follow no symmetries: none were found, or the budget is too small to look"
-    if not config.random_play_steps:
-        return None
-    names = [each["name"] for each in config.policy_options["symmetries"]]
-    return (
-        f"symmetries in {config.random_play_steps:,} env steps of random play ({len(names)}): "
-        f"{'; '.join(names)}"
-    )
 
 
 def with_budget(
