@@ -21,6 +21,9 @@ from rolecast.platform.optimizers.protocol import Proposal
 TIE_SHARE: Final = 1e-9
 """Lead of a return, as a share of the largest, below which rounding may make two equal."""
 
+PIECE_ROWS: Final = 1024
+"""Candidates that are compared with each other at once; memory grows with the square."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RandomConfig:
@@ -93,10 +96,15 @@ class RandomSearch:
 
     def _take(self, told: Observations) -> None:
         """Add evaluations, and drop candidates that cannot be the best any more."""
-        first = len(self._returns)
-        self._returns.extend(told.returns)
-        self._stderrs.extend(told.stderrs)
-        self._kept |= {first + row: np.array(point) for row, point in enumerate(told.candidates)}
+        for first in range(0, len(told), PIECE_ROWS):
+            rows = slice(first, first + PIECE_ROWS)
+            points = enumerate(told.candidates[rows], start=len(self._returns))
+            self._kept |= {place: np.array(point) for place, point in points}
+            self._returns.extend(told.returns[rows])
+            self._stderrs.extend(told.stderrs[rows])
+            self._drop_beaten()
+
+    def _drop_beaten(self) -> None:
         places = np.array([*self._kept])
         returns = np.array([self._returns[place] for place in self._kept])
         noises = np.nan_to_num([self._stderrs[place] for place in self._kept])

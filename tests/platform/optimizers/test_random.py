@@ -1,5 +1,7 @@
 """Random search is uniform, and its incumbent is not the luckiest draw."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
@@ -46,6 +48,20 @@ def test_the_incumbent_is_that_of_all_evaluations_though_few_are_kept(seed: int)
             assert len(state["candidates"]) < 20
             optimizer = RandomConfig().build(dimension=2, seed=99)
             optimizer.load_state_dict(state)
+
+
+def test_a_large_batch_takes_memory_in_proportion() -> None:
+    """As the confirmation of a large search is told; 5,000 by 5,000 numbers would be 200 MB."""
+    rng = np.random.default_rng(0)
+    optimizer, told = RandomConfig().build(dimension=2, seed=0), Observations(2)
+    points, returns, stderrs = rng.random((5000, 2)), rng.normal(size=5000), rng.random(5000)
+    told.add(points, returns, stderrs)
+    tracemalloc.start()
+    optimizer.tell(points, returns, stderrs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
+    np.testing.assert_array_equal(optimizer.best(), shrunk_best(told))
 
 
 def test_equal_returns_have_an_incumbent() -> None:
