@@ -1,7 +1,7 @@
 """Random search: independent uniform candidates, the lowest baseline."""
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -66,9 +66,9 @@ class RandomSearch:
         """Return the candidate of highest posterior mean under independent normal returns."""
         if not self._returns:
             raise RequestError("best() needs at least one evaluation; tell() came first for none")
-        shrunk = shrunk_returns(np.array(self._returns), np.array(self._stderrs))
         places = [*self._kept]
-        return self._kept[places[int(np.argmax(shrunk[places]))]].copy()
+        shrunk = shrunk_returns(np.array(self._returns), np.array(self._stderrs), places)
+        return self._kept[places[int(np.argmax(shrunk))]].copy()
 
     def state_dict(self) -> dict[str, Any]:
         """Return data and generator."""
@@ -116,15 +116,19 @@ class RandomSearch:
             del self._kept[place]
 
 
-def shrunk_returns(returns: Float, stderrs: Float) -> Float:
-    """Return posterior means [N], less the mean of all, under independent normal returns.
+def shrunk_returns(
+    returns: Float, stderrs: Float, rows: Sequence[int] | slice = slice(None)
+) -> Float:
+    """Return posterior means of some rows, less the mean of all, under independent normal returns.
 
     With prior N(m, v) and noise s^2 the posterior mean is m + v / (v + s^2) (y - m). A noisy
     return is shrunk more than a precise one.
     """
     noise = np.nan_to_num(stderrs) ** 2
-    prior = max(float(returns.var() - noise.mean()), 1e-3 * float(returns.var()))
-    return np.asarray((returns - returns.mean()) * prior / np.maximum(prior + noise, 1e-300))
+    variance = float(returns.var())
+    prior = max(variance - float(noise.mean()), 1e-3 * variance)
+    lead = returns[rows] - returns.mean()
+    return np.asarray(lead * prior / np.maximum(prior + noise[rows], 1e-300))
 
 
 def shrunk_best(data: Observations) -> Float:
