@@ -4,7 +4,6 @@ Files have seals; these rules refuse what a seal cannot, such as a folder that w
 two runs, or one that a release before seals wrote.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,29 +17,27 @@ MOST_ENV_STEPS: Final = 2**53
 """Env steps that a float64 still counts exactly."""
 
 
-def require_sound(batches: Iterable[Batch], path: Path, *, after: Batch | None = None) -> None:
-    """Refuse batches that no search has written.
+def require_sound(batch: Batch, path: Path, *, after: Batch | None) -> None:
+    """Refuse a batch that no search has written.
 
     Args:
-        batches: in order.
+        batch: which to look at.
         path: folder of the run, for the error.
-        after: the batch before them; None: they are the first.
+        after: the batch before it; None: it is the first.
     Raises:
         RequestError: names the batch and what is wrong in it.
     """
-    for batch in batches:
-        index = 0 if after is None else after.index + 1
-        if batch.index != index:
-            raise RequestError(f"{path} is damaged: batch {index} is missing")
-        known = Spent() if after is None else after.spent_after
-        dimension = (after or batch).candidates.shape[-1]
-        try:
-            wrong = _fault(batch, dimension, known.evaluations, known.env_steps)
-        except (TypeError, ValueError, AttributeError, IndexError) as error:
-            wrong = f"a field of another kind ({error})"
-        if wrong is not None:
-            raise RequestError(f"{path} is damaged: batch {index} has {wrong}")
-        after = batch
+    index = 0 if after is None else after.index + 1
+    if batch.index != index:
+        raise RequestError(f"{path} is damaged: batch {index} is missing")
+    known = Spent() if after is None else after.spent_after
+    dimension = (after or batch).candidates.shape[-1]
+    try:
+        wrong = _fault(batch, dimension, known.evaluations, known.env_steps)
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        wrong = f"a field of another kind ({error})"
+    if wrong is not None:
+        raise RequestError(f"{path} is damaged: batch {index} has {wrong}")
 
 
 def _fault(batch: Batch, dimension: int, evaluations: int, env_steps: int) -> str | None:

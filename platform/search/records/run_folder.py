@@ -7,7 +7,7 @@ is emptied. Whatever a kill leaves, tables and journal together hold every batch
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -257,31 +257,31 @@ class RunFolder:
         recent = journal.read(self.journal_file, disk=self.disk)
         parts = part_files(self.journal_file, disk=self.disk)
         before = [batch for part in parts for batch in journal.read(part, disk=self.disk)]
-        batches: list[Batch] = []
-        for batch in chain(self._tabled(), before, recent):
-            if batch.index >= len(batches):
-                require_sound([batch], self.path, after=batches[-1] if batches else None)
-                batches.append(batch if candidates else batch.without_candidates())
-        return batches
+        whole = self._sound(chain(self._tabled(), before, recent))
+        return [batch if candidates else batch.without_candidates() for batch in whole]
 
     def batches(self) -> Iterator[Batch]:
-        """Yield every batch, with few in memory. Only for the one who holds the lock.
+        """Return every batch in turn, with few in memory. Only for the one who holds the lock.
 
         Raises:
             RequestError: as in `read_batches`, once it is met.
         """
         parts = (*part_files(self.journal_file, disk=self.disk), self.journal_file)
         recent = (journal.read(part, disk=self.disk) for part in parts)
-        last: Batch | None = None
-        for batch in chain(self._tabled(), chain.from_iterable(recent)):
-            if last is None or batch.index > last.index:
-                require_sound([batch], self.path, after=last)
-                last = batch
-                yield batch
+        return self._sound(chain(self._tabled(), chain.from_iterable(recent)))
 
     def last_batch(self) -> Batch | None:
         """Return the last batch, all being read as by `batches`; None if there is none."""
         return next(iter(deque(self.batches(), maxlen=1)), None)
+
+    def _sound(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Yield batches that were read, each once, and refuse those that no search has written."""
+        last: Batch | None = None
+        for batch in batches:
+            if last is None or batch.index > last.index:
+                require_sound(batch, self.path, after=last)
+                last = batch
+                yield batch
 
     def _tabled(self) -> Iterator[Batch]:
         """Yield the batches of the tables."""

@@ -65,7 +65,7 @@ MUTANTS = {
         Journal, "settle", "len(part_files(self._path, disk=self._disk))", "0"
     ),
     "batches of tables and journal are both taken": Mutant(
-        RunFolder, "read_batches", "if batch.index >= len(batches)", "if True"
+        RunFolder, "_sound", "if last is None or batch.index > last.index", "if True"
     ),
     "half a record is not cut off": Mutant(RunFolder, "repair", "self.journal.repair()"),
     "half a file is left": Mutant(RunFolder, "repair", "self.disk.remove(folder / name)"),
