@@ -123,11 +123,10 @@ class Journal:
 
     def repair(self) -> None:
         """Cut off the beginning of a record that a killed process left, so others can follow."""
-        self._length = _records(self._path, self._disk)[1]
-        if is_file(self._path, disk=self._disk):
-            content = read_bytes(self._path, disk=self._disk)
-            if len(content) != self._length:
-                write_bytes(self._path, content[: self._length], disk=self._disk)
+        content = _content(self._path, self._disk)
+        self._length = _records(self._path, content)[1]
+        if len(content) != self._length:
+            write_bytes(self._path, content[: self._length], disk=self._disk)
 
     def _sync(self) -> None:
         self._disk.sync(self._path)
@@ -177,16 +176,19 @@ def read(path: Path, *, disk: Disk = LOCAL_DISK) -> list[Batch]:
         RequestError: a whole record has other bytes than were written.
     """
     try:
-        return [Batch.from_bytes(data) for data in _records(path, disk)[0]]
+        return [Batch.from_bytes(data) for data in _records(path, _content(path, disk))[0]]
     except (ValueError, TypeError, KeyError) as error:
         if isinstance(error, RequestError):
             raise
         raise RequestError(f"{path} is damaged: a record is no batch ({error})") from error
 
 
-def _records(path: Path, disk: Disk) -> tuple[list[bytes], int]:
+def _content(path: Path, disk: Disk) -> bytes:
+    return read_bytes(path, disk=disk) if is_file(path, disk=disk) else b""
+
+
+def _records(path: Path, content: bytes) -> tuple[list[bytes], int]:
     """Return the whole records, and the length of the file up to the end of the last."""
-    content = read_bytes(path, disk=disk) if is_file(path, disk=disk) else b""
     records: list[bytes] = []
     at = 0
     while at < len(content):

@@ -207,8 +207,8 @@ class RunFolder:
     def append_again(self, batch: Batch) -> None:
         """Keep the last batch though it may be kept already, in part or as a whole."""
         self.journal.repair()
-        last = self.last_batch()
-        if last is None or last.index < batch.index:
+        kept = journal.read(self.journal_file, disk=self.disk)
+        if not kept or kept[-1].index < batch.index:
             self.journal.append(batch)
 
     def write_tables(self) -> None:
