@@ -19,9 +19,6 @@ class Disk(Protocol):
     def open(self, path: Path) -> IO[bytes]:
         """Open a file to be read; OSError where it is missing, or is no plain file."""
 
-    def read(self, path: Path) -> bytes:
-        """Return the content of a file; OSError as in `open`."""
-
     def is_file(self, path: Path) -> bool:
         """Return whether a plain file is there."""
 
@@ -70,11 +67,6 @@ class LocalDisk:
             os.close(handle)
             raise OSError(errno.EINVAL, "it is no plain file", str(path))
         return os.fdopen(handle, "rb")
-
-    def read(self, path: Path) -> bytes:
-        """Return the content of a plain file."""
-        with self.open(path) as file:
-            return file.read()
 
     def is_file(self, path: Path) -> bool:
         """Return whether a plain file is there."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final, Never, TypeVar
+from typing import IO, Any, Final, Never, TypeVar
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError, RunError
@@ -83,13 +83,21 @@ def unwritable(path: Path, error: OSError) -> RunError:
 
 
 def read_bytes(path: Path, *, disk: Disk = LOCAL_DISK) -> bytes:
-    """Return the content of a plain file.
+    """Return the content of a plain file; errors as of `being_read`."""
+    with being_read(path, disk=disk) as file:
+        return file.read()
+
+
+@contextmanager
+def being_read(path: Path, *, disk: Disk = LOCAL_DISK) -> Iterator[IO[bytes]]:
+    """Open a plain file to be read.
 
     Raises:
         RequestError: it is missing, is no plain file, or cannot be read.
     """
     try:
-        return disk.read(path)
+        with disk.open(path) as file:
+            yield file
     except FileNotFoundError:
         raise RequestError(f"{path} does not exist; expected the folder of a run") from None
     except OSError as error:

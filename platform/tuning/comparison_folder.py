@@ -20,9 +20,9 @@ import pandas as pd
 import pyarrow as pa
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import is_file, read_json, write_bytes, write_sealed_json
+from rolecast.core.files import is_file, read_json, write_sealed_json
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
-from rolecast.platform.search.records.table_file import read_table, table_bytes
+from rolecast.platform.search.records.table_file import table_groups, table_writer
 from rolecast.platform.tuning.record import TrialFolder
 
 COMPARISON_SCHEMA: Final = 1
@@ -133,7 +133,8 @@ class ComparisonFolder:
     def write_rows(self, rows: pd.DataFrame) -> None:
         """Replace trials.parquet; columns that are missing are filled with missing values."""
         table = pa.Table.from_pandas(shaped(rows), preserve_index=False)
-        write_bytes(self.rows_file, table_bytes(table, {}))
+        with table_writer(self.rows_file, {}) as add:
+            add(table)
 
 
 def shaped(rows: pd.DataFrame) -> pd.DataFrame:
@@ -169,7 +170,7 @@ def read_comparison(out: str | Path) -> Comparison:
     experiment = folder.read_experiment()
     if not is_file(folder.rows_file):
         return Comparison(experiment=experiment, rows=shaped(pd.DataFrame()))
-    rows = read_table(folder.rows_file).to_pandas()
+    rows = pa.concat_tables(table_groups(folder.rows_file)).to_pandas()
     for name in TRIAL_COLUMNS:
         if name not in rows.columns:
             raise RequestError(f"{folder.rows_file} is damaged: it has no column {name!r}")

@@ -1,6 +1,6 @@
-"""Parquet files with a seal: written and read whole, or group by group where memory has to be flat.
+"""Parquet files with a seal, written and read group by group, so that memory can be flat.
 
-A group is a row group of the file and holds whole batches.
+A group is a row group of the file.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,43 +14,8 @@ import pyarrow.parquet as pq
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError, first_line
-from rolecast.core.files import SEAL_KEY, being_written, read_bytes
-from rolecast.core.seals import BLANK_SEAL, LongSeal, long_seal_holds, seal, seal_holds
-
-
-def table_bytes(table: pa.Table, metadata: Mapping[str, str]) -> bytes:
-    """Encode a table as parquet, with text and a seal beside it."""
-    sink = BytesIO()
-    named = {**(table.schema.metadata or {}), **metadata, SEAL_KEY: BLANK_SEAL}
-    pq.write_table(table.replace_schema_metadata(named), sink, compression="zstd")
-    return seal(sink.getvalue())
-
-
-def read_table(path: Path, *, disk: Disk = LOCAL_DISK) -> pa.Table:
-    """Return a parquet table.
-
-    Raises:
-        RequestError: the file is missing, is no parquet, or is not what was sealed.
-    """
-    content = read_bytes(path, disk=disk)
-    holds = seal_holds(content)
-    _require_seal(path, holds is not False)
-    try:
-        table = pq.read_table(BytesIO(content), use_threads=False)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise RequestError(f"{path} is damaged: it is no table ({first_line(error)})") from error
-    _require_named_seal(path, table.schema, holds=bool(holds))
-    return table
-
-
-def _require_seal(path: Path, holds: bool) -> None:
-    if not holds:
-        raise RequestError(f"{path} is damaged: its seal is wrong")
-
-
-def _require_named_seal(path: Path, schema: pa.Schema, *, holds: bool) -> None:
-    if SEAL_KEY.encode() in (schema.metadata or {}) and not holds:
-        raise RequestError(f"{path} is damaged: its seal has lost its name")
+from rolecast.core.files import SEAL_KEY, being_read, being_written
+from rolecast.core.seals import BLANK_SEAL, LongSeal, long_seal_holds
 
 
 class _Pieces(BytesIO):
@@ -106,16 +71,22 @@ def table_writer(
 
 
 def table_groups(path: Path, *, disk: Disk = LOCAL_DISK) -> Iterator[pa.Table]:
-    """Yield the groups of a table, one after the other; errors as of `read_table`."""
-    try:
-        with disk.open(path) as file:
-            holds = long_seal_holds(file)
-            _require_seal(path, holds is not False)
+    """Yield the groups of a table, one after the other.
+
+    Raises:
+        RequestError: the file is missing, is no parquet, or is not what was sealed.
+    """
+    with being_read(path, disk=disk) as file:
+        holds = long_seal_holds(file)
+        if holds is False:
+            raise RequestError(f"{path} is damaged: its seal is wrong")
+        try:
             parquet = pq.ParquetFile(file)
-            _require_named_seal(path, parquet.schema_arrow, holds=bool(holds))
-            for group in range(parquet.num_row_groups):
+            lost = not holds and SEAL_KEY.encode() in (parquet.schema_arrow.metadata or {})
+            for group in range(0 if lost else parquet.num_row_groups):
                 yield parquet.read_row_group(group, use_threads=False)
-    except RequestError:
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise RequestError(f"{path} is damaged: it is no table ({first_line(error)})") from error
+        except (pa.ArrowException, OSError, ValueError) as error:
+            said = f"{path} is damaged: it is no table ({first_line(error)})"
+            raise RequestError(said) from error
+        if lost:
+            raise RequestError(f"{path} is damaged: its seal has lost its name")

@@ -115,6 +115,12 @@ def test_no_flipped_bit_of_a_table_is_read_as_data(folder: RunFolder, name: str)
             list(folder.batches())
 
 
+def test_a_table_that_is_missing_is_told_of(folder: RunFolder) -> None:
+    folder.incumbents_file.unlink()
+    with pytest.raises(RequestError, match="parquet does not exist; expected the folder of a run"):
+        folder.read_batches()
+
+
 def test_a_run_without_batches_has_empty_tables(tmp_path: Path) -> None:
     made = folder_of(tmp_path / "run")
     made.make(RUN)
