@@ -18,9 +18,15 @@ from rolecast.core.types import Float, Seeds
 from rolecast.envs.episode_length import episode_lengths, without_horizon
 from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, survival_bonus, unwrapped
+from rolecast.envs.rewards.task import (
+    RAW_REWARD,
+    RewardTask,
+    set_patience,
+    survival_bonus,
+    unwrapped,
+)
 from rolecast.envs.scripted import SCRIPTED
-from rolecast.envs.spec import BatchedTask, CallsEnvironment
+from rolecast.envs.spec import BatchedTask
 from rolecast.envs.symmetry_check import GREATEST_DEVIATION, symmetry_deviation
 
 CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
@@ -101,9 +107,7 @@ def check_task(
         RequestError: the task cannot be made.
     """
     made = make_task(task, **options)
-    environment = unwrapped(made)
-    if isinstance(environment, CallsEnvironment):
-        environment.patience = patience
+    set_patience(made, patience)
     found: list[Check] = []
     try:
         first = _play(made, CHECK_SEEDS)

@@ -9,12 +9,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError, RunError, stepped_outside
+from rolecast.core.patience import Patience
 from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.rewards.channel import RewardChannel
 from rolecast.envs.rewards.channel_fused import LaneRewardChannel
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.spec import BatchedTask, LaneEpisodes, LaneTask, PaysSurvivalBonus, TaskSpec
+from rolecast.envs.spec import (
+    BatchedTask,
+    CallsEnvironment,
+    LaneEpisodes,
+    LaneTask,
+    PaysSurvivalBonus,
+    TaskSpec,
+)
 
 RAW_REWARD: Final = "raw_reward"
 """Metric of the reward earned [B] in a step, for scores; absent without reward settings."""
@@ -60,6 +68,13 @@ def survival_bonus(task: BatchedTask) -> Float | None:
 def unwrapped(task: BatchedTask) -> BatchedTask:
     """Return the task without its reward settings; the task itself where it has none."""
     return task.unwrapped if isinstance(task, RewardTask) else task
+
+
+def set_patience(task: BatchedTask, patience: Patience | None) -> None:
+    """End steps of a user's environment that last too long; None: they last as they last."""
+    environment = unwrapped(task)
+    if isinstance(environment, CallsEnvironment):
+        environment.patience = patience
 
 
 class RewardTask:

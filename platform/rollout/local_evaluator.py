@@ -6,8 +6,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 
 from rolecast.core.patience import Patience
-from rolecast.envs.rewards.task import unwrapped
-from rolecast.envs.spec import BatchedTask, CallsEnvironment
+from rolecast.envs.rewards.task import set_patience
+from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult, evaluate_chunk, label_of
 from rolecast.policies.protocol import Policy
 
@@ -34,9 +34,7 @@ class LocalEvaluator:
         """
         self.workers = threads if hasattr(task, "lanes") else 1
         self._task, self._policy, self._patience = task, policy, patience
-        environment = unwrapped(task)
-        if isinstance(environment, CallsEnvironment):
-            environment.patience = patience
+        set_patience(task, patience)
         self._busy_s = 0.0
         self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
 
