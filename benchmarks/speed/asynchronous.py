@@ -231,7 +231,7 @@ def _simulated(
         plan = _SlowPlan(**vars(make_plan(config)))
         cluster = SimulatedCluster(plan, workers, _steps if robot else _uneven)
         run = RunFolder.create(Path(folder) / "run", run_record(plan))
-        search = kind(plan, run, _SimulatedBackend(plan, cluster), Silent())
+        search = kind(plan, run, LocalBackend(cluster), Silent())
         while not search.finished:
             search.step()
         took = cluster.now
@@ -249,14 +249,6 @@ class _SlowPlan(Plan):
     def compiled(self) -> bool:
         """Not compiled."""
         return False
-
-
-class _SimulatedBackend(LocalBackend):
-    """A simulated cluster, with the optimiser here."""
-
-    def __init__(self, plan: Plan, cluster: SimulatedCluster) -> None:
-        super().__init__(plan.task, plan.policy)
-        self.evaluator = cluster
 
 
 def _steps(chunk: Chunk, result: ChunkResult) -> float:

@@ -10,7 +10,6 @@ from typing import Any, Final, Protocol
 from rolecast.core.patience import Patience
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
-from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
@@ -18,7 +17,6 @@ from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.search.planning.plan import Plan
 from rolecast.platform.search.progress import ProgressSnapshot
 from rolecast.platform.search.session import LocalSession, OptimizerSession
-from rolecast.policies.protocol import Policy
 
 RAY_BACKEND: Final = "rolecast.platform.actors.ray_backend"
 """Module of `RayBackend`; beside this room, so it is found by name, and loads Ray."""
@@ -63,14 +61,8 @@ class LocalBackend:
     losses: tuple[type[Exception], ...] = ()
     workers = 0
 
-    def __init__(
-        self,
-        task: BatchedTask,
-        policy: Policy,
-        threads: int = 1,
-        patience: Patience | None = None,
-    ) -> None:
-        self.evaluator: Evaluator = LocalEvaluator(task, policy, threads, patience=patience)
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> OptimizerSession:
         """Return a new optimiser."""
@@ -96,17 +88,22 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     """
     config = plan.config
     threads = (config.threads or available_cores()) if plan.compiled else 1
+    patience = Patience(config.step_timeout, note)
+    here = LocalEvaluator(plan.task, plan.policy, threads, patience=patience)
     if config.workers == 0:
-        patience = Patience(config.step_timeout, note)
-        return LocalBackend(plan.task, plan.policy, threads, patience)
+        return LocalBackend(here)
     alone = config.workers is None and config.address is None and not _in_a_cluster()
     # A stream cannot change hands: an asynchronous search of slow episodes has workers at once.
     if alone and (plan.compiled or not config.asynchronous):
-        return AutomaticBackend(plan, threads, note)
-    here = LocalEvaluator(plan.task, plan.policy, threads) if plan.compiled else None
+        return AutomaticBackend(plan, here, note)
     alike = plan.compiled and not config.asynchronous
     return _ray_backend(
-        plan, config.workers, here=here, alike=alike, note=note, optimizer=plan.optimizer
+        plan,
+        config.workers,
+        here=here if plan.compiled else None,
+        alike=alike,
+        note=note,
+        optimizer=plan.optimizer,
     )
 
 
@@ -117,14 +114,14 @@ class AutomaticBackend(LocalBackend):
     optimiser stays here. Whoever computes, the history is the same.
     """
 
-    def __init__(self, plan: Plan, threads: int, note: Callable[[str], None]) -> None:
-        patience = Patience(plan.config.step_timeout, note)
-        super().__init__(plan.task, plan.policy, threads, patience)
+    def __init__(self, plan: Plan, evaluator: Evaluator, note: Callable[[str], None]) -> None:
+        super().__init__(evaluator)
         self._backend: Backend | None = None
         if plan.compiled:
+            threads = evaluator.workers
             note(f"episodes run on {threads} threads of this process; Ray would not be faster here")
         elif available_cores() > 1:
-            self.evaluator = _Growing(self.evaluator, self._start_workers)
+            self.evaluator = _Growing(evaluator, self._start_workers)
         self._plan, self._note = plan, note
 
     def _start_workers(self, here: Evaluator) -> Evaluator:

@@ -85,8 +85,7 @@ def begin() -> Iterator[Begin]:
         out = Path(plan.config.out or "")
         folder = RunFolder.open(out) if out.exists() else RunFolder.create(out, run_record(plan))
         folders.append(folder)
-        backend = LocalBackend(plan.task, plan.policy)
-        backend.evaluator = UnequalEvaluator(plan)
+        backend = LocalBackend(UnequalEvaluator(plan))
         return AsynchronousSearch(plan, folder, backend, Silent())
 
     yield start

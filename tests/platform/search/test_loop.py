@@ -10,6 +10,7 @@ from rolecast.core.errors import RunError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomSearch
+from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.search.backend import LocalBackend
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import SearchConfig
@@ -103,7 +104,7 @@ def begin() -> Iterator[Begin]:
         out = Path(plan.config.out or "")
         folder = RunFolder.open(out) if out.exists() else RunFolder.create(out, run_record(plan))
         folders.append(folder)
-        return Search(plan, folder, LocalBackend(plan.task, plan.policy), Silent())
+        return Search(plan, folder, LocalBackend(LocalEvaluator(plan.task, plan.policy)), Silent())
 
     yield start
     for folder in folders:
