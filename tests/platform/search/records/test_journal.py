@@ -9,25 +9,8 @@ import pytest
 from rolecast.core.disk import LocalDisk
 from rolecast.core.errors import RequestError
 from rolecast.platform.search.records import journal
-from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.journal import SECTOR_BYTES, Journal
-
-
-def batch_of(index: int) -> Batch:
-    rng = np.random.default_rng(index)
-    return Batch(
-        index=index,
-        kind=Kind.SEARCH,
-        first=3 * index,
-        spent=index / 10,
-        candidates=rng.random((3, 2)),
-        episodes_of=3 * index + np.array([0, 0, 2]),
-        episode_returns=rng.random((3, 4)),
-        observed_returns=rng.random((3, 4)),
-        env_steps=100 * index + np.array([10, 20, 30]),
-        wall_time_s=float(index),
-        incumbent=rng.random(2),
-    )
+from tests.platform.search.records.conftest import batch_of
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Tables and journals in several parts, and that a search holds few of their batches."""
 
 import gc
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from rolecast.core.disk import LOCAL_DISK
 from rolecast.core.errors import RequestError
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records import journal
-from rolecast.platform.search.records.history import Batch, Kind
+from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.journal import Journal, part_files
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.records.table_batches import tabled_batches
 from rolecast.platform.search.records.table_file import table_groups
 from rolecast.platform.search.run import resume, search
+from tests.platform.search.records import conftest
 
 RUN: dict[str, Any] = {
     "search": {"task": "t"},
@@ -25,23 +27,7 @@ RUN: dict[str, Any] = {
     "policy": {"name": "linear", "options": {}},
 }
 COUNT = 12
-
-
-def batch_of(index: int) -> Batch:
-    rng = np.random.default_rng(index)
-    return Batch(
-        index=index,
-        kind=Kind.SEARCH,
-        first=3 * index,
-        spent=index / COUNT,
-        candidates=rng.random((3, 5)),
-        episodes_of=3 * index + np.arange(3),
-        episode_returns=rng.random((3, 2)),
-        observed_returns=rng.random((3, 2)),
-        env_steps=30 * index + 10 * np.arange(1, 4),
-        wall_time_s=float(index),
-        incumbent=rng.random(5),
-    )
+batch_of = partial(conftest.batch_of, dimension=5, episodes=2)
 
 
 def folder_of(path: Path) -> RunFolder:
