@@ -97,7 +97,13 @@ class SimulatedCluster(LocalEvaluator):
             compiled=self._fast,
         )
         result, first = self.play(whole), chunks[0].first
-        found = [_part(result, chunk, chunk.first - first) for chunk in chunks]
+        found = [
+            result.part(
+                slice(chunk.first - first, chunk.first - first + len(chunk.seeds)),
+                slice(chunk.episode, chunk.episode + chunk.seeds.shape[1]),
+            )
+            for chunk in chunks
+        ]
         return [
             replace(each, seconds=self._duration(chunk, each))
             for chunk, each in zip(chunks, found, strict=True)
@@ -116,19 +122,6 @@ class SimulatedCluster(LocalEvaluator):
     def stream(self) -> "_SimulatedStream":  # type: ignore[override]
         """Return a stream of chunks."""
         return _SimulatedStream(self)
-
-
-def _part(result: ChunkResult, chunk: Chunk, first: int) -> ChunkResult:
-    """Return what a chunk, whose first candidate is in this row, has in the result of its batch."""
-    rows = slice(first, first + len(chunk.seeds))
-    columns = slice(chunk.episode, chunk.episode + chunk.seeds.shape[1])
-    return ChunkResult(
-        returns=result.returns[rows, columns],
-        observed_returns=result.observed_returns[rows, columns],
-        lengths=result.lengths[rows, columns],
-        metrics={name: values[rows, columns] for name, values in result.metrics.items()},
-        sums=None if result.sums is None else result.sums[rows, columns],
-    )
 
 
 class _SimulatedStream:

@@ -76,17 +76,17 @@ class ChunkResult:
     seconds: float = 0.0
     """Time that it took where it was computed."""
 
-    def row(self, place: int) -> "ChunkResult":
-        """Return the part of one candidate, the `place`-th of the chunk."""
-        rows = slice(place, place + 1)
+    def part(self, rows: slice, columns: slice = slice(None)) -> "ChunkResult":
+        """Return the part of some candidates and episodes, with its share of the time."""
+        returns = self.returns[rows, columns]
         return replace(
             self,
-            returns=self.returns[rows],
-            observed_returns=self.observed_returns[rows],
-            lengths=self.lengths[rows],
-            metrics={name: values[rows] for name, values in self.metrics.items()},
-            sums=None if self.sums is None else self.sums[rows],
-            seconds=self.seconds / len(self.returns),
+            returns=returns,
+            observed_returns=self.observed_returns[rows, columns],
+            lengths=self.lengths[rows, columns],
+            metrics={name: values[rows, columns] for name, values in self.metrics.items()},
+            sums=None if self.sums is None else self.sums[rows, columns],
+            seconds=self.seconds * returns.size / self.returns.size,
         )
 
 

@@ -162,7 +162,7 @@ class AsynchronousSearch(Search):
                 self._episode_s = result.seconds / chunk.seeds.size
                 for place, owner in enumerate(owners):
                     own = replace(chunk, seeds=chunk.seeds[place : place + 1])
-                    owner.parts.append((own, result.row(place)))
+                    owner.parts.append((own, result.part(slice(place, place + 1))))
                     owner.missing -= 1
                     if owner.missing == 0:
                         self._ended.append(owner)
