@@ -61,7 +61,7 @@ demo: install
 	$(BIN)/rolecast demo
 
 results: install
-	$(BIN)/rolecast bench main --readme README.md
+	$(BIN)/rolecast bench main --page docs/results.md
 	$(BIN)/rolecast bench envs
 
 clean:

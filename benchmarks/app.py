@@ -46,7 +46,7 @@ def main_table(
     only: Annotated[list[str] | None, only_option("task=, optimizer=, seed= or env_steps=")] = None,
     processes: Processes = 2,
     out: Out = None,
-    readme: Annotated[Path | None, file_option("README whose result region is filled.")] = None,
+    page: Annotated[Path | None, file_option("Page whose result region is filled.")] = None,
     json: Json = False,
 ) -> None:
     """Run every optimiser on every task at every budget; hours, in pieces as you like.
@@ -64,7 +64,7 @@ def main_table(
     if fresh:
         forget_trials(trials, folder / "main.json", warn)
     rows = table.run_main_table(trials, folder / "main.json", processes=processes, note=warn)
-    written = table.write_main_table(rows, folder, readme=readme)
+    written = table.write_main_table(rows, folder, page=page)
     tell(rows, written, json=json)
 
 

@@ -40,7 +40,7 @@ MAIN_FILTERS: Final = ("task", "optimizer", "seed", "env_steps")
 """Kinds of filter; "task" and "optimizer" are as the table names them."""
 
 FIRST_HEADING: Final = next(iter(TABLE))
-"""The one that README quotes."""
+"""The one that the page of results in short quotes."""
 
 REGION_BEGIN: Final = "<!-- results: begin (written by `rolecast bench main`) -->"
 REGION_END: Final = "<!-- results: end -->"
@@ -158,17 +158,17 @@ def _entry(returns: Sequence[float], *, each_seed: bool) -> str:
     return f"{median} [{' '.join(f'{value:.0f}' for value in returns)}]" if each_seed else median
 
 
-def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
-    """Write main.csv, main.md and the picture of the first heading; fill the README's region.
+def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) -> list[Path]:
+    """Write main.csv, main.md and the picture of the first heading; fill the region of a page.
 
     Args:
         rows: finished trials, any part of the table.
         folder: where main.json is.
-        readme: file whose region between the marks is replaced; None leaves it alone.
+        page: file whose region between the marks is replaced; None leaves it alone.
     Returns:
         The files written.
     Raises:
-        RequestError: the README has no such region.
+        RequestError: the page has no such region.
     """
     frame = pd.DataFrame(
         [{k: v for k, v in row.items() if not isinstance(v, dict)} for row in rows]
@@ -190,10 +190,10 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, readme: Path | None) 
         drawing = comparison(seeds, yardsticks=yardsticks, title=title)
         write_bytes(folder / "main.png", png(drawing))
         written.append(folder / "main.png")
-        if readme is not None:
-            region = _readme_region(seeds, yardsticks, method.policy)
-            write_bytes(readme, fill_region(readme, REGION_BEGIN, REGION_END, region))
-            written.append(readme)
+        if page is not None:
+            region = _page_region(seeds, yardsticks, method.policy)
+            write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
+            written.append(page)
     write_bytes(folder / "main.md", "\n".join(parts).encode())
     return written
 
@@ -229,10 +229,10 @@ def _preamble(rows: Sequence[Row]) -> str:
     )
 
 
-def _readme_region(seeds: SeedReturns, yardsticks: Sequence[Yardstick], policy: str) -> str:
+def _page_region(seeds: SeedReturns, yardsticks: Sequence[Yardstick], policy: str) -> str:
     scripted = ", ".join(f"{each.name} {each.mean:.1f}" for each in yardsticks)
     return (
         f"`{FIRST_HEADING}`, `{policy}`, by budget in env steps ({scripted}):\n\n"
         f"{markdown(seeds, each_seed=False)}\n"
-        "![Held-out return by budget](docs/results/main.png)\n"
+        "![Held-out return by budget](results/main.png)\n"
     )

@@ -133,4 +133,4 @@ TABLE: Final[Mapping[str, Sequence[Experiment]]] = MappingProxyType(
         "ma_ant_4x2": _robot("ma_ant_4x2", "ma_ant_4x2", "hom"),
     }
 )
-"""Heading to experiments, by budget; the first is the main one, which README quotes."""
+"""Heading to experiments, by budget; the first is the main one, which `docs/results.md` quotes."""

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -145,12 +145,15 @@ def report(rows: Sequence[Row], *, speed: str = "") -> str:
         "method=facmac --only seed=0` some of them. A search sees an episode's sum: sparse reward "
         "is dense reward to it.\n",
         "![Held-out return by reward](dial.png)\n",
+        "Mean held-out return (number of seeds) of the search and of the learner that earns most, "
+        "told the symmetries of the task or told none; the search then looks for some, which its "
+        f"budget pays:\n\n{_best_table(rows)}\n\n{_sentences(rows)}\n",
     ]
     for known, heading in GROUP_HEADINGS.items():
         mine = {label: returns[label] for label in returns if (label in KNOW_SYMMETRIES) == known}
         if mine:
             parts.append(f"## {heading}\n\n{_table(mine, rewards_of(rows))}\n")
-    parts += [f"{_sentences(rows)}\n", f"{DIAL_CAVEATS}\n", speed]
+    parts += [f"{DIAL_CAVEATS}\n", speed]
     return "\n".join(filter(None, parts))
 
 
@@ -217,15 +220,27 @@ def _draw(
 
 
 def readme_region(rows: Sequence[Row]) -> str:
-    """Return the README's part: the picture, a table of the best on both sides, and sentences."""
+    """Return the README's part: the picture, and who is ahead under which reward."""
     budget = max(row["budget"] for row in rows)
     return (
         "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
-        f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps: mean held-out return (number of "
-        "seeds) of the search and of the learner that earns most, told the symmetries of the task "
-        "or told none; the search then looks for some, which its budget pays."
-        f"\n\n{_best_table(rows)}\n\n{_sentences(rows)}\n"
+        f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps; {_seeds(rows)}. Each method, seed "
+        f"and interval: [the dial](docs/results/dial.md).\n\n{_sentences(rows)}\n"
     )
+
+
+def _seeds(rows: Sequence[Row]) -> str:
+    """Say how many seeds the means of the sentences have."""
+    found = [duel for known in (True, False) for duel in duels(rows, symmetries=known)]
+    ours = {duel.search_seeds for duel in found}
+    theirs = {duel.learner_seeds for duel in found}
+    return f"seeds of a search: {_span(ours)}, of a learner: {_span(theirs)}"
+
+
+def _span(counts: Collection[int]) -> str:
+    """Return counts as text: one number where all are equal."""
+    least, most = min(counts, default=0), max(counts, default=0)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _best_table(rows: Sequence[Row]) -> str:

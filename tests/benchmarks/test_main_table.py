@@ -9,6 +9,7 @@ import pytest
 
 import rolecast
 from rolecast.benchmarks.main_table import (
+    FIRST_HEADING,
     MAIN_FILTERS,
     REGION_BEGIN,
     REGION_END,
@@ -136,9 +137,9 @@ def test_a_row_of_the_table_is_scored_on_the_sealed_set() -> None:
 
 def test_the_page_says_which_set_its_rows_are_of(tmp_path: Path) -> None:
     sealed = [each | {"held_out_set": "sealed"} for each in ROWS]
-    write_main_table(sealed, tmp_path, readme=None)
+    write_main_table(sealed, tmp_path, page=None)
     assert "over 50 held-out episodes of the sealed set." in (tmp_path / "main.md").read_text()
-    write_main_table([*ROWS, *sealed[:1]], tmp_path, readme=None)
+    write_main_table([*ROWS, *sealed[:1]], tmp_path, page=None)
     assert "which do not compare" in (tmp_path / "main.md").read_text()
 
 
@@ -173,19 +174,27 @@ def test_the_table_prints_the_median_and_each_seed() -> None:
     assert "| local_gp | **10.0** [10 1 20] |" in table
 
 
-def test_the_readme_gets_its_region_and_keeps_the_rest(tmp_path: Path) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
-    written = write_main_table(ROWS, tmp_path, readme=readme)
+def test_a_page_gets_its_region_and_keeps_the_rest(tmp_path: Path) -> None:
+    page = tmp_path / "results.md"
+    page.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
+    written = write_main_table(ROWS, tmp_path, page=page)
     assert all(file.is_file() for file in written)
-    text = readme.read_text()
+    text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "old" not in text
     assert "| local_gp | **10.0** |" in text
 
 
-def test_a_readme_without_a_region_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("nothing here")
+def test_a_page_without_a_region_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "results.md").write_text("nothing here")
     with pytest.raises(RequestError, match="has no region"):
-        write_main_table(ROWS, tmp_path, readme=tmp_path / "README.md")
+        write_main_table(ROWS, tmp_path, page=tmp_path / "results.md")
+
+
+def test_the_committed_page_has_the_medians_of_the_committed_rows() -> None:
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    table = markdown(
+        seeds_of(read_rows(docs / "results/main.json"), FIRST_HEADING), each_seed=False
+    )
+    assert table in (docs / "results.md").read_text()

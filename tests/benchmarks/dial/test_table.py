@@ -89,6 +89,7 @@ def test_the_search_meets_the_learner_of_the_highest_mean_that_knows_as_much() -
 
 def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None:
     text = readme_region(ROWS)
+    assert "after 1,000 env steps; seeds of a search: 1, of a learner: 1. Each" in text
     assert "under `sparse=25` and a learner under `flip=0.2` (not run: `dense`)." in text
     assert (
         "Told symmetries, the search has the higher mean under none and a learner under "
