@@ -39,7 +39,7 @@ class ApproxDisKernelUcb:
         self._seed, self._count = problem.seed, problem.agents
         self._shared = self._prior.posterior()
         self._left = np.zeros(len(self._prior.points))
-        self._places = np.empty(0, dtype=np.int64)
+        self._places = self._prior.first_places(self._count)
         self._all: list[list[tuple[int, float]]] = [[] for _ in range(self._count)]
         self._records: list[dict[str, Any]] = []
         self._round = 0
@@ -52,12 +52,7 @@ class ApproxDisKernelUcb:
         self._gain = np.zeros(self._count)
 
     def ask(self) -> Float:
-        """Return each agent's query, [N, 1, d]; s~^2 adds what the features lack."""
-        places = []
-        for agent in self._agents:
-            variance = np.maximum(agent.variance, 0.0) + self._left
-            places.append(int((agent.mean + self._settings.beta * np.sqrt(variance)).argmax()))
-        self._places = np.array(places)
+        """Return each agent's query, [N, 1, d]."""
         return np.asarray(self._prior.points[self._places][:, None])
 
     def tell(self, values: Float) -> None:
@@ -69,6 +64,12 @@ class ApproxDisKernelUcb:
             self._gain[number] += (before + self._left[place]) / self._settings.noise_variance
         if (self._gain > self._settings.threshold).any():
             self._share()
+        self._places = np.array([int(self._upper(agent).argmax()) for agent in self._agents])
+
+    def _upper(self, agent: CandidatePosterior) -> Float:
+        """Return an agent's upper confidence bound [C]; s~^2 adds what the features lack."""
+        variance = np.maximum(agent.variance, 0.0) + self._left
+        return np.asarray(agent.mean + self._settings.beta * np.sqrt(variance))
 
     def _share(self) -> None:
         """Draw a dictionary, then exchange Gram matrix and vector in its features."""

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.baselines.bandits.posterior import CandidatePosterior
 from rolecast.core.types import Float
 from rolecast.core.validation import POSITIVE_NUMBER, check, one_of, or_none
+from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.optimizers.duets.domain import first_candidates
 from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
 from rolecast.platform.search.bandit.method import BanditProblem
@@ -50,6 +52,14 @@ class CandidatePrior:
         self.points = first_candidates(problem.domain)
         self.kernel = settings.kernel_of(problem)
         self.noise = settings.noise_variance
+        self._seed = problem.seed
+
+    def first_places(self, agents: int) -> NDArray[np.int64]:
+        """Return the candidates [N] that agents ask for first: uniform, each by its own coin."""
+        numbers = np.arange(agents)
+        coins, attempt = Coins(self._seed, 1, numbers), np.zeros(1, dtype=np.int64)
+        thrown = coins.uniforms(numbers, np.zeros_like(numbers), attempt, 1)[:, 0, 0]
+        return np.asarray(thrown * len(self.points)).astype(np.int64)
 
     def row(self, place: int) -> Float:
         """Return the prior covariance [C] of a candidate with all."""

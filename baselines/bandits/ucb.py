@@ -50,17 +50,17 @@ class NKernelUcb:
     def __init__(self, problem: BanditProblem, settings: UcbSettings) -> None:
         self._prior, self._beta = CandidatePrior(problem, settings), settings.beta
         self._agents = [self._prior.posterior() for _ in range(problem.agents)]
-        self._places = np.empty(0, dtype=np.int64)
+        self._places = self._prior.first_places(problem.agents)
 
     def ask(self) -> Float:
         """Return each agent's query, [N, 1, d]."""
-        self._places = np.array([int(agent.upper(self._beta).argmax()) for agent in self._agents])
         return np.asarray(self._prior.points[self._places][:, None])
 
     def tell(self, values: Float) -> None:
         """Add each agent's value [N, 1] to its own data."""
         for agent, place, value in zip(self._agents, self._places, values[:, 0], strict=True):
             agent.add(int(place), float(value))
+        self._places = np.array([int(agent.upper(self._beta).argmax()) for agent in self._agents])
 
     @property
     def incumbent(self) -> Float:
@@ -79,17 +79,18 @@ class CentralUcb:
     def __init__(self, problem: BanditProblem, settings: UcbSettings) -> None:
         self._prior, self._beta = CandidatePrior(problem, settings), settings.beta
         self._posterior = self._prior.posterior()
-        self._agents, self._place, self._queries = problem.agents, 0, 0
+        self._agents, self._queries = problem.agents, 0
+        self._place = int(self._prior.first_places(1)[0])
 
     def ask(self) -> Float:
         """Return the next query, [1, 1, d]."""
-        self._place = int(self._posterior.upper(self._beta).argmax())
         return np.asarray(self._prior.points[self._place][None, None])
 
     def tell(self, values: Float) -> None:
         """Add its value [1, 1]."""
         self._posterior.add(self._place, float(values[0, 0]))
         self._queries += 1
+        self._place = int(self._posterior.upper(self._beta).argmax())
 
     @property
     def ledger(self) -> Ledger:
@@ -114,7 +115,7 @@ class DisKernelUcb:
         self._prior, self._settings = CandidatePrior(problem, settings), settings
         self._shared = self._prior.posterior()
         self._count = problem.agents
-        self._places = np.empty(0, dtype=np.int64)
+        self._places = self._prior.first_places(self._count)
         self._records: list[dict[str, Any]] = []
         self._round = 0
         self.ledger = Ledger()
@@ -128,8 +129,6 @@ class DisKernelUcb:
 
     def ask(self) -> Float:
         """Return each agent's query, [N, 1, d]."""
-        beta = self._settings.beta
-        self._places = np.array([int(agent.upper(beta).argmax()) for agent in self._agents])
         return np.asarray(self._prior.points[self._places][:, None])
 
     def tell(self, values: Float) -> None:
@@ -143,6 +142,8 @@ class DisKernelUcb:
         news = np.array([len(each) for each in self._fresh])
         if (news * self._gain > self._settings.threshold).any():
             self._share(int(news.sum()))
+        beta = self._settings.beta
+        self._places = np.array([int(agent.upper(beta).argmax()) for agent in self._agents])
 
     def _share(self, news: int) -> None:
         """Send all new points and values up, and their union down."""

@@ -12,6 +12,7 @@ from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import OneThread
 from rolecast.core.validation import COUNT_OR_ZERO, check
 from rolecast.envs.trust import remember_task, require_trust
+from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.search.bandit.duets import DuetsMethodConfig
 from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
@@ -187,29 +188,31 @@ class PreparedRun:
             seed=request.seed,
             lengthscale=self._function.lengthscale,
         )
-        self._config = method_config(request.method, request.settings)
-        self._method = self._config.build(self._problem)
+        config = method_config(request.method, request.settings)
+        self._protocol: DuetsProtocol | None = None
+        self._method: BanditMethod | None = None
+        if workers and isinstance(config, DuetsMethodConfig):
+            self._protocol = config.protocol(self._problem)
+        else:
+            self._method = config.build(self._problem)
 
     @contextmanager
     def _engine(self) -> Iterator[tuple[BanditMethod, Query]]:
         """Yield the method and its query, in this process or on Ray."""
-        if not self._workers:
+        if self._method is not None and not self._workers:
             yield self._method, local_query(self._function, self._problem)
             return
-        config, protocol = self._config, None
-        if isinstance(config, DuetsMethodConfig):
-            protocol = config.protocol(self._problem)
         with signals_given_back():
             engine = import_module(RAY_ENGINE).RayEngine(
                 self._problem,
                 self._make,
                 self._function.noise,
-                protocol=protocol,
+                protocol=self._protocol,
                 workers=self._workers,
                 address=self._address,
             )
         try:
-            yield engine.method or self._method, engine.query
+            yield self._method or engine.method, engine.query
         finally:
             engine.close()
 
