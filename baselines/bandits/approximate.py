@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, cholesky, solve_triangular
 
-from rolecast.baselines.bandits.posterior import CandidatePosterior
+from rolecast.baselines.bandits.posterior import CandidatePosterior, sparse_posterior
 from rolecast.baselines.bandits.settings import CandidatePrior, UcbSettings
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.coins import Coins
@@ -80,18 +79,9 @@ class ApproxDisKernelUcb:
         factor = inducing_factor(self._prior.kernel, points[chosen])
         across = inducing_features(self._prior.kernel, factor, points[chosen], points)
         features = across[places]
-        noise = self._settings.noise_variance
-        gram = features.T @ features + noise * np.eye(len(chosen))
-        outer = cholesky(gram, lower=True, check_finite=False)
-        weights = cho_solve((outer, True), features.T @ values)
-        # s~^2 = k - z'z + lambda z' (lambda I + Z'Z)^-1 z
-        solved = solve_triangular(outer, across.T, lower=True, check_finite=False)
         self._left = np.maximum(1.0 - np.square(across).sum(1), 0.0)
-        self._shared = CandidatePosterior(
-            lambda place: noise * (solved[:, place] @ solved),
-            across @ weights,
-            noise * np.square(solved).sum(0),
-            noise,
+        self._shared = sparse_posterior(
+            across, features.T @ features, features.T @ values, self._settings.noise_variance
         )
         self._count_exchange(len(chosen))
         self._begin()

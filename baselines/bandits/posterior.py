@@ -1,8 +1,9 @@
-"""Exact posterior over fixed candidates, updated point by point in the time of one row."""
+"""Posterior over fixed candidates, exact or sparse, updated point by point."""
 
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from rolecast.core.types import Float
 
@@ -22,7 +23,7 @@ class CandidatePosterior:
             variance: prior variance [C].
             noise: lambda, variance of the noise.
         """
-        self._row, self._noise = row, noise
+        self._row, self.noise = row, noise
         self.mean, self.variance = mean.copy(), variance.copy()
         self._rows = np.empty((8, len(mean)))
         self._count = 0
@@ -35,8 +36,8 @@ class CandidatePosterior:
     def add(self, place: int, value: float) -> float:
         """Add a value observed at a candidate; return the variance that it had before."""
         before = max(float(self.variance[place]), 0.0)
-        row = self.covariance_row(place) / np.sqrt(before + self._noise)
-        innovation = (value - self.mean[place]) / np.sqrt(before + self._noise)
+        row = self.covariance_row(place) / np.sqrt(before + self.noise)
+        innovation = (value - self.mean[place]) / np.sqrt(before + self.noise)
         self.mean += innovation * row
         self.variance -= np.square(row)
         if self._count == len(self._rows):
@@ -51,4 +52,27 @@ class CandidatePosterior:
 
     def fork(self) -> "CandidatePosterior":
         """Return a posterior that goes on from here by itself; this one must not change then."""
-        return CandidatePosterior(self.covariance_row, self.mean, self.variance, self._noise)
+        return CandidatePosterior(self.covariance_row, self.mean, self.variance, self.noise)
+
+
+def sparse_posterior(
+    features: Float, gram: Float, vector: Float, noise: float
+) -> CandidatePosterior:
+    """Return the posterior of statistics in features; its variance lacks what these do.
+
+    Args:
+        features: z' of all candidates, [C, S].
+        gram: Z'Z [S, S] of the data.
+        vector: Z'y [S] of the data.
+        noise: lambda.
+    """
+    outer = cholesky(gram + noise * np.eye(len(gram)), lower=True, check_finite=False)
+    weights = cho_solve((outer, True), vector)
+    # s~^2 = k - z'z + lambda z' (lambda I + Z'Z)^-1 z
+    solved = solve_triangular(outer, features.T, lower=True, check_finite=False)
+    return CandidatePosterior(
+        lambda place: noise * (solved[:, place] @ solved),
+        features @ weights,
+        noise * np.square(solved).sum(0),
+        noise,
+    )

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.benchmarks.bandits.cluster import CLUSTER_BETAS, arrival_times
+from rolecast.benchmarks.bandits.cluster import CLUSTER_BETAS, CLUSTER_METHODS, arrival_times
 from rolecast.benchmarks.bandits.server_cost import SERVER_AGENTS, SERVER_DRAWS, server_cost
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import Row
@@ -125,7 +125,7 @@ def cluster_runs(seeds: int) -> list[BanditRun]:
     best = {
         (function, method): beta
         for function, betas in CLUSTER_BETAS.items()
-        for method, beta in zip(FIGURE_METHODS, betas, strict=True)
+        for method, beta in zip(CLUSTER_METHODS, betas, strict=True)
     }
     return [
         replace(run, part="cluster")

@@ -25,6 +25,9 @@ MESSAGE_LATENCY: Final = 0.02
 LOG_DEVIATION: Final = 0.5
 """Deviation of the logarithms of agents' speeds, and of single durations."""
 
+CLUSTER_METHODS: Final = tuple(name for name in FIGURE_METHODS if name != "asynckernelucb")
+"""Without that whose agents never wait: its order of queries would depend on the durations."""
+
 EXCHANGE_MESSAGES: Final[Mapping[str, int]] = MappingProxyType({"duets": 3})
 """Messages one after another in an exchange; 2 where none is said: up, and down."""
 
@@ -41,7 +44,7 @@ CLUSTER_BETAS: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
         "hartmann4": (1.0, 5.0, 1.0, 5.0, 5.0, 1.0),
     }
 )
-"""Function to the betas of `FIGURE_METHODS` that have the least regret in the figure."""
+"""Function to the betas of `CLUSTER_METHODS` that have the least regret in the figure."""
 
 
 def query_durations(agents: int, rounds: int, seed: int) -> Float:
@@ -140,7 +143,7 @@ def cluster_section(rows: Sequence[Row]) -> list[str]:
     ]
     for function in CLUSTER_BETAS:
         lines = []
-        for method in FIGURE_METHODS:
+        for method in CLUSTER_METHODS:
             names = (function, method)
             found = [row for row in rows if (row["function"], row["method"]) == names]
             if found:

@@ -67,6 +67,7 @@ BANDIT_METHODS: Final[LazyTable[type[BanditMethodConfig]]] = LazyTable(
         "duets": "rolecast.platform.search.bandit.duets:DuetsMethodConfig",
         "diskernelucb": "rolecast.baselines.bandits.ucb:DisKernelUcbConfig",
         "approxdiskernelucb": "rolecast.baselines.bandits.approximate:ApproxDisKernelUcbConfig",
+        "asynckernelucb": "rolecast.baselines.bandits.asynchronous:AsyncKernelUcbConfig",
         "nkernelucb": "rolecast.baselines.bandits.ucb:NKernelUcbConfig",
         "centralised": "rolecast.baselines.bandits.ucb:CentralUcbConfig",
         "elimination": "rolecast.baselines.bandits.elimination:EliminationConfig",

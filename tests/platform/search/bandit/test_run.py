@@ -1,6 +1,7 @@
 """Bandit runs: ledger, regret against brute force, exact resumption, trust, refusals."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,12 @@ from rolecast.platform.optimizers.duets.messages import Aggregate, InducingSet, 
 from rolecast.platform.optimizers.duets.region import Region
 from rolecast.platform.optimizers.duets.server import Server
 from rolecast.platform.search.bandit import engine
+from rolecast.platform.search.bandit.duets import DuetsMethod
 from rolecast.platform.search.bandit.engine import QueryBlock
 from rolecast.platform.search.bandit.folder import BanditFolder
 from rolecast.platform.search.bandit.functions import make_function
-from rolecast.platform.search.bandit.run import BanditResult, resume_bandit
+from rolecast.platform.search.bandit.request import BanditRequest
+from rolecast.platform.search.bandit.run import BanditResult, PreparedRun, resume_bandit
 
 SMALL = {"agents": 4, "rounds": 20, "settings": {"beta": 0.5}}
 
@@ -77,6 +80,19 @@ def test_a_process_with_all_parties_trims_and_draws_once(monkeypatch: pytest.Mon
     monkeypatch.setattr(Region, "draw", drawn)
     assert len(small_run().epochs) == 3
     assert calls == ["drawn", *["trimmed", "drawn"] * 3]
+
+
+def test_a_run_on_actors_builds_no_party_in_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    def built(*_: object) -> None:
+        raise AssertionError("the actors hold the parties")
+
+    monkeypatch.setattr(DuetsMethod, "__init__", built)
+    request = BanditRequest(function="branin")
+    PreparedRun(request, "branin", 2, None)
+    with pytest.raises(AssertionError):
+        PreparedRun(request, "branin", 0, None)
+    with pytest.raises(RequestError, match="rounds is 1"):
+        PreparedRun(replace(request, rounds=1), "branin", 2, None)
 
 
 def test_regret_is_the_sum_over_all_queries(tmp_path: Path) -> None:
