@@ -47,7 +47,7 @@ class ApproxDisKernelUcb:
 
     def _begin(self) -> None:
         """Let every agent go on from what is shared."""
-        self._agents: list[CandidatePosterior] = [self._shared.fork() for _ in range(self._count)]
+        self._agents: list[CandidatePosterior] = self._shared.forks(self._count)
         self._gain = np.zeros(self._count)
 
     def ask(self) -> Float:

@@ -5,6 +5,7 @@ sends those of all data to every agent that would learn enough from them.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
 class AsyncKernelUcbConfig(UcbSettings):
     """Asynchronous kernel UCB (after Li et al., 2023): statistics travel where they tell enough."""
 
-    threshold: float = 1.0
+    threshold: float = 2.0
     """D, above 0: an agent sends when log det(I + K / lambda) of its data has grown by more than D
     since it last sent; it is sent to when that of the server is by more than D above what it
     knows."""
@@ -48,7 +49,7 @@ class AsyncAgent:
     def receive(self, received: CandidatePosterior) -> None:
         """Go on from a posterior of all that was sent."""
         self.received = received
-        self.posterior, self.gain = received.fork(), 0.0
+        self.posterior, self.gain = received.forks(1)[0], 0.0
         for place, value in self.fresh:
             self._learn(place, value)
 
@@ -150,6 +151,7 @@ class AsyncKernelUcb:
         features, noise = self._dictionary.features, self._settings.noise_variance
         sparse = sparse_posterior(features, self._gram, self._vector, noise)
 
+        @cache
         def row(place: int) -> Float:
             lacking = self._prior.row(place) - features @ features[place]
             return np.asarray(sparse.covariance_row(place) + lacking)

@@ -1,8 +1,10 @@
 """Posterior over fixed candidates, exact or sparse, updated point by point."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from rolecast.core.types import Float
@@ -46,13 +48,31 @@ class CandidatePosterior:
         self._count += 1
         return before
 
+    def add_all(self, places: NDArray[np.int64], values: Float) -> None:
+        """Add values [m] observed at candidates [m], in one product of matrices."""
+        known = self._rows[: self._count]
+        single, order = np.unique(places, return_inverse=True)
+        rows = np.array([self._row(int(place)) for place in single])
+        rows = (rows - known[:, single].T @ known)[order]
+        covariance = rows[:, places] + self.noise * np.eye(len(places))
+        factor = cholesky(covariance, lower=True, check_finite=False)
+        innovations = solve_triangular(
+            factor, values - self.mean[places], lower=True, check_finite=False
+        )
+        added = solve_triangular(factor, rows, lower=True, check_finite=False)
+        self.mean += innovations @ added
+        self.variance -= np.square(added).sum(0)
+        self._rows = np.concatenate([known, added])
+        self._count = len(self._rows)
+
     def upper(self, beta: float) -> Float:
         """Return the upper confidence bound [C]."""
         return np.asarray(self.mean + beta * np.sqrt(np.maximum(self.variance, 0.0)))
 
-    def fork(self) -> "CandidatePosterior":
-        """Return a posterior that goes on from here by itself; this one must not change then."""
-        return CandidatePosterior(self.covariance_row, self.mean, self.variance, self.noise)
+    def forks(self, count: int) -> list["CandidatePosterior"]:
+        """Return posteriors that go on from here by themselves; this one must not change then."""
+        row = cache(self.covariance_row)
+        return [CandidatePosterior(row, self.mean, self.variance, self.noise) for _ in range(count)]
 
 
 def sparse_posterior(

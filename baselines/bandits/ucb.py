@@ -123,7 +123,7 @@ class DisKernelUcb:
 
     def _begin(self) -> None:
         """Let every agent go on from what is shared."""
-        self._agents: list[CandidatePosterior] = [self._shared.fork() for _ in range(self._count)]
+        self._agents: list[CandidatePosterior] = self._shared.forks(self._count)
         self._fresh: list[list[tuple[int, float]]] = [[] for _ in range(self._count)]
         self._gain = np.zeros(self._count)
 
@@ -147,9 +147,9 @@ class DisKernelUcb:
 
     def _share(self, news: int) -> None:
         """Send all new points and values up, and their union down."""
-        for each in self._fresh:
-            for place, value in each:
-                self._shared.add(place, value)
+        told = [pair for each in self._fresh for pair in each]
+        places, values = zip(*told, strict=True)
+        self._shared.add_all(np.array(places), np.array(values))
         width = self._prior.points.shape[1] + 1
         uplink, downlink = news * width / self._count, float(news * width)
         self.ledger = self.ledger.plus(uplink=uplink, downlink=downlink)

@@ -11,6 +11,9 @@ from rolecast.tune_configs.duets_fig1 import FIGURE_FUNCTIONS, FIGURE_METHODS, P
 
 CLAIM_VALUES: Final[Mapping[str, str]] = {"regret": "regret", "reals": "real numbers sent"}
 
+Ends = np.ndarray[tuple[int], np.dtype[np.float64]]
+"""Values at the end, by seed."""
+
 BestRows = Callable[[Sequence[Row]], Sequence[Row]]
 
 
@@ -53,7 +56,7 @@ def _line(function: str, value: str, best: Mapping[str, Sequence[Row]]) -> tuple
     sending = {method: each for method, each in ends.items() if value == "regret" or each.any()}
     ours = sending.pop("duets")
     rivals = [method for method in PAPER_METHODS if method in sending]
-    below = [f"`{name}`" for name, each in sending.items() if each.mean() < ours.mean()]
+    below = [f"`{name}`" for name, each in sending.items() if each.mean() < _mean(ours, each)]
     if not rivals:
         return (function, CLAIM_VALUES[value], f"{ours.mean():.0f}", "", "", "", "")
     nearest = min(rivals, key=lambda name: float(sending[name].mean()))
@@ -68,12 +71,17 @@ def _line(function: str, value: str, best: Mapping[str, Sequence[Row]]) -> tuple
     )
 
 
-def _ends(rows: Sequence[Row], value: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _mean(ours: Ends, theirs: Ends) -> float:
+    """Return the mean of DUETS over the runs of a method that has the first of them alone."""
+    return float(ours[: len(theirs)].mean())
+
+
+def _ends(rows: Sequence[Row], value: str) -> Ends:
     """Return the values at the end, by seed."""
     return np.array([row[value][-1] for row in sorted(rows, key=lambda row: int(row["seed"]))])
 
 
-def _interval(differences: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+def _interval(differences: Ends) -> str:
     mean = f"{differences.mean():.0f}"
     if len(differences) < 2:
         return mean

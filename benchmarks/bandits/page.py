@@ -17,7 +17,12 @@ from rolecast.benchmarks.bandits.claim import claim_section, t_interval
 from rolecast.benchmarks.bandits.cluster import cluster_section
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.reports.style import png
-from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_FUNCTIONS, FIGURE_METHODS
+from rolecast.tune_configs.duets_fig1 import (
+    FIGURE_BETAS,
+    FIGURE_FUNCTIONS,
+    FIGURE_METHODS,
+    PAPER_METHODS,
+)
 
 PART_NAMES: Final = ("figure", "rounds", "agents", "server", "cluster")
 
@@ -48,7 +53,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "Written by `rolecast bench duets`; what the methods are and how they differ from their "
         "papers is in [bandits.md](../bandits.md) and `baselines/bandits/README.md`.",
     ]
-    figure = whole_seeds(row for row in rows if row["part"] == "figure")
+    figure = _figure_rows(rows)
     if figure:
         text += ["", *_figure(figure)]
     growth = [
@@ -77,18 +82,28 @@ def whole_seeds(rows: Iterable[Row]) -> list[Row]:
     seeds: dict[int, set[tuple[Any, ...]]] = {}
     for row in given:
         seeds.setdefault(row["seed"], set()).add(tuple(row[name] for name in names))
-    cells = set().union(*seeds.values())
+    cells: set[tuple[Any, ...]] = set().union(*seeds.values())
     return [row for row in given if seeds[row["seed"]] == cells]
 
 
+def _figure_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return whole seeds of the paper's methods together, and of every other by itself."""
+    figure = [row for row in rows if row["part"] == "figure"]
+    others = [(name,) for name in FIGURE_METHODS if name not in PAPER_METHODS]
+    return [
+        row
+        for names in (PAPER_METHODS, *others)
+        for row in whole_seeds(each for each in figure if each["method"] in names)
+    ]
+
+
 def _figure(rows: Sequence[Row]) -> list[str]:
-    seeds = len({row["seed"] for row in rows})
     text = [
         "## The paper's figure",
         "",
-        f"N = 10, T = 50, noise of deviation 0.2, {seeds} runs. Cumulative regret and real numbers "
-        "sent at the end: mean ± standard deviation over runs, at the beta of the lowest mean "
-        "regret of each method; then the mean regret at every beta.",
+        "N = 10, T = 50, noise of deviation 0.2. Cumulative regret and real numbers sent at the "
+        "end: mean ± standard deviation over runs, at the beta of the lowest mean regret of each "
+        "method; then the mean regret at every beta.",
     ]
     for function in FIGURE_FUNCTIONS:
         of_function = [row for row in rows if row["function"] == function]
@@ -98,7 +113,14 @@ def _figure(rows: Sequence[Row]) -> list[str]:
             if of_method:
                 lines.append(_line(method, of_method))
         if lines:
-            head = ("method", "beta", "regret", "reals", *(f"beta {b:g}" for b in FIGURE_BETAS))
+            head = (
+                "method",
+                "runs",
+                "beta",
+                "regret",
+                "reals",
+                *(f"beta {b:g}" for b in FIGURE_BETAS),
+            )
             text += ["", f"### {function}", "", markdown_table(head, lines)]
     claim = claim_section(rows, lambda each: best_beta(each)[1])
     picture = "![Regret and communication against rounds](duets.png)"
@@ -112,7 +134,7 @@ def _line(method: str, rows: Sequence[Row]) -> tuple[str, ...]:
         found = [row["regret"][-1] for row in rows if row["beta"] == each]
         means.append(f"{np.mean(found):.0f}" if found else "")
     spreads = (_spread([row[value][-1] for row in best]) for value in ("regret", "reals"))
-    return (f"`{method}`", f"{beta:g}", *spreads, *means)
+    return (f"`{method}`", str(len(best)), f"{beta:g}", *spreads, *means)
 
 
 def _growth(rows: Sequence[Row]) -> list[str]:
@@ -236,7 +258,7 @@ def picture(rows: Sequence[Row]) -> bytes:
 
 def pages(rows: Sequence[Row]) -> dict[str, bytes]:
     """Return the page, and the picture where there are rows of the figure."""
-    figure = whole_seeds(row for row in rows if row["part"] == "figure")
+    figure = _figure_rows(rows)
     found = {"duets.md": markdown(rows).encode()}
     return found | ({"duets.png": picture(figure)} if figure else {})
 

@@ -9,18 +9,28 @@ from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 NOISE = 0.04
 
 
-def test_it_equals_the_formulas_also_after_a_fork() -> None:
+@pytest.mark.parametrize("together", [False, True])
+def test_it_equals_the_formulas_also_after_a_fork(together: bool) -> None:
     kernel, rng = StationaryKernel("matern52", 0.3), np.random.default_rng(0)
     points = rng.random((200, 2))
     covariance = kernel.matrix(points, points)
     first = CandidatePosterior(lambda row: covariance[row], np.zeros(200), np.ones(200), NOISE)
     places, values = rng.integers(200, size=24), rng.standard_normal(24)
-    for place, value in zip(places[:11], values[:11], strict=True):
-        first.add(int(place), float(value))
-    second = first.fork()
+    places[[3, 15, 20]] = places[[2, 14, 14]]
+
+    def add(posterior: CandidatePosterior, some: slice) -> None:
+        if together:
+            posterior.add_all(places[some], values[some])
+            return
+        for place, value in zip(places[some], values[some], strict=True):
+            posterior.add(int(place), float(value))
+
+    add(first, slice(0, 11))
+    second, other = first.forks(2)
     before = first.variance.copy()
-    for place, value in zip(places[11:], values[11:], strict=True):
-        second.add(int(place), float(value))
+    add(second, slice(11, 19))
+    add(second, slice(19, 24))
+    np.testing.assert_array_equal(other.variance, before)
     solved = np.linalg.inv(covariance[np.ix_(places, places)] + NOISE * np.eye(24))
     across = covariance[:, places]
     np.testing.assert_allclose(second.mean, across @ solved @ values, atol=1e-9)

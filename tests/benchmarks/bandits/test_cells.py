@@ -22,7 +22,12 @@ from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.search.bandit.functions import FUNCTION_NAMES
 from rolecast.platform.search.bandit.method import BANDIT_METHODS
-from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_FUNCTIONS, FIGURE_METHODS
+from rolecast.tune_configs.duets_fig1 import (
+    FIGURE_BETAS,
+    FIGURE_FUNCTIONS,
+    FIGURE_METHODS,
+    PAPER_METHODS,
+)
 
 
 def test_the_grid_is_the_papers_and_gives_every_method_the_same_betas() -> None:
@@ -33,6 +38,8 @@ def test_the_grid_is_the_papers_and_gives_every_method_the_same_betas() -> None:
     for method in FIGURE_METHODS:
         assert {run.beta for run in runs if run.method == method} == set(FIGURE_BETAS)
     assert {(run.agents, run.rounds) for run in runs} == {(10, 50)}
+    last = {run.method for run in figure_runs(6) if run.seed == 5}
+    assert last == set(PAPER_METHODS)
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
@@ -138,8 +145,7 @@ def test_a_seed_that_was_partly_run_is_not_counted() -> None:
     ][:-1]
     assert {row["seed"] for row in whole_seeds(rows)} == {0, 1, 2}
     page = markdown(rows)
-    assert "3 runs" in page
-    assert "| `duets` | 0.2 | 1 ± 1 | 1 ± 0 | 1 | 1 | 1 | 1 | 1 |" in page
+    assert "| `duets` | 3 | 0.2 | 1 ± 1 | 1 ± 0 | 1 | 1 | 1 | 1 | 1 |" in page
     assert pages(rows)["duets.png"] == pages(whole_seeds(rows))["duets.png"]
 
 
