@@ -9,13 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.benchmarks.causal.curves import chosen_betas, lead_section, picture
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.search.causal import CAUSAL_METHODS, causal_figures, causal_search
 from rolecast.platform.search.records.measurements import RunMeasurements, complete_run
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.mcbo_fig2 import BANDED_METHODS, BETA_GRID, EXPERIMENT, HARD_TASKS
+from rolecast.tune_configs.mcbo_fig2 import BANDED_METHODS, EXPERIMENT, HARD_TASKS
 
 FIGURE_NAMES: Final = ("average", "best")
 
@@ -116,6 +117,8 @@ def page(rows: Sequence[Row]) -> str:
     for name in FIGURE_NAMES:
         parts += [f"## {name.capitalize()} expected reward\n", _grid(rows, name), ""]
         parts += [_chosen_text(rows, name), ""]
+        parts += [f"![{name} expected reward against evaluations](causal_{name}.png)", ""]
+    parts += [lead_section(rows)]
     parts += ["## Seconds of a processor for one search\n", _grid(rows, "seconds"), ""]
     return "\n".join(parts)
 
@@ -169,25 +172,12 @@ def _chosen_text(rows: Sequence[Row], name: str) -> str:
     return "\n\n".join(told)
 
 
-def chosen_betas(rows: Sequence[Row], method: str, name: str) -> dict[str, float]:
-    """Return task to the beta of best mean rank over all other tasks; ties go to the least.
-
-    Differs: the paper says "best on average" of rewards of unlike scale; ranks have none.
-    """
-    ranks: dict[str, list[float]] = {}
-    for task in EXPERIMENT.tasks:
-        means = []
-        for beta in BETA_GRID:
-            label = f"{method}_{beta:g}"
-            values = [r[name] for r in rows if (r["task"], r["method"]) == (task, label)]
-            means.append(float(np.mean(values)) if values else np.nan)
-        if np.isfinite(means).all():
-            ranks[task] = [float(sum(other > mean for other in means)) for mean in means]
-    return {
-        task: BETA_GRID[int(np.argmin(np.mean([r for t, r in ranks.items() if t != task], axis=0)))]
-        for task in ranks
-        if len(ranks) > 1
-    }
+def pages(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return the page and its pictures; rows of the most rounds that were run are drawn."""
+    most = max(row["rounds"] for row in rows)
+    drawn = [row for row in rows if row["rounds"] == most]
+    pictures = {f"causal_{name}.png": picture(drawn, name) for name in FIGURE_NAMES}
+    return {"causal.md": page(rows).encode(), **pictures}
 
 
 FIGURE_TABLE: Final[ResultTable[FigureRun]] = ResultTable(
@@ -196,7 +186,7 @@ FIGURE_TABLE: Final[ResultTable[FigureRun]] = ResultTable(
     run=run_figure,
     order=order,
     line=said,
-    pages=lambda rows: {"causal.md": page(rows).encode()},
+    pages=pages,
 )
 
 

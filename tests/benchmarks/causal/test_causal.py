@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from rolecast.benchmarks.causal.acquisition import measure_all
+from rolecast.benchmarks.causal.curves import chosen_betas, lead_section, picture, running
 from rolecast.benchmarks.causal.figures import (
     FIGURE_TABLE,
     FigureRun,
-    chosen_betas,
     figure_runs,
     quick_figure_runs,
 )
@@ -55,6 +55,31 @@ def test_a_run_is_a_row_that_is_kept(tmp_path: Path) -> None:
     assert rows[0]["best"] == pytest.approx(max(rows[0]["curve"]), rel=1e-4)
     FIGURE_TABLE.write(rows, tmp_path)
     assert "| `causal:dropwave` | 2 |" in (tmp_path / "causal.md").read_text()
+
+
+def test_where_mcbo_leads_is_judged_by_paired_seeds_at_the_beta_of_the_other_tasks() -> None:
+    ends = {
+        "causal:toy": {"mcbo_0.05": 1.0, "mcbo_0.5": 5.0, "mcbo_5": 2.0, "eifn": 4.0},
+        "causal:psa": {"mcbo_0.05": 1.0, "mcbo_0.5": 3.0, "mcbo_5": 2.0, "eicbo": 3.5},
+        "causal:ackley": {"mcbo_0.05": 9.0, "mcbo_0.5": 8.0, "mcbo_5": 7.0, "eifn": 8.0},
+    }
+    rows = [
+        {"task": task, "method": method, "seed": seed, "rounds": 2}
+        | {"average": end + seed + 0.01 * seed * (method == "eifn"), "best": end}
+        | {"curve": [0.0, end, 2.0 * end, end]}
+        for task, methods in ends.items()
+        for method, end in methods.items()
+        for seed in range(3)
+    ]
+    page = lead_section(rows)
+    assert "| `causal:toy` | average | 6 | `eifn` 5.01 | 0.99 (0.965 to 1.01) | yes |" in page
+    assert "| `causal:psa` | average | 4 | `eicbo` 4.5 | -0.5 (-0.5 to -0.5) | no |" in page
+    assert "| `causal:ackley` | average | 9 | `eifn` 9.01 | -0.01 (-0.0348 to 0.0148) | not" in page
+    toy = [row for row in rows if row["method"] == "mcbo_0.5" and row["task"] == "causal:toy"]
+    assert running(toy, "average")[0].tolist() == [0.0, 2.5, 5.0, 5.0]
+    assert running(toy, "best")[0].tolist() == [0.0, 5.0, 10.0, 10.0]
+    assert picture(rows, "average") != picture(rows, "best")
+    assert lead_section(rows[:1]) == ""
 
 
 def test_both_ways_to_an_acquisition_are_timed() -> None:
