@@ -71,8 +71,9 @@ class AsyncKernelUcb:
         self._seed, self._count = problem.seed, problem.agents
         self._dictionary = Dictionary(self._prior.kernel, self._prior.points)
         self._gram, self._vector = np.zeros((0, 0)), np.zeros(0)
-        self._shared = self._prior.posterior()
-        self._agents = [AsyncAgent(self._shared) for _ in range(self._count)]
+        nothing = self._prior.posterior()
+        self._shared: CandidatePosterior | None = nothing
+        self._agents = [AsyncAgent(nothing) for _ in range(self._count)]
         self._firsts = self._prior.first_places(self._count)
         self._records: list[dict[str, Any]] = []
         self._turn, self._place = 0, int(self._firsts[0])
@@ -110,7 +111,7 @@ class AsyncKernelUcb:
         gram, size = features.T @ features, self._dictionary.size
         self._gram = padded(self._gram, size) + gram
         self._vector = np.append(self._vector, np.zeros(size - len(had))) + features.T @ values
-        agent.known = padded(agent.known, size) + gram
+        agent.known, self._shared = padded(agent.known, size) + gram, None
         uplink = len(unknown) * width + statistics_reals(size)
         downlink = (len(had) - agent.dictionary_size) * width
         agent.fresh, agent.gain, agent.dictionary_size = [], 0.0, size
@@ -132,22 +133,26 @@ class AsyncKernelUcb:
     def _tell_agents(self) -> tuple[list[int], int]:
         """Send all statistics to agents that lack enough; return these and the numbers sent."""
         noise, size = self._settings.noise_variance, self._dictionary.size
-        self._shared = self._sparse_posterior()
         informed, receivers, numbers = log_determinant(self._gram, noise), [], 0
         for number, agent in enumerate(self._agents):
             if informed - log_determinant(agent.known, noise) > self._settings.threshold:
                 missing = size - agent.dictionary_size
                 numbers += missing * self._prior.points.shape[1] + statistics_reals(size)
                 agent.dictionary_size, agent.known = size, self._gram.copy()
-                agent.receive(self._shared)
+                agent.receive(self._posterior())
                 receivers.append(number)
         return receivers, numbers
 
-    def _sparse_posterior(self) -> CandidatePosterior:
+    def _posterior(self) -> CandidatePosterior:
         """Return the posterior of all data that were sent, with what the features lack added.
 
         So an agent's own data count as they are, also where no dictionary point is near.
         """
+        if self._shared is None:
+            self._shared = self._sparse_posterior()
+        return self._shared
+
+    def _sparse_posterior(self) -> CandidatePosterior:
         features, noise = self._dictionary.features, self._settings.noise_variance
         sparse = sparse_posterior(features, self._gram, self._vector, noise)
 
@@ -177,7 +182,7 @@ class AsyncKernelUcb:
     @property
     def incumbent(self) -> Float:
         """Candidate of the greatest mean of all data that were sent."""
-        return self._prior.maximiser(self._shared.mean)
+        return self._prior.maximiser(self._posterior().mean)
 
     def records(self) -> list[dict[str, Any]]:
         """Return what happened whenever an agent sent."""
