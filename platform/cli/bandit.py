@@ -38,6 +38,9 @@ def bandit(
         list[str] | None,
         typer.Option(metavar="LOW:HIGH", help="An input of a function of your own; repeatable."),
     ] = None,
+    ball: Annotated[
+        bool, typer.Option("--ball", help="The domain is the ball within bounds, all -R:R.")
+    ] = False,
     noise: Annotated[
         float | None,
         typer.Option(help="Deviation of noise that is added. 0.2 by name, 0 for your function."),
@@ -83,6 +86,7 @@ def bandit(
         seed=seed,
         settings=given,
         bounds=_bounds(bounds) if bounds else None,
+        ball=ball,
         noise=noise,
         optimum=optimum,
         task_play={name: value for name, value in play.items() if value is not None} or None,

@@ -128,6 +128,7 @@ def make_function(
     *,
     seed: int = 0,
     bounds: Sequence[tuple[float, float]] | None = None,
+    ball: bool = False,
     noise: float | None = None,
     optimum: float | None = None,
 ) -> BanditFunction:
@@ -138,6 +139,7 @@ def make_function(
             point [d] and returns a number.
         seed: of the direction of h1 and h2.
         bounds: low and high of each input of a callable.
+        ball: whether its domain is the ball within these bounds, which are all -R and R.
         noise: standard deviation of normal noise; None: 0.2 for a name, 0 for a callable.
         optimum: greatest value of a callable, where it is known.
     Raises:
@@ -146,7 +148,7 @@ def make_function(
     if isinstance(function, str) and not function.startswith(PYTHON_PREFIX):
         if function not in FUNCTION_NAMES:
             raise unknown_name("function", function, (*FUNCTION_NAMES, "python:MODULE:FUNCTION"))
-        if bounds is not None or optimum is not None:
+        if bounds is not None or optimum is not None or ball:
             raise RequestError(f"function {function!r} has bounds and optimum; expected none given")
         return _built_in(function, seed, BUILT_IN_NOISE if noise is None else noise)
     if not bounds:
@@ -157,7 +159,12 @@ def make_function(
         if isinstance(function, str)
         else function
     )
-    domain = Box(tuple(low for low, _ in bounds), tuple(high for _, high in bounds))
+    domain: Domain = Box(tuple(low for low, _ in bounds), tuple(high for _, high in bounds))
+    if ball:
+        low, high = domain.bounds
+        if len({*(-low).tolist(), *high.tolist()}) > 1:
+            raise ConfigError("bounds of a ball", bounds, "-R:R of each input, the same R")
+        domain = Ball(len(bounds), float(high[0]))
     sides = domain.bounds[1] - domain.bounds[0]
     return BanditFunction(
         name=name,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from rolecast.core.errors import RequestError, require_known
-from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, check
+from rolecast.core.validation import BOOLEAN_VALUE, COUNT_OR_ZERO, POSITIVE_INTEGER, check
 from rolecast.platform.search.bandit.functions import TASK_PREFIX, BanditFunction, make_function
 
 
@@ -35,6 +35,9 @@ class BanditRequest:
     bounds: tuple[tuple[float, float], ...] | None = None
     """Bounds of the inputs of a user's function."""
 
+    ball: bool = False
+    """Whether its domain is the ball within these bounds."""
+
     noise: float | None = None
     """Standard deviation of the noise that is added; None: 0.2, or 0 for a user's function."""
 
@@ -46,7 +49,7 @@ class BanditRequest:
 
     def __post_init__(self) -> None:
         rules = {"agents": POSITIVE_INTEGER, "rounds": POSITIVE_INTEGER}
-        rules |= {"seed": COUNT_OR_ZERO}
+        rules |= {"seed": COUNT_OR_ZERO, "ball": BOOLEAN_VALUE}
         check(type(self).__name__, vars(self), rules)
 
 
@@ -67,10 +70,11 @@ def function_maker(
             function,
             seed=request.seed,
             bounds=request.bounds,
+            ball=request.ball,
             noise=request.noise,
             optimum=request.optimum,
         )
-    if request.bounds is not None or request.optimum is not None:
+    if request.bounds is not None or request.optimum is not None or request.ball:
         raise RequestError(
             f"{request.function!r} has bounds or an optimum; expected neither, for its domain is "
             "the unit cube of a policy's parameters"

@@ -77,6 +77,7 @@ def bandit_search(
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     bounds: Sequence[tuple[float, float]] | None = None,
+    ball: bool = False,
     noise: float | None = None,
     optimum: float | None = None,
     task_play: Mapping[str, Any] | None = None,
@@ -95,6 +96,7 @@ def bandit_search(
         seed: of all random choices.
         settings: of the method.
         bounds: low and high of each input; for a function of your own.
+        ball: whether its domain is the ball within these bounds, which are all -R and R.
         noise: standard deviation of normal noise that is added.
         optimum: greatest value of a function of your own, for its regret.
         task_play: "policy", "episodes" and "scale" of task:TASK; see `TaskPlay`.
@@ -123,6 +125,7 @@ def bandit_search(
         seed=seed,
         settings=dict(settings or {}),
         bounds=None if bounds is None else tuple((float(a), float(b)) for a, b in bounds),
+        ball=ball,
         noise=noise,
         optimum=optimum,
         task_play=None if task_play is None else dict(task_play),

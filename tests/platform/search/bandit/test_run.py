@@ -132,6 +132,21 @@ def test_a_callable_is_searched_to_its_maximum() -> None:
     assert unknown.cumulative_regret is None
 
 
+def test_a_domain_is_the_ball_within_its_bounds(tmp_path: Path) -> None:
+    name = "python:users_hills:hill"
+    rolecast.bandit_search(
+        name, agents=3, rounds=8, bounds=[(-2, 2)] * 3, ball=True, out=tmp_path / "run"
+    )
+    points = np.concatenate(
+        [block.points for block in BanditFolder(tmp_path / "run").read_blocks()]
+    )
+    radii = np.linalg.norm(points, axis=1)
+    assert 1.5 < radii.max() <= 2.0
+    assert np.abs(points).max() > 1.2
+    (tmp_path / "run" / "result.json").unlink()
+    assert resume_bandit(tmp_path / "run").agents == 3
+
+
 def test_a_run_that_was_cut_off_ends_as_the_whole_one_and_repeats_no_query(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +203,8 @@ def test_the_command_prints_the_keys_and_reports(
         (["branin", "--beta", "1", "--set", "beta=1"], "--beta and --set beta are both given"),
         (["python:users_hills:missing", "--bounds", "0:1"], "agent 0 answered nan in round 1"),
         (["python:users_hills:broken", "--bounds", "0:1"], "failed (ValueError: no such point)"),
+        (["python:users_hills:hill", "--bounds", "0:1", "--ball"], "bounds of a ball is ((0.0, 1."),
+        (["branin", "--ball"], "function 'branin' has bounds and optimum; expected none given"),
         (["python:users_hills:hill", "--bounds", "0-1"], "--bounds is '0-1'; expected LOW:HIGH"),
     ],
 )
