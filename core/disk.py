@@ -7,10 +7,14 @@ which loses power between any two of them.
 import errno
 import fcntl
 import os
+import shutil
 import stat
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, Final, Protocol
+
+FileVersion = tuple[int, int, int]
+"""Inode, time of writing and size: a file that is replaced has another."""
 
 
 class Disk(Protocol):
@@ -21,6 +25,9 @@ class Disk(Protocol):
 
     def is_file(self, path: Path) -> bool:
         """Return whether a plain file is there."""
+
+    def version(self, path: Path) -> FileVersion | None:
+        """Return which file is there; None where it is missing."""
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder, sorted; none where it is missing."""
@@ -53,8 +60,14 @@ class Disk(Protocol):
     def remove(self, path: Path) -> None:
         """Remove a file; nothing happens where it is missing."""
 
+    def remove_folder(self, folder: Path) -> None:
+        """Remove a folder with all that is in it, one file after the other, as far as it can be."""
+
     def lock(self, path: Path) -> IO[bytes] | None:
         """Lock a file until what is returned is closed; None where another process has it."""
+
+    def is_locked(self, path: Path) -> bool:
+        """Return whether a process holds the lock of a file now."""
 
 
 class LocalDisk:
@@ -76,6 +89,14 @@ class LocalDisk:
             if error.errno in {errno.ENOENT, errno.ENOTDIR}:
                 return False
             raise
+
+    def version(self, path: Path) -> FileVersion | None:
+        """Return which file is there."""
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder."""
@@ -116,6 +137,10 @@ class LocalDisk:
         """Remove a file."""
         path.unlink(missing_ok=True)
 
+    def remove_folder(self, folder: Path) -> None:
+        """Remove a folder."""
+        shutil.rmtree(folder, ignore_errors=True)
+
     def lock(self, path: Path) -> IO[bytes] | None:
         """Lock a file, whose content is left as it is."""
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
@@ -125,6 +150,17 @@ class LocalDisk:
             os.close(handle)
             return None
         return os.fdopen(handle, "rb")
+
+    def is_locked(self, path: Path) -> bool:
+        """Return whether a process holds the lock."""
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
 
     def _write(self, path: Path, data: bytes, flags: int) -> None:
         """Write all of some bytes; a link in the file's place is an error."""

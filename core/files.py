@@ -73,6 +73,35 @@ def make_folder(
             disk.sync_folder(made.parent)
 
 
+def settle_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> None:
+    """Make all that is in a folder durable, and its own name.
+
+    Raises:
+        RunError: the disk is full, or something cannot be written.
+    """
+    try:
+        _settle_files(folder, disk)
+        disk.sync_folder(folder.parent)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+def _settle_files(folder: Path, disk: Disk) -> None:
+    for path in (folder / name for name in disk.names(folder)):
+        if disk.is_file(path):
+            disk.sync(path)
+        else:
+            _settle_files(path, disk)
+    disk.sync_folder(folder)
+
+
+def remove_half_written(folder: Path, *, disk: Disk = LOCAL_DISK) -> None:
+    """Remove files that a killed process left beside their place; for who holds the lock."""
+    for name in disk.names(folder):
+        if name.startswith(".") and name.endswith(".tmp"):
+            disk.remove(folder / name)
+
+
 def unwritable(path: Path, error: OSError) -> RunError:
     """Return the error of a path that cannot be written, with what to do."""
     reason = error.strerror or type(error).__name__

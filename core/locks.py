@@ -1,6 +1,5 @@
 """One writer at a time: locks on files, which end with the process that holds them."""
 
-import fcntl
 from pathlib import Path
 from typing import IO
 
@@ -34,13 +33,6 @@ def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
     return lock
 
 
-def is_locked(path: Path) -> bool:
+def is_locked(path: Path, *, disk: Disk = LOCAL_DISK) -> bool:
     """Return whether a process holds the lock of a file now."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
+    return disk.is_locked(path)

@@ -1,16 +1,36 @@
 """`rolecast bench faults`: schedules of faults, counted, and the failing ones made small."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from enum import StrEnum
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter, process_time
+from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 import typer
 
-from rolecast.benchmarks.options import Out, Processes, write_results
+from rolecast.benchmarks.options import Out, Processes, kept_results, write_results
 from rolecast.platform.cli.output import Json, print_json, say, warn
+
+
+class Part(StrEnum):
+    """What is disturbed."""
+
+    SEARCHES = "searches"
+    COMPARISONS = "comparisons"
+
+
+SIMULATION_MODULES: Final[Mapping[Part, str]] = MappingProxyType(
+    {
+        Part.SEARCHES: "rolecast.benchmarks.faults.simulation",
+        Part.COMPARISONS: "rolecast.benchmarks.faults.comparison.simulation",
+    }
+)
+"""Module whose `run_schedule` and `run_faults` disturb it."""
 
 CHUNK_SCHEDULES: Final = 50
 """Schedules that a process takes at once."""
@@ -24,8 +44,9 @@ MOST_SHOWN: Final = 5
 
 def fault_schedules(
     *,
+    part: Annotated[Part, typer.Option(help="What is disturbed.")] = Part.SEARCHES,
     schedules: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many; 40 a second of a core.")
+        int, typer.Option(min=1, metavar="N", help="How many; 10 to 20 a second of a core.")
     ] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first; others follow.")] = 0,
     add: Annotated[
@@ -42,24 +63,25 @@ def fault_schedules(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Run searches under simulated faults: kills, power cuts, full disks, clock jumps, signals.
+    """Run searches and comparisons under faults: kills, power cuts, full disks, signals.
 
-    Real: loop, journal, run folder, checkpoints, optimiser session. Simulated: disk, clock,
-    processes. One seed is one schedule; a seed that fails is run again by --schedules 1 --seed.
-    Files are written where --out names a folder.
+    Real: loop, journal, folders, checkpoints, optimiser session, trials of a comparison and its
+    driver. Simulated: disk, clock, processes. One seed is one schedule; a seed that fails is run
+    again by --schedules 1 --seed. Files are written where --out names a folder.
     """
     from rolecast.benchmarks.faults.schedule import shrunk
-    from rolecast.benchmarks.faults.simulation import run_faults, run_schedule
     from rolecast.core.errors import RunError
     from rolecast.core.files import read_json
 
     began = perf_counter()
     figures, failing = Counter[str](), list[int]()
-    for done, failed in _counted(range(seed, seed + schedules), processes):
+    simulation = import_module(SIMULATION_MODULES[part])
+    for done, failed in _counted(part, range(seed, seed + schedules), processes):
         figures += done
         failing += failed
     took = perf_counter() - began
     results = _joined(
+        part,
         [
             *(read_json(file) for file in add or ()),
             {
@@ -68,19 +90,20 @@ def fault_schedules(
                 "failed": failing,
                 **_rounded(figures, took),
             },
-        ]
+        ],
     )
     for each in failing[:MOST_SHOWN]:
-        outcome = run_schedule(each)
-        least = shrunk(outcome.faults, lambda few: run_faults(each, few).failure is not None)  # noqa: B023 - called at once
+        fails = partial(_fails, simulation, each)
+        least = shrunk(simulation.run_schedule(each).faults, fails)
         shown = ", ".join(map(str, least))
-        warn(f"seed {each}: {run_faults(each, least).failure} by {shown}")
+        warn(f"seed {each}: {simulation.run_faults(each, least).failure} by {shown}")
     if points:
-        say("\n".join(run_schedule(seed).passed))
+        say("\n".join(simulation.run_schedule(seed).passed))
     if out is not None:
         from rolecast.benchmarks.faults.page import page
 
-        write_results(out, "faults", results, page(results), json=json)
+        parts = kept_results(out, "faults", [part]) | {str(part): results}
+        write_results(out, "faults", parts, page(parts), json=json)
     elif json:
         print_json(results)
     else:
@@ -92,26 +115,30 @@ def fault_schedules(
     if failing:
         raise RunError(
             f"{len(failing)} of {schedules} schedules failed; the first again: rolecast bench "
-            f"faults --schedules 1 --seed {failing[0]} --points"
+            f"faults --part {part} --schedules 1 --seed {failing[0]} --points"
         )
 
 
-def _counted(seeds: range, processes: int) -> Iterator[tuple[Counter[str], list[int]]]:
+def _fails(simulation: Any, seed: int, faults: list[Any]) -> bool:
+    """Return whether a schedule fails by these faults alone."""
+    return simulation.run_faults(seed, faults).failure is not None
+
+
+def _counted(part: Part, seeds: range, processes: int) -> Iterator[tuple[Counter[str], list[int]]]:
     """Yield figures and failing seeds, chunk by chunk."""
     parts = [
         seeds[begin : begin + CHUNK_SCHEDULES] for begin in range(0, len(seeds), CHUNK_SCHEDULES)
     ]
     if processes == 1:
-        yield from map(count_schedules, parts)
+        yield from map(partial(count_schedules, part), parts)
         return
     with ProcessPoolExecutor(processes) as pool:
-        yield from pool.map(count_schedules, parts)
+        yield from pool.map(partial(count_schedules, part), parts)
 
 
-def count_schedules(seeds: range) -> tuple[Counter[str], list[int]]:
+def count_schedules(part: Part, seeds: range) -> tuple[Counter[str], list[int]]:
     """Run schedules; return sums over them, and the seeds that fail."""
-    from rolecast.benchmarks.faults.simulation import run_schedule
-
+    run_schedule = import_module(SIMULATION_MODULES[part]).run_schedule
     figures, failing = Counter[str](), []
     began = process_time()
     for seed in seeds:
@@ -128,7 +155,7 @@ def count_schedules(seeds: range) -> tuple[Counter[str], list[int]]:
     return figures, failing
 
 
-def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+def _joined(subject: Part, parts: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the figures of ranges of seeds, each of which begins where the one before ends.
 
     Raises:
@@ -156,7 +183,8 @@ def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
         **{name: round(sums[name], 1) for name in SUMMED_FIGURES},
         "kinds": dict(sorted(kinds.items())),
         "real_time_ratio": round(3600 * sums["simulated_hours"] / max(0.1, sums["core_s"])),
-        "command": f"rolecast bench faults --schedules {end - first} --seed {first}",
+        "command": f"rolecast bench faults --part {subject} --schedules {end - first} "
+        f"--seed {first}",
     }
 
 

@@ -10,6 +10,7 @@ import errno
 import os
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 from typing import IO, Final
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from rolecast.benchmarks.faults.schedule import Fault
 from rolecast.benchmarks.faults.world import World
+from rolecast.core.disk import FileVersion
 from rolecast.platform.search.records.journal import SECTOR_BYTES
 
 WRITE_S: Final = 1e-4
@@ -33,6 +35,7 @@ class _Inode:
 
     content: bytes = b""
     durable: bytes = b""
+    number: int = 0
 
 
 Change = tuple[Path, _Inode | None]
@@ -55,7 +58,10 @@ class SimulatedDisk:
         self._durable_files: dict[Path, _Inode] = {}
         self._folders: dict[Path, _Folder] = {Path("/"): _Folder()}
         self._durable_folders: set[Path] = {Path("/")}
+        self._removed: dict[Path, _Folder] = {}
+        """Folders that are removed, with what is not durable of their names."""
         self._locked: set[Path] = set()
+        self._numbers = count()
         world.on_power_cut = self.cut_power
 
     def open(self, path: Path) -> IO[bytes]:
@@ -72,6 +78,11 @@ class SimulatedDisk:
         """Return whether a file is there."""
         return path in self._files
 
+    def version(self, path: Path) -> FileVersion | None:
+        """Return which file is there."""
+        inode = self._files.get(path)
+        return None if inode is None else (inode.number, 0, len(inode.content))
+
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder."""
         return sorted(
@@ -85,7 +96,7 @@ class SimulatedDisk:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
         missing = [each for each in (folder, *folder.parents) if each not in self._folders]
         for each in missing:
-            self._folders[each] = _Folder()
+            self._folders[each] = self._removed.pop(each, _Folder())
         return missing
 
     def is_makeable(self, folder: Path) -> bool:
@@ -95,7 +106,7 @@ class SimulatedDisk:
     def create(self, path: Path, data: bytes) -> None:
         """Write a new file."""
         self._reach("create", path)
-        inode = _Inode()
+        inode = self._new_inode()
         self._change([(path, inode)])
         self._write(inode, data, path)
 
@@ -103,7 +114,7 @@ class SimulatedDisk:
         """Write at the end of a file."""
         self._reach("append", path)
         if path not in self._files:
-            self._change([(path, _Inode())])
+            self._change([(path, self._new_inode())])
         self._write(self._files[path], data, path)
 
     def sync(self, path: Path) -> None:
@@ -121,6 +132,10 @@ class SimulatedDisk:
         for change in self._folders[folder].pending:
             self._keep(change)
         self._folders[folder].pending.clear()
+        for gone in [each for each in self._removed if each.parent == folder]:
+            self._forget_durable(gone)
+            for each in [each for each in self._removed if each.is_relative_to(gone)]:
+                del self._removed[each]
         self._durable_folders |= {each for each in self._folders if each.parent == folder}
 
     def rename(self, source: Path, target: Path) -> None:
@@ -135,10 +150,22 @@ class SimulatedDisk:
             self._change([(path, None)])
 
     def remove_folder(self, folder: Path) -> None:
+        """Remove a folder."""
+        for path in sorted(each for each in self._files if each.is_relative_to(folder)):
+            self.remove(path)
+        for path in sorted(each for each in self._folders if each.is_relative_to(folder)):
+            self._removed[path] = self._folders.pop(path)
+
+    def erase(self, folder: Path) -> None:
         """Remove a folder with all in it for good, as a user does by hand."""
-        for known in (self._files, self._durable_files, self._folders):
+        for known in (self._files, self._folders, self._removed):
             for path in [each for each in known if each.is_relative_to(folder)]:
                 del known[path]
+        self._forget_durable(folder)
+
+    def _forget_durable(self, folder: Path) -> None:
+        for path in [each for each in self._durable_files if each.is_relative_to(folder)]:
+            del self._durable_files[path]
         self._durable_folders = {p for p in self._durable_folders if not p.is_relative_to(folder)}
 
     def lock(self, path: Path) -> IO[bytes] | None:
@@ -148,13 +175,17 @@ class SimulatedDisk:
             return None
         if path not in self._files:
             self._refuse_full(path)
-            self._change([(path, _Inode())])
+            self._change([(path, self._new_inode())])
         self._locked.add(path)
         return _Lock(self._locked, path)
 
-    def begin_life(self) -> None:
-        """Release the locks of a driver that has ended."""
-        self._locked.clear()
+    def is_locked(self, path: Path) -> bool:
+        """Return whether a process has the lock."""
+        return path in self._locked
+
+    def release(self, folder: Path) -> None:
+        """Release the locks of processes that have ended."""
+        self._locked -= {path for path in self._locked if path.is_relative_to(folder)}
 
     def cut_power(self, fault: Fault) -> None:
         """Lose what is not durable, or some of it."""
@@ -167,8 +198,9 @@ class SimulatedDisk:
             for folder in self._durable_folders
             if all(each in self._durable_folders for each in folder.parents)
         }
-        for path in sorted(self._folders):
-            for change in self._folders[path].pending:
+        known = self._folders | self._removed
+        for path in sorted(known):
+            for change in known[path].pending:
                 if rng.random() < 0.5:
                     self._keep(change)
         self._durable_folders = reached
@@ -180,6 +212,10 @@ class SimulatedDisk:
             inode.content = inode.durable = _torn(inode, rng)
         self._files = dict(self._durable_files)
         self._folders = {path: _Folder() for path in reached}
+        self._removed.clear()
+
+    def _new_inode(self) -> _Inode:
+        return _Inode(number=next(self._numbers))
 
     def _reach(self, what: str, path: Path) -> None:
         self._world.reach(f"{what} {path.name}")

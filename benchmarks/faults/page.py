@@ -1,38 +1,70 @@
 """docs/results/faults.md."""
 
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from rolecast.benchmarks.result_table import markdown_table
 
+PART_TEXTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "searches": (
+            "## Searches",
+            "",
+            "Real are the search loop, journal, run folder, checkpoints, optimiser session and the",
+            "driver of rollout actors. The history, held-out return and weights must be those of",
+            "the undisturbed search, bit by bit. No batch that was kept may be lost on the way (a",
+            "power cut may take those of the last second), and a batch must come within ten",
+            "minutes whatever is lost.",
+        ),
+        "comparisons": (
+            "## Comparisons",
+            "",
+            "Real are the trials of searches and learners, their folders and records, the driver's",
+            "watch, its table and its resume; simulated are Tune and what a learner computes. The",
+            "table, each search's returns and weights must be those of the undisturbed comparison,",
+            "bit by bit. No report that the driver has got may be lost, by a power cut either, a",
+            "trial is given up only after its process was lost three times or its disk was full,",
+            "and a resume runs it again.",
+        ),
+    }
+)
+"""What is said of each part."""
 
-def page(results: Mapping[str, Any]) -> str:
+
+def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page of the schedules that were run."""
-    failed = len(results["failed"])
-    struck = [(kind, f"{count:,}") for kind, count in results["kinds"].items()]
     lines = [
-        "# Searches under simulated faults",
+        "# Searches and comparisons under simulated faults",
         "",
-        "What is run is the real search loop, journal, run folder, checkpoints, optimiser session",
-        "and driver of rollout actors; disk, clock, cluster and processes are simulated. Each",
-        "schedule disturbs a search at points drawn from its seed, and resumes it until it ends.",
-        "Then its history, held-out return and weights must be those of the undisturbed search,",
-        "bit by bit. No batch that was kept may be lost on the way (a power cut may take those of",
-        "the last second), each message must be one sentence, a batch must come within ten",
-        "minutes whatever is lost, and nothing may be left behind. Mutants of what keeps a run,",
-        "such as a sync left out or a replay that skips a batch, are found within 1,000",
-        "schedules each, but for one that only a node lost just before an answer shows",
-        "(`tests/benchmarks/faults/test_mutants.py`).",
+        "Disk, clock, cluster and processes are simulated. Each schedule disturbs a run at points",
+        "drawn from its seed, and resumes it until it ends. Each message must be one sentence, and",
+        "nothing may be left behind. Mutants of what keeps a run, such as a sync left out or a",
+        "replay that skips a batch, are found within 1,000 schedules each, but for one that only a",
+        "node lost just before an answer shows (`tests/benchmarks/faults`).",
         "",
-        f"{results['schedules']:,} schedules, {results['faults']:,} faults, "
-        f"{results['lives']:,} drivers, {results['points']:,} points: **{failed} failed**.",
-        f"{results['simulated_hours']:,} simulated hours in {results['core_s']:,} s of a core: "
-        f"{results['real_time_ratio']:,} times real time.",
-        "",
-        markdown_table(("fault", "struck"), struck),
-        "",
-        f"Made by `{results['command']} --out docs/results`; a seed again, point by point:",
-        "`rolecast bench faults --schedules 1 --seed 4711 --points`.",
+    ]
+    for part, text in PART_TEXTS.items():
+        if part in results:
+            lines += [*text, "", *_figures(results[part])]
+    lines += [
+        "A seed again, point by point: `rolecast bench faults --schedules 1 --seed 4711 --points`.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _figures(part: Mapping[str, Any]) -> list[str]:
+    """Return what was run of a part."""
+    struck = [(kind, f"{count:,}") for kind, count in part["kinds"].items()]
+    return [
+        f"{part['schedules']:,} schedules, {part['faults']:,} faults, {part['lives']:,} drivers, "
+        f"{part['points']:,} points: **{len(part['failed'])} failed**.",
+        f"{part['simulated_hours']:,} simulated hours in {part['core_s']:,} s of a core: "
+        f"{part['real_time_ratio']:,} times real time.",
+        "",
+        markdown_table(("fault", "struck"), struck),
+        "",
+        f"Made by `{part['command']} --out docs/results`.",
+        "",
+    ]

@@ -104,7 +104,7 @@ class SimulatedTask:
 
 
 @cache
-def plan_of(kind: SearchKind, out: str) -> Plan:
+def plan_of(kind: SearchKind, out: str, seed: int = 0) -> Plan:
     """Return the plan of a kind of search into a folder."""
     task = SimulatedTask()
     options: dict[str, Any] = {"normalise": "running"} if kind.normalise else {}
@@ -117,6 +117,7 @@ def plan_of(kind: SearchKind, out: str) -> Plan:
         optimizer="random" if kind.optimizer == "witness" else kind.optimizer,
         episodes=EPISODE_COUNT,
         batch_size=BATCH_SIZE,
+        seed=seed,
         fewer_episodes=kind.fewer_episodes,
         out=out,
         test_episodes=3,

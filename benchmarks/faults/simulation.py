@@ -14,6 +14,7 @@ import numpy as np
 
 from rolecast.benchmarks.faults.cluster import ACTOR_COUNT, SharedEvaluator
 from rolecast.benchmarks.faults.disk import SimulatedDisk
+from rolecast.benchmarks.faults.outcome import InvariantError, Outcome, outcome_of, require_sentence
 from rolecast.benchmarks.faults.parts import (
     SEARCH_KINDS,
     SMALL_PIECE,
@@ -23,7 +24,7 @@ from rolecast.benchmarks.faults.parts import (
     plan_of,
 )
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
-from rolecast.benchmarks.faults.world import POINT_LIMIT, Hang, Killed, World
+from rolecast.benchmarks.faults.world import POINT_LIMIT, Killed, World
 from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.rollout.evaluator import Evaluator
 from rolecast.platform.search.planning.plan import run_record
@@ -45,10 +46,6 @@ LONGEST_SILENCE_S: Final = 600.0
 
 TIMED_FIELDS: Final = ("wall_time_s",)
 """Fields of a batch that two runs do not share."""
-
-
-class InvariantError(AssertionError):
-    """Something that must always hold does not."""
 
 
 @dataclass
@@ -87,28 +84,6 @@ class Witnessed:
             require_sentence(text)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """How a schedule ended."""
-
-    seed: int
-    faults: list[Fault]
-    struck: list[Fault]
-    """Those that struck before the search had ended."""
-
-    lives: int
-    """Drivers that it took."""
-
-    simulated_s: float
-    """Time without jumps of the clock."""
-
-    failure: str | None
-    """What does not hold; None if all does."""
-
-    passed: list[str]
-    """The points that it passed."""
-
-
 @dataclass(frozen=True, eq=False)
 class Undisturbed:
     """The search without faults."""
@@ -130,25 +105,7 @@ def run_faults(seed: int, faults: list[Fault]) -> Outcome:
     kind = SEARCH_KINDS[seed % len(SEARCH_KINDS)]
     known = undisturbed(kind)
     world = World(faults, seed=seed, limit=POINT_LIMIT * known.points)
-    simulation = Simulation(kind, world, known)
-    failure = None
-    try:
-        simulation.run()
-    except InvariantError as error:
-        failure = str(error)
-    except Hang:
-        failure = f"no end after {world.points} points"
-    except Exception as error:  # noqa: BLE001 - any is a failure of the schedule, which names it
-        failure = f"{type(error).__name__}: {error}"
-    return Outcome(
-        seed=seed,
-        faults=faults,
-        struck=simulation.struck,
-        lives=simulation.lives,
-        simulated_s=world.simulated_s,
-        failure=failure,
-        passed=world.passed,
-    )
+    return outcome_of(seed, faults, world, Simulation(kind, world, known))
 
 
 @cache
@@ -200,7 +157,7 @@ class Simulation:
         result = None
         while result is None:
             self._world.begin_life()
-            self.disk.begin_life()
+            self.disk.release(Path("/"))
             self.lives += 1
             self._has_read = False
             try:
@@ -242,7 +199,7 @@ class Simulation:
             require_sentence(str(error))
         if self._least:
             raise InvariantError(f"{self._least} batches were lost with the folder")
-        self.disk.remove_folder(RUN_PATH)
+        self.disk.erase(RUN_PATH)
         return True
 
     def _read(self) -> None:
@@ -313,12 +270,6 @@ class Simulation:
         if lock is None:
             raise InvariantError("the run is locked after its end")
         lock.close()
-
-
-def require_sentence(text: str) -> None:
-    """Refuse a text that is not one line."""
-    if not text or "\n" in text or "Traceback" in text:
-        raise InvariantError(f"no sentence: {text!r}")
 
 
 def _same(value: object, other: object) -> bool:

@@ -55,8 +55,11 @@ class World:
         self.on_read: Callable[[], None] = lambda: None
         self._due = list(reversed(faults))
         self._limit = limit
+        self.terminated = False
+        """Whether SIGTERM has come."""
+        self.guest = False
+        """Whether another process or thread runs than the one that gets the driver's signals."""
         self._full_until = -1
-        self._terminated = False
 
     def clock(self) -> float:
         """Return the seconds of the driver's clock."""
@@ -69,7 +72,7 @@ class World:
 
     def begin_life(self) -> None:
         """Start the driver, on a disk with room."""
-        self.dead = self._terminated = False
+        self.dead = self.terminated = self.guest = False
         self._full_until = -1
         self.struck = []
 
@@ -115,8 +118,8 @@ class World:
             case FaultKind.FULL:
                 self._full_until = self.points + FULL_POINTS
             case FaultKind.TERM:
-                if not self._terminated:  # a second one is ignored
-                    self._terminated = True
+                first, self.terminated = not self.terminated, True
+                if first and not self.guest:  # a second one is ignored
                     raise Terminated
             case FaultKind.JUMP:
                 self.now += LONGEST_JUMP_S ** float(np.random.default_rng(fault.draw).random())

@@ -39,13 +39,7 @@ from rolecast.policies.normalisation import ObservationStatistics, observation_b
 class Search:
     """One search that can be advanced batch by batch; begins where its folder ends."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        folder: RunFolder,
-        backend: Backend,
-        progress: Progress,
-    ) -> None:
+    def __init__(self, plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) -> None:
         """Take up the search.
 
         Args:
@@ -166,6 +160,10 @@ class Search:
         result = self._run(self.incumbent[None], seeds, ["the held-out test"])
         error = standard_errors(result.returns)
         return float(result.returns.mean()), None if error is None else float(error[0])
+
+    def beliefs(self) -> dict[str, float]:
+        """Return what the optimiser explains of itself after the last batch."""
+        return self._optimizer_session.advance(None, None).beliefs
 
     def save(self) -> None:
         """Write the tables, so that they hold every batch; safe at any moment."""

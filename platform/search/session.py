@@ -70,7 +70,7 @@ class OptimizerReply:
     """[D], the incumbent; None if nothing was told."""
 
     beliefs: dict[str, float] = field(default_factory=dict)
-    """What the optimiser explains of itself."""
+    """What the optimiser explains of itself, where it was told something or not asked."""
 
     state: dict[str, Any] | None = None
     """All that decides its future answers, after telling and before asking."""
@@ -144,7 +144,8 @@ class LocalSession:
         """Tell, keep the state if `keep`, and ask."""
         with self._one_thread():
             optimizer, start = self._optimizer, time.perf_counter()
-            best, beliefs = None, {}
+            best: Float | None = None
+            beliefs: Mapping[str, float] = {}
             if told is not None:
                 points = self._asked if told.candidates is None else told.candidates
                 if points is None:
@@ -154,7 +155,8 @@ class LocalSession:
                 else:
                     optimizer.tell(points, told.returns, told.stderrs)
                 best = np.array(optimizer.best(), dtype=np.float64)
-                beliefs = optimizer.explain() if isinstance(optimizer, Explains) else {}
+            if isinstance(optimizer, Explains) and (told is not None or wanted is None):
+                beliefs = optimizer.explain()
             tell_s = time.perf_counter() - start
             state = optimizer.state_dict() if keep else None
             start, episodes, rows = time.perf_counter(), None, None

@@ -2,7 +2,7 @@
 
 import itertools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any, Final
 import pandas as pd
 
 from rolecast.core.errors import ConfigError, RequestError, RunError
-from rolecast.core.locks import try_lock
+from rolecast.core.files import make_folder, remove_half_written
+from rolecast.core.locks import lock_folder
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.envs.episode_length import typical_steps
@@ -111,7 +112,7 @@ def compare(
     if resume and out is None:
         raise RequestError("nothing says what to resume; expected the folder as --out DIR")
     folder = ComparisonFolder(Path(out) if out is not None else _free_folder(scaled))
-    _check_folder(folder, scaled, resume=resume)
+    check_folder(folder, scaled, resume=resume)
     learners = any(isinstance(method, LearnerMethod) for method in scaled.methods)
     if resume and learners:
         require_trusted("comparison", str(folder.path.resolve()), trust=trust)
@@ -158,8 +159,12 @@ def _check_trial(
         method_factory(method.algorithm, methods).check(task.spec, method.settings)
 
 
-def _check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: bool) -> None:
-    """Refuse a folder in which something else would be overwritten."""
+def check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: bool) -> None:
+    """Refuse a folder in which something else would be overwritten.
+
+    Raises:
+        RequestError: names what is there.
+    """
     if not resume:
         if folder.path.exists():
             hint = " or --resume" if folder.known else ""
@@ -200,17 +205,39 @@ def _run(
         devices = {method.label: method_device(method) for method in experiment.methods}
         for device in devices.values():
             require_gpu(device)
-        with _locked(folder):
-            if not folder.known or _seeds(folder) < experiment.seeds:
-                folder.write_experiment(_record(experiment))
-            progress.start(_title(folder, experiment, len(plans)))
-            at_once = cores // (1 + experiment.workers)
-            watch = Watch(folder, experiment, plans, at_once, progress)
+        at_once = cores // (1 + experiment.workers)
+
+        def run(watch: Watch) -> None:
             with watch.running():
                 run_trials(folder, experiment, plans, methods, workers, devices)
-            return _ended(folder, watch.look(last=True), progress)
+
+        return run_comparison(folder, experiment, plans, at_once, progress, run)
     finally:
         cluster.close()
+
+
+def run_comparison(
+    folder: ComparisonFolder,
+    experiment: Experiment,
+    plans: Sequence[TrialPlan],
+    at_once: int,
+    progress: ComparisonProgress,
+    run: Callable[[Watch], None],
+) -> ComparisonResult:
+    """Let `run` run planned trials, and keep what comes of it in a folder.
+
+    Raises:
+        ComparisonInterrupted: it has not run all.
+        RequestError: another process writes here, or the folder cannot be written.
+        RunError: the disk is full.
+    """
+    with _locked(folder):
+        if not folder.known or _seeds(folder) < experiment.seeds:
+            folder.write_experiment(_record(experiment))
+        progress.start(_title(folder, experiment, len(plans)))
+        watch = Watch(folder, experiment, plans, at_once, progress)
+        run(watch)
+        return _ended(folder, watch.look(last=True), progress)
 
 
 def _seeds(folder: ComparisonFolder) -> int:
@@ -245,13 +272,11 @@ def _locked(folder: ComparisonFolder) -> Iterator[None]:
         RequestError: another process does, or the folder cannot be written.
     """
     try:
-        folder.path.mkdir(parents=True, exist_ok=True)
-        lock = try_lock(folder.path / ".lock")
+        make_folder(folder.path, disk=folder.disk)
     except OSError as error:
         raise RequestError(f"--out {folder.path} cannot be written: {error.strerror}") from error
-    if lock is None:
-        raise RequestError(f"{folder.path} is being written by another process")
-    with lock:
+    with lock_folder(folder.path, disk=folder.disk):
+        remove_half_written(folder.path, disk=folder.disk)
         yield
 
 

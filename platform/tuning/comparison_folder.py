@@ -9,7 +9,8 @@
 Reports are made from `read_comparison` alone, so that they do not depend on Tune.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -19,10 +20,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError
-from rolecast.core.files import is_file, read_json, write_sealed_json
+from rolecast.core.files import is_file, read_json, unwritable, write_sealed_json
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.search.records.table_file import table_groups, table_writer
+from rolecast.platform.tuning.experiment import TrialPlan
 from rolecast.platform.tuning.record import TrialFolder
 
 COMPARISON_SCHEMA: Final = 1
@@ -72,8 +75,15 @@ class Comparison:
 class ComparisonFolder:
     """Paths and files of one comparison."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        disk: Disk = LOCAL_DISK,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.path = Path(path)
+        self.disk, self.clock = disk, clock
 
     @property
     def experiment_file(self) -> Path:
@@ -97,16 +107,17 @@ class ComparisonFolder:
 
     def work(self, trial: str) -> TrialFolder:
         """Folder in which a trial keeps its state, and its policy in the end."""
-        return TrialFolder(self.path / "work" / trial)
+        return TrialFolder(self.path / "work" / trial, disk=self.disk, clock=self.clock)
 
     @property
     def known(self) -> bool:
         """Whether this is the folder of a comparison."""
-        return is_file(self.experiment_file)
+        return is_file(self.experiment_file, disk=self.disk)
 
     def write_experiment(self, experiment: Mapping[str, Any]) -> None:
         """Write experiment.json: `Comparison.experiment`, its schema added."""
-        write_sealed_json(self.experiment_file, {"schema": COMPARISON_SCHEMA, **experiment})
+        whole = {"schema": COMPARISON_SCHEMA, **experiment}
+        write_sealed_json(self.experiment_file, whole, disk=self.disk)
 
     def read_experiment(self) -> dict[str, Any]:
         """Return `Comparison.experiment`.
@@ -118,7 +129,7 @@ class ComparisonFolder:
             raise RequestError(
                 f"{self.path} has no experiment.json; expected a comparison's folder"
             )
-        experiment = read_json(self.experiment_file)
+        experiment = read_json(self.experiment_file, disk=self.disk)
         if experiment.get("schema") != COMPARISON_SCHEMA:
             raise RequestError(
                 f"{self.path} has schema {experiment.get('schema')}; expected {COMPARISON_SCHEMA}, "
@@ -130,11 +141,37 @@ class ComparisonFolder:
             raise RequestError(f"{self.experiment_file} is damaged: it names no tasks")
         return experiment
 
+    def begin_again(self, plans: Sequence[TrialPlan]) -> None:
+        """Give each trial another chance, and let it hand over its reports anew.
+
+        Raises:
+            RunError: nothing can be written.
+        """
+        self.disk.remove_folder(self.trials)
+        for plan in plans:
+            work = self.work(plan.trial)
+            try:
+                work.forget_failure()
+            except OSError as error:
+                raise unwritable(work.path, error) from error
+            work.forget_delivery()
+
     def write_rows(self, rows: pd.DataFrame) -> None:
         """Replace trials.parquet; columns that are missing are filled with missing values."""
         table = pa.Table.from_pandas(shaped(rows), preserve_index=False)
-        with table_writer(self.rows_file, {}) as add:
+        with table_writer(self.rows_file, {}, disk=self.disk) as add:
             add(table)
+
+    def read(self) -> Comparison:
+        """Return the comparison as it stands; errors as of `read_comparison`."""
+        experiment = self.read_experiment()
+        if not is_file(self.rows_file, disk=self.disk):
+            return Comparison(experiment=experiment, rows=shaped(pd.DataFrame()))
+        rows = pa.concat_tables(table_groups(self.rows_file, disk=self.disk)).to_pandas()
+        for name in TRIAL_COLUMNS:
+            if name not in rows.columns:
+                raise RequestError(f"{self.rows_file} is damaged: it has no column {name!r}")
+        return Comparison(experiment=experiment, rows=rows)
 
 
 def shaped(rows: pd.DataFrame) -> pd.DataFrame:
@@ -166,12 +203,4 @@ def read_comparison(out: str | Path) -> Comparison:
     Raises:
         RequestError: this is no folder of a comparison, it is damaged, or of another schema.
     """
-    folder = ComparisonFolder(out)
-    experiment = folder.read_experiment()
-    if not is_file(folder.rows_file):
-        return Comparison(experiment=experiment, rows=shaped(pd.DataFrame()))
-    rows = pa.concat_tables(table_groups(folder.rows_file)).to_pandas()
-    for name in TRIAL_COLUMNS:
-        if name not in rows.columns:
-            raise RequestError(f"{folder.rows_file} is damaged: it has no column {name!r}")
-    return Comparison(experiment=experiment, rows=rows)
+    return ComparisonFolder(out).read()

@@ -9,22 +9,31 @@ The trial writes all but the last, which is the driver's. Tune's own snapshots o
 are up to ten seconds old and are not written in one step, so nothing is taken up from them.
 """
 
-import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
+from rolecast.core.disk import LOCAL_DISK, Disk, FileVersion
 from rolecast.core.errors import RunError
-from rolecast.core.files import parsed, read_json, write_sealed_json
+from rolecast.core.files import (
+    is_file,
+    make_folder,
+    parsed,
+    read_json,
+    remove_half_written,
+    settle_folder,
+    unwritable,
+    write_sealed_json,
+)
 from rolecast.core.locks import is_locked, try_lock
 
 LOCK_PATIENCE_S: Final = 60.0
 """Time in which a process of the same trial, whose driver has died, must have ended."""
 
-FileVersion = tuple[int, int, int]
-"""Inode, time of writing and size: a file that is replaced has another."""
+LEARNER_PREFIX: Final = "learner-"
+"""Before the number of a saved learner's report."""
 
 Row = dict[str, Any]
 """One report: `VOCABULARY`, `point`, `done` and extras; None where there is no figure."""
@@ -55,8 +64,14 @@ class TrialRecord:
 class TrialFolder:
     """Files of one trial."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(
+        self,
+        path: Path,
+        *,
+        disk: Disk = LOCAL_DISK,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path, self.disk, self.clock = path, disk, clock
 
     @property
     def record_file(self) -> Path:
@@ -80,61 +95,61 @@ class TrialFolder:
     @property
     def begun(self) -> bool:
         """Whether the trial has ever run."""
-        return self.record_file.is_file()
+        return is_file(self.record_file, disk=self.disk)
 
     @property
     def version(self) -> FileVersion | None:
         """Which record is there; None if the trial has never run."""
-        try:
-            found = self.record_file.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return self.disk.version(self.record_file)
 
     @property
     def locked(self) -> bool:
         """Whether a process of the trial keeps others out now."""
-        return is_locked(self._lock_file)
+        return is_locked(self._lock_file, disk=self.disk)
 
     @property
     def failure(self) -> str | None:
         """The last line of what went wrong; None if the trial was not given up."""
-        if not self.failure_file.is_file():
+        if not is_file(self.failure_file, disk=self.disk):
             return None
-        return str(read_json(self.failure_file).get("error", "unknown"))
+        return str(read_json(self.failure_file, disk=self.disk).get("error", "unknown"))
 
     def lock(self) -> IO[bytes]:
         """Keep other processes of the same trial out until the file that is returned is closed.
 
         Raises:
-            RunError: another process of the trial does not end.
+            RunError: another process of the trial does not end, or nothing can be written.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
         end = time.monotonic() + LOCK_PATIENCE_S
-        while (lock := try_lock(self._lock_file)) is None:
-            if time.monotonic() > end:
-                raise RunError(f"{self.path} is being written by another process")
-            time.sleep(0.1)
+        try:
+            make_folder(self.path, disk=self.disk)
+            while (lock := try_lock(self._lock_file, disk=self.disk)) is None:
+                if time.monotonic() > end:
+                    raise RunError(f"{self.path} is being written by another process")
+                time.sleep(0.1)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        remove_half_written(self.path, disk=self.disk)
         return lock
 
     def read(self) -> TrialRecord:
         """Return the record; an empty one of a trial that has not begun."""
         if not self.begun:
             return TrialRecord()
-        stored = read_json(self.record_file)
+        stored = read_json(self.record_file, disk=self.disk)
         return parsed(self.record_file, lambda: TrialRecord(**stored))
 
     def write(self, record: TrialRecord) -> None:
         """Replace the record."""
-        write_sealed_json(self.record_file, asdict(record))
+        write_sealed_json(self.record_file, asdict(record), disk=self.disk)
 
     def fail(self, error: str) -> None:
         """Say that the trial was given up."""
-        write_sealed_json(self.failure_file, {"error": error})
+        write_sealed_json(self.failure_file, {"error": error}, disk=self.disk)
 
     def forget_failure(self) -> None:
         """Give the trial another chance."""
-        self.failure_file.unlink(missing_ok=True)
+        self.disk.remove(self.failure_file)
 
     def forget_delivery(self) -> None:
         """Let the trial hand all its reports to Tune again."""
@@ -143,26 +158,31 @@ class TrialFolder:
 
     def learner(self, report: int) -> Path:
         """Folder of a learner as it stood at its report of this number, from 1."""
-        return self.path / f"learner-{report}"
+        return self.path / f"{LEARNER_PREFIX}{report}"
 
-    def new_learner(self) -> Path:
-        """Return an empty folder to save a learner in, before it gets its number."""
-        folder = self.path / "learner-new"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+    def new_learner(self, report: int) -> Path:
+        """Return an empty folder to save a learner in; the one before stays until `drop_learners`.
+
+        Raises:
+            RunError: it cannot be made.
+        """
+        folder = self.learner(report)
+        self.disk.remove_folder(folder)
+        try:
+            make_folder(folder, disk=self.disk)
+        except OSError as error:
+            raise unwritable(folder, error) from error
         return folder
 
-    def keep_learner(self, report: int) -> None:
-        """Give the saved learner its number; the one before stays until the record follows."""
-        target = self.learner(report)
-        shutil.rmtree(target, ignore_errors=True)
-        (self.path / "learner-new").replace(target)
+    def settle_learner(self, report: int) -> None:
+        """Make a saved learner durable, which has to come before the record that counts on it."""
+        settle_folder(self.learner(report), disk=self.disk)
 
     def drop_learners(self, *, but: int) -> None:
         """Remove all saved learners but one."""
-        for folder in self.path.glob("learner-*"):
-            if folder != self.learner(but):
-                shutil.rmtree(folder)
+        for name in self.disk.names(self.path):
+            if name.startswith(LEARNER_PREFIX) and self.path / name != self.learner(but):
+                self.disk.remove_folder(self.path / name)
 
 
 @dataclass(frozen=True, kw_only=True)

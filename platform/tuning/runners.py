@@ -5,25 +5,25 @@ both go on from what their trial's folder holds.
 """
 
 import math
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from rolecast.core.files import is_file, unwritable
 from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
-from rolecast.platform.search.backend import backend_for
+from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
-from rolecast.platform.search.records.metrics import batch_metrics
+from rolecast.platform.search.records.metrics import BELIEF_PREFIX, batch_metrics
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import finish
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import LearningMethod, MethodFactory, method_factory
-from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.platform.tuning.record import Report, TrialFolder
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.policies.protocol import Policy
@@ -60,8 +60,18 @@ def method_runner(
     """Return the method of a trial, taken up where its folder ends."""
     method = experiment.method(plan.method)
     if isinstance(method, SearchMethod):
-        return SearchRunner(search_config(experiment, plan, method), experiment, folder)
-    return LearnerRunner(method, experiment, plan, folder, methods)
+        search = make_plan(search_config(experiment, plan, method))
+        return SearchRunner(search, backend_for, experiment.points, folder)
+    task: BatchedTask = task_with_reward(plan.task, plan.reward)
+    task.close()
+    learner = method_factory(method.algorithm, methods).start(
+        task.spec.id,
+        method.settings,
+        seed=plan.seed,
+        workers=experiment.workers,
+        env_steps=experiment.env_steps,
+    )
+    return LearnerRunner(learner, experiment, folder)
 
 
 def search_config(experiment: Experiment, plan: TrialPlan, method: SearchMethod) -> SearchConfig:
@@ -86,19 +96,29 @@ def search_config(experiment: Experiment, plan: TrialPlan, method: SearchMethod)
 class SearchRunner:
     """A whole search."""
 
-    def __init__(self, config: SearchConfig, experiment: Experiment, folder: TrialFolder) -> None:
-        self._plan: Plan = make_plan(config)
-        self.parameters = self._plan.dimension
-        self._points = experiment.points
-        if RunFolder(folder.run).run_file.is_file():
-            self._folder = RunFolder.open(folder.run)
+    def __init__(
+        self, plan: Plan, start: Callable[[Plan], Backend], points: int, folder: TrialFolder
+    ) -> None:
+        """Take up a search.
+
+        Args:
+            plan: what is searched.
+            start: gives what computes, once nobody else writes the run.
+            points: evaluation points of the budget.
+            folder: of the trial.
+        """
+        self._plan, self._points = plan, points
+        self.parameters = plan.dimension
+        self._folder = RunFolder(folder.run, disk=folder.disk, clock=folder.clock)
+        if is_file(self._folder.run_file, disk=folder.disk):
+            self._folder.read_run()
             self._folder.lock()
         else:  # a process that died in the middle of making it has left nothing in it
-            shutil.rmtree(folder.run, ignore_errors=True)
-            self._folder = RunFolder.create(folder.run, run_record(self._plan))
-        self._backend = backend_for(self._plan)
-        self._search = Search(self._plan, self._folder, self._backend, Silent())
-        self._beliefs: dict[str, float] = {}
+            folder.disk.remove_folder(folder.run)
+            self._folder.make(run_record(plan))
+        self._backend = start(plan)
+        self._search = Search(plan, self._folder, self._backend, Silent())
+        self._beliefs: dict[str, float] | None = None
 
     def advance(self, point: int) -> tuple[Report, int]:
         """Evaluate batches until the point's share of the budget is spent."""
@@ -106,7 +126,9 @@ class SearchRunner:
         last = point == self._points
         while not search.finished and (last or budget.share(search.spent) * self._points < point):
             metrics = search.step()
-            self._beliefs = {k: v for k, v in metrics.items() if k.startswith("optimizer/")}
+            self._beliefs = {k: v for k, v in metrics.items() if k.startswith(BELIEF_PREFIX)}
+        if self._beliefs is None:  # a process before this one evaluated all batches of the point
+            self._beliefs = {BELIEF_PREFIX + k: v for k, v in search.beliefs().items()}
         reached = max(point, math.floor(budget.share(search.spent) * self._points))
         best, latest = search.seen.best_return, search.seen.last
         assert latest is not None, "expected a budget of at least one batch"
@@ -146,24 +168,11 @@ class LearnerRunner:
     """A learning algorithm."""
 
     def __init__(
-        self,
-        method: LearnerMethod,
-        experiment: Experiment,
-        plan: TrialPlan,
-        folder: TrialFolder,
-        methods: Mapping[str, MethodFactory],
+        self, learner: LearningMethod, experiment: Experiment, folder: TrialFolder
     ) -> None:
-        task: BatchedTask = task_with_reward(plan.task, plan.reward)
-        task.close()
-        self._experiment, self._folder = experiment, folder
-        self._learner: LearningMethod = method_factory(method.algorithm, methods).start(
-            task.spec.id,
-            method.settings,
-            seed=plan.seed,
-            workers=experiment.workers,
-            env_steps=experiment.env_steps,
-        )
-        self.parameters = self._learner.parameters
+        """Take up a learner that has just begun."""
+        self._experiment, self._folder, self._learner = experiment, folder, learner
+        self.parameters = learner.parameters
         rows = folder.read().rows
         self._last = Report.of_row(rows[-1]) if rows else None
         if rows:
@@ -193,8 +202,12 @@ class LearnerRunner:
 
     def keep(self, report: int) -> None:
         """Save the learner under the number of its report."""
-        self._learner.save(self._folder.new_learner().absolute())
-        self._folder.keep_learner(report)
+        folder = self._folder.new_learner(report)
+        try:
+            self._learner.save(folder.absolute())
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        self._folder.settle_learner(report)
 
     def finish(self) -> None:
         """Keep nothing more: the last report's learner is the result."""

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from rolecast.core.disk import FileVersion
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
-from rolecast.platform.tuning.record import FileVersion, TrialFolder, TrialRecord
+from rolecast.platform.tuning.record import TrialFolder, TrialRecord
 
 
 @dataclass(frozen=True, kw_only=True)

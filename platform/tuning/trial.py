@@ -5,9 +5,9 @@ dies, the next process takes the trial up from its own folder (`record`), and ha
 reports that it has not yet got, so that Tune's files have no gap and no report twice.
 """
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -47,48 +47,46 @@ def held_out_score(
     return float(returns.mean()), stderr
 
 
-class ComparisonTrial(tune.Trainable):
-    """One trial.
+class TrialRun:
+    """One trial at work, taken up where its folder ends; each of its steps is written down."""
 
-    Its config holds `out`, the comparison's folder, `trial`, the fields of a `TrialPlan`,
-    `workers`, the processes that run its episodes beside its own, and `devices` of all methods.
-    """
-
-    def __repr__(self) -> str:
-        return self._plan.trial
-
-    @classmethod
-    def default_resource_request(cls, config: dict[str, Any]) -> PlacementGroupFactory:
-        """Return one CPU for the trial, one for each of its workers, and the optimiser's GPU."""
-        return trial_resources(int(config["workers"]), config["devices"][config["trial"]["method"]])
-
-    def setup(
-        self, config: dict[str, Any], methods: Mapping[str, MethodFactory] = MappingProxyType({})
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: TrialFolder,
+        start: Callable[[], MethodRunner],
+        score: Callable[[Policy, Float, Seeds], tuple[float, float | None]],
     ) -> None:
-        """Read where the trial stands; what computes is made when it is first needed."""
-        comparison = ComparisonFolder(config["out"])
-        self._experiment = Experiment.from_json(comparison.read_experiment()["experiment"])
-        self._plan = TrialPlan(**config["trial"])
-        self._methods = methods
-        self._work: TrialFolder = comparison.work(self._plan.trial)
-        self._lock = self._work.lock()
-        self._record = self._work.read()
+        """Read where the trial stands, and keep other processes of it out.
+
+        Args:
+            experiment: whose trial it is.
+            folder: of the trial.
+            start: gives what computes, when it is first needed.
+            score: gives mean and standard error of a policy's return with weights [1, D], as
+                earned, on seeds [E].
+        """
+        self._experiment, self._folder = experiment, folder
+        self._start, self._score = start, score
+        self._lock = folder.lock()
+        self._record = folder.read()
         self._sent = self._record.delivered
         self._runner: MethodRunner | None = None
-        self._work.write(self._record)
+        folder.drop_learners(but=len(self._record.rows))
+        folder.write(self._record)
 
-    def step(self) -> dict[str, Any]:
-        """Hand over the next report, made before or now; the last has `done`."""
+    def step(self) -> tuple[Row, int]:
+        """Return the next report, made before or now, and its number; the last has `done`."""
         # Tune asks again only after it has taken in what it was given before.
         self._record = replace(self._record, delivered=self._sent)
-        self._work.write(self._record)
+        self._folder.write(self._record)
         if self._sent == len(self._record.rows):
             self._advance()
         row = self._record.rows[self._sent]
         self._sent += 1
-        return _for_tune(row, self._sent)
+        return row, self._sent
 
-    def cleanup(self) -> None:
+    def close(self) -> None:
         """End what the trial started; all that counts is on disk."""
         if self._runner is not None:
             self._runner.close()
@@ -97,20 +95,20 @@ class ComparisonTrial(tune.Trainable):
 
     def _advance(self) -> None:
         """Train to the next point, score, and write both down."""
-        start, record, experiment = time.monotonic(), self._record, self._experiment
+        clock, record, experiment = self._folder.clock, self._record, self._experiment
+        start = clock()
         if self._runner is None:
-            self._runner = method_runner(experiment, self._plan, self._work, self._methods)
+            self._runner = self._start()
         running = self._runner
         before: Row = record.rows[-1] if record.rows else {"point": 0, "wall_time_s": 0.0}
-        training = time.monotonic()
+        training = clock()
         report, point = running.advance(before["point"] + 1)
-        wall_time_s = before["wall_time_s"] + time.monotonic() - training
+        wall_time_s = before["wall_time_s"] + clock() - training
         done = point == experiment.points
         score = running.finish() if done else None
         if score is None or not experiment.scored_as_searches:
             episodes = experiment.final_test_episodes if done else experiment.test_episodes
-            seeds = experiment.held_out_seeds(episodes)
-            score = held_out_score(self._plan.task, *running.policy(), seeds)
+            score = self._score(*running.policy(), experiment.held_out_seeds(episodes))
         row = report.row(
             test_return=score[0],
             test_return_stderr=score[1],
@@ -123,10 +121,44 @@ class ComparisonTrial(tune.Trainable):
             record,
             rows=[*record.rows, row],
             parameters=running.parameters,
-            seconds=record.seconds + time.monotonic() - start,
+            seconds=record.seconds + clock() - start,
         )
-        self._work.write(self._record)
-        self._work.drop_learners(but=len(self._record.rows))
+        self._folder.write(self._record)
+        self._folder.drop_learners(but=len(self._record.rows))
+
+
+class ComparisonTrial(tune.Trainable):
+    """One trial, as Tune holds it.
+
+    Its config holds `out`, the comparison's folder, `trial`, the fields of a `TrialPlan`,
+    `workers`, the processes that run its episodes beside its own, and `devices` of all methods.
+    """
+
+    def __repr__(self) -> str:
+        return self._name
+
+    @classmethod
+    def default_resource_request(cls, config: dict[str, Any]) -> PlacementGroupFactory:
+        """Return one CPU for the trial, one for each of its workers, and the optimiser's GPU."""
+        return trial_resources(int(config["workers"]), config["devices"][config["trial"]["method"]])
+
+    def setup(
+        self, config: dict[str, Any], methods: Mapping[str, MethodFactory] = MappingProxyType({})
+    ) -> None:
+        """Read where the trial stands."""
+        comparison, plan = ComparisonFolder(config["out"]), TrialPlan(**config["trial"])
+        experiment = Experiment.from_json(comparison.read_experiment()["experiment"])
+        self._name, work = plan.trial, comparison.work(plan.trial)
+        start = partial(method_runner, experiment, plan, work, methods)
+        self._run = TrialRun(experiment, work, start, partial(held_out_score, plan.task))
+
+    def step(self) -> dict[str, Any]:
+        """Hand over the next report."""
+        return _for_tune(*self._run.step())
+
+    def cleanup(self) -> None:
+        """End what the trial started."""
+        self._run.close()
 
 
 def _for_tune(row: Row, number: int) -> dict[str, Any]:

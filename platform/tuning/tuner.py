@@ -1,7 +1,6 @@
 """Hands the trials of a comparison to Tune, and takes back what Tune takes hold of meanwhile."""
 
 import logging
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
@@ -33,11 +32,7 @@ def run_trials(
     A new Tune experiment each time, not `Tuner.restore`: Tune's own snapshot may be older than
     what the trials have written, and it can be cut off when its process is killed.
     """
-    shutil.rmtree(folder.trials, ignore_errors=True)
-    for plan in plans:
-        work = folder.work(plan.trial)
-        work.forget_failure()
-        work.forget_delivery()
+    folder.begin_again(plans)
     out = folder.path.resolve()
     tuner = tune.Tuner(
         tune.with_parameters(ComparisonTrial, methods=dict(methods)),

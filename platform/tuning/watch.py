@@ -2,11 +2,11 @@
 
 import math
 import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
+from rolecast.core.errors import RunError
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.progress import ComparisonProgress
@@ -48,10 +48,10 @@ class Watch:
         """
         whole = ComparisonStatus(experiment=self._experiment, trials=self._reader.read())
         reports = hash(tuple((t.status, t.point) for t in whole.trials))
-        start = time.monotonic()
+        start = self._folder.clock()
         if reports != self._reports and (last or start >= self._next_table):
             self._folder.write_rows(whole.rows())
-            self._reports, end = reports, time.monotonic()
+            self._reports, end = reports, self._folder.clock()
             self._next_table = end + (end - start) / TABLE_SHARE
         standing = whole.restricted(self._chosen, at_once=self._at_once)
         self._progress.update(standing)
@@ -68,6 +68,14 @@ class Watch:
             self._end.set()
             thread.join()
 
+    def glance(self) -> None:
+        """Look, though the table may not be writable now: the last look says so, if it is so yet.
+
+        Before it, trials that cannot write end by themselves, with the reason.
+        """
+        with suppress(RunError):
+            self.look()
+
     def _watch(self) -> None:
         while not self._end.wait(POLL_S):
-            self.look()
+            self.glance()

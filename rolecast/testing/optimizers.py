@@ -154,14 +154,20 @@ class OptimizerContract:
         asked_by(original, [7] * 5)
         restored.load_state_dict(copy.deepcopy(original.state_dict()))
         np.testing.assert_array_equal(original.best(), restored.best())
+        assert explained_by(original) == explained_by(restored)
         for one, same in zip(asked_by(original, [7] * 3), asked_by(restored, [7] * 3), strict=True):
             np.testing.assert_array_equal(one, same)
 
     def test_explanations_are_named_numbers(self) -> None:
         optimizer = self.make()
         asked_by(optimizer, [8, 8])
-        explained = optimizer.explain() if isinstance(optimizer, Explains) else {}
+        explained = explained_by(optimizer)
         assert all(type(name) is str and type(value) is float for name, value in explained.items())
+
+
+def explained_by(optimizer: Optimizer) -> dict[str, float]:
+    """Return what an optimiser explains of itself; nothing where it does not."""
+    return dict(optimizer.explain()) if isinstance(optimizer, Explains) else {}
 
 
 def slope(points: Float) -> Float:

@@ -112,12 +112,13 @@ class GlobalSearch:
         return self._process.explain() | self._won
 
     def state_dict(self) -> dict[str, Any]:
-        """Return data, generator, pending points, and the choices of the last refit."""
+        """Return data, generator, pending points, choices of the last refit, and sources."""
         return {
             "data": self._data.state_dict(),
             "rng": generator_state(self._rng),
             "pending": self._pending.copy(),
             "process": self._process.state_dict(),
+            "won": dict(self._won),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -126,6 +127,7 @@ class GlobalSearch:
         self._rng = restored_generator(state["rng"])
         self._pending = np.array(state["pending"], dtype=np.float64)
         self._process.load_state_dict(state["process"])
+        self._won = dict(state.get("won", {}))  # older states have none
 
     def _root_beta(self) -> float:
         return root_beta(self._config.beta, self._process.order, len(self._data))

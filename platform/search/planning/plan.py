@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -29,6 +30,9 @@ from rolecast.policies.registry import make_policy
 
 TaskSource = str | Callable[..., Any]
 """A task id, or what `make_task` takes in its place."""
+
+RECORDED_PACKAGES: Final = ("ray", "torch", "numpy", "scipy", "numba", "mujoco")
+"""Packages whose versions a run records."""
 
 TEST_EPISODES_COMPILED: Final = 1000
 TEST_EPISODES: Final = 20
@@ -181,12 +185,17 @@ def run_record(plan: Plan) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions on which a result may depend."""
-    packages = ("ray", "torch", "numpy", "scipy", "numba", "mujoco")
     return {
         "rolecast": __version__,
         "python": platform.python_version(),
-        **{name: version(name) for name in packages},
+        **{name: _version(name) for name in RECORDED_PACKAGES},
     }
+
+
+@cache
+def _version(package: str) -> str:
+    """Return the version of a package, which takes milliseconds to look up."""
+    return version(package)
 
 
 def _budget(config: SearchConfig, worst_steps: int) -> Budget:

@@ -8,6 +8,9 @@ import numpy as np
 
 from rolecast.platform.search.records.history import Batch
 
+BELIEF_PREFIX: Final = "optimizer/"
+"""Before the name of what an optimiser explains of itself."""
+
 METRIC_VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
     {
         "env_steps": "steps of all training episodes so far; a joint step of n agents is one",
@@ -37,7 +40,7 @@ def batch_metrics(
     Args:
         last: the batch.
         best_return: highest mean return of an evaluation so far, a maximum of noisy means.
-        beliefs: what the optimiser explains; reported as `optimizer/<name>`.
+        beliefs: what the optimiser explains; reported after `BELIEF_PREFIX`.
     """
     means, spent = last.means, last.spent_after
     metrics = {
@@ -50,4 +53,4 @@ def batch_metrics(
     }
     if means.size > 1:
         metrics["episode_return_stderr"] = float(means.std(ddof=1) / np.sqrt(means.size))
-    return metrics | {f"optimizer/{name}": value for name, value in beliefs.items()}
+    return metrics | {BELIEF_PREFIX + name: value for name, value in beliefs.items()}

@@ -293,9 +293,7 @@ class RunFolder:
         self.disk.make_folder(self.checkpoint_folder)
         self.journal.repair()
         for folder in (self.path, self.checkpoint_folder):
-            for name in self.disk.names(folder):
-                if name.startswith(".") and name.endswith(".tmp"):
-                    self.disk.remove(folder / name)
+            files.remove_half_written(folder, disk=self.disk)
 
     def read_structure(self) -> dict[str, Any] | None:
         """Return the structure that was found, if one was.

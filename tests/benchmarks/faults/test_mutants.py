@@ -1,11 +1,5 @@
 """Mutants of what keeps a run, each of which schedules of faults must find."""
 
-import inspect
-import sys
-import textwrap
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
 import pytest
 
 from rolecast.benchmarks.faults.parts import SEARCH_KINDS
@@ -17,19 +11,9 @@ from rolecast.platform.search.loop import Search
 from rolecast.platform.search.records.journal import Journal
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.session import ResilientOptimizer
+from tests.benchmarks.faults.mutants import Mutant, mutate
 
 MOST_SCHEDULES = 1000
-
-
-class Mutant(NamedTuple):
-    """One change of the source of one function."""
-
-    owner: Any
-    function: str
-    old: str
-    new: str = "pass"
-    first: int = 0
-    """Seed of the first schedule that is run: those before are known to pass."""
 
 
 MUTANTS = {
@@ -97,20 +81,6 @@ RARE_MUTANT = Mutant(
     RayEvaluator, "_take", "batch.waiting.extend(batch.missing(call, self._calls.values()))"
 )
 """An answer lost with its node is not computed again: only a loss just then shows it."""
-
-
-def mutate(monkeypatch: pytest.MonkeyPatch, mutant: Mutant) -> None:
-    """Replace a function by its own source with the change, wherever it is imported."""
-    original: Callable[..., Any] = getattr(mutant.owner, mutant.function)
-    source = textwrap.dedent(inspect.getsource(original))
-    assert source.count(mutant.old) == 1, source
-    scope = vars(sys.modules[original.__module__])
-    made: dict[str, Any] = {}
-    exec(source.replace(mutant.old, mutant.new), scope, made)
-    monkeypatch.setattr(mutant.owner, mutant.function, made[mutant.function])
-    for name, module in list(sys.modules.items()):
-        if name.startswith("rolecast.") and vars(module).get(mutant.function) is original:
-            monkeypatch.setattr(module, mutant.function, made[mutant.function])
 
 
 @pytest.mark.parametrize("name", MUTANTS)

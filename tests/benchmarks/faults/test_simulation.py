@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from rolecast.benchmarks.app import app
 from rolecast.benchmarks.faults.cluster import SharedEvaluator
-from rolecast.benchmarks.faults.command import count_schedules
+from rolecast.benchmarks.faults.command import Part, count_schedules
 from rolecast.benchmarks.faults.disk import SimulatedDisk
 from rolecast.benchmarks.faults.parts import SEARCH_KINDS
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of, shrunk
@@ -21,7 +21,7 @@ LOG_PATH = Path("/runs/log")
 
 @pytest.mark.parametrize("first", range(0, 300, 50))
 def test_searches_survive_schedules_of_faults(first: int) -> None:
-    figures, failing = count_schedules(range(first, first + 50))
+    figures, failing = count_schedules(Part.SEARCHES, range(first, first + 50))
     assert failing == []
     assert figures["faults"] > 50
 
@@ -143,7 +143,7 @@ def test_the_command_counts_and_replays(tmp_path: Path) -> None:
     part.write_text(run.stdout)
     added = ["faults", "--schedules", "1", "--seed", "2", "--json", "--add", str(part)]
     joined = json.loads(CliRunner().invoke(app, added).stdout)
-    whole = json.loads((tmp_path / "faults.json").read_text())
+    whole = json.loads((tmp_path / "faults.json").read_text())["searches"]
     for name in ("schedules", "lives", "faults", "kinds", "points", "failed", "command"):
         assert joined[name] == whole[name]
     apart = CliRunner().invoke(app, [*added[:4], "5", *added[5:]])

@@ -47,8 +47,7 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> ComparisonFolder:
         work.write(TrialRecord(rows=[{"point": 1}]))
         if plan.method == "td3":
             learner = METHODS["td3"].start(plan.task, SETTINGS, seed=1, workers=0, env_steps=400)
-            learner.save(work.new_learner())
-            work.keep_learner(1)
+            learner.save(work.new_learner(1))
             learner.close()
     return folder
 

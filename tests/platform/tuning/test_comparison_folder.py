@@ -9,6 +9,7 @@ from rolecast.core.errors import RequestError
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.tuning.comparison_folder import (
     TRIAL_COLUMNS,
+    ComparisonFolder,
     read_comparison,
 )
 from tests.conftest import write_comparison
@@ -65,3 +66,11 @@ def test_damaged_rows_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "trials.parquet").write_bytes(b"PAR1 nothing of the kind")
     with pytest.raises(RequestError, match="is damaged"):
         read_comparison(tmp_path)
+
+
+def test_a_trial_removes_what_another_process_of_it_left_half_written(tmp_path: Path) -> None:
+    folder = ComparisonFolder(tmp_path / "out").work("trial")
+    folder.path.mkdir(parents=True)
+    (folder.path / ".record.json.1.tmp").write_bytes(b"{")
+    folder.lock().close()
+    assert [path.name for path in folder.path.iterdir()] == [".lock"]

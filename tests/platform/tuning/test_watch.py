@@ -59,15 +59,15 @@ def test_the_table_is_written_at_the_end_whatever_it_took_before(
 ) -> None:
     """A table that takes ten seconds is not written anew in the next hundred, but at the end."""
     experiment = many_trials(tmp_path / "out", seeds=1)
-    folder, plans = ComparisonFolder(tmp_path / "out"), experiment.trials()
     now = [1000.0]
+    folder = ComparisonFolder(tmp_path / "out", clock=lambda: now[0])
+    plans = experiment.trials()
     write = ComparisonFolder.write_rows
 
     def slow(folder: ComparisonFolder, rows: pd.DataFrame) -> None:
         now[0] += 10.0
         write(folder, rows)
 
-    monkeypatch.setattr("rolecast.platform.tuning.watch.time.monotonic", lambda: now[0])
     monkeypatch.setattr(ComparisonFolder, "write_rows", slow)
     watch = Watch(folder, experiment, plans, 2, Silent())
     watch.look()

@@ -1,0 +1,222 @@
+"""One schedule of a comparison: real trials, folders, watch and driver under simulated faults."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from rolecast.benchmarks.faults.comparison.parts import COMPARED_SEARCHES, EXPERIMENT
+from rolecast.benchmarks.faults.comparison.tune import TRIALS_AT_ONCE, SimulatedTune
+from rolecast.benchmarks.faults.disk import SimulatedDisk
+from rolecast.benchmarks.faults.outcome import (
+    InvariantError,
+    Outcome,
+    outcome_of,
+    require_sentence,
+)
+from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
+from rolecast.benchmarks.faults.world import POINT_LIMIT, Killed, World
+from rolecast.core.errors import RequestError, RunError
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.tuning.comparison import ComparisonResult, check_folder, run_comparison
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+from rolecast.platform.tuning.status import ComparisonStatus
+from rolecast.policies.artefact import WEIGHTS_FILE
+
+COMPARISON_PATH: Final = Path("/comparisons/simulated")
+"""Folder of the comparison on the simulated disk."""
+
+TIMED_COLUMNS: Final = ("wall_time_s",)
+"""Columns that two comparisons do not share."""
+
+STATUS_COLUMNS: Final = ("status", "error")
+"""Columns that change while a comparison runs."""
+
+LOSING_FAULTS: Final = frozenset({FaultKind.ACTOR, FaultKind.NODE, FaultKind.FULL})
+"""Faults for which a trial may be given up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Undisturbed:
+    """The comparison without faults."""
+
+    rows: pd.DataFrame
+    returns: Mapping[str, bytes]
+    """All that each search was paid, batch by batch."""
+
+    weights: Mapping[str, bytes]
+    points: int
+
+
+class Sentences:
+    """What the user sees: a progress view that checks each sentence."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def start(self, title: str) -> None:
+        """See what is compared."""
+        require_sentence(title)
+
+    def update(self, figures: ComparisonStatus, /) -> None:
+        """See where it stands."""
+        if figures.seconds_left() is not None and figures.points_left < 0:
+            raise InvariantError("more points than there are")
+
+    def note(self, text: str) -> None:
+        """See a sentence."""
+        require_sentence(text)
+
+    def finish(self, text: str) -> None:
+        """See the last sentence."""
+        require_sentence(text)
+
+
+def run_schedule(seed: int) -> Outcome:
+    """Run the schedule of a seed."""
+    return run_faults(seed, faults_of(seed, undisturbed().points))
+
+
+def run_faults(seed: int, faults: Sequence[Fault]) -> Outcome:
+    """Run the comparison under these faults."""
+    known = undisturbed()
+    world = World(faults, seed=seed, limit=POINT_LIMIT * known.points)
+    return outcome_of(seed, faults, world, ComparisonSimulation(world, known))
+
+
+@cache
+def undisturbed() -> Undisturbed:
+    """Return the comparison without faults."""
+    world = World([], seed=0)
+    simulation = ComparisonSimulation(world, None)
+    simulation.life()
+    return simulation.found()
+
+
+class ComparisonSimulation:
+    """A disk, and the lives of a comparison's driver on it."""
+
+    def __init__(self, world: World, known: Undisturbed | None) -> None:
+        self.lives = 0
+        self.struck: list[Fault] = []
+        self._disk = SimulatedDisk(world)
+        self._world, self._known = world, known
+        self._reports = Counter[str]()
+        world.on_read = self._read
+
+    def folder(self) -> ComparisonFolder:
+        """Return the comparison's folder, as a process that begins now has it."""
+        return ComparisonFolder(COMPARISON_PATH, disk=self._disk, clock=self._world.clock)
+
+    def run(self) -> None:
+        """Run one driver after the other until no trial is left.
+
+        Raises:
+            InvariantError: something that must always hold does not.
+        """
+        result: ComparisonResult | None = None
+        while result is None or result.failures:
+            self._world.begin_life()
+            self._disk.release(Path("/"))
+            self.lives += 1
+            try:
+                result = self.life()
+                self._require_losses(result)
+            except Killed:
+                pass
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
+                self._require_reason(error)
+            self.struck += self._world.struck
+        self._world.calm()
+        self._require_result()
+
+    def life(self) -> ComparisonResult:
+        """Run one driver: a new comparison, or one that resumes."""
+        folder = self.folder()
+        if self._disk.is_file(folder.experiment_file):
+            check_folder(folder, EXPERIMENT, resume=True)
+            self._require_kept()
+        elif self._reports:
+            raise InvariantError("reports were lost with the folder")
+        else:  # nothing was begun; what is left of its folder is removed by hand
+            self._disk.erase(COMPARISON_PATH)
+        tune = SimulatedTune(self._world, self._disk, folder, self._reports)
+        seen = Sentences(self._world)
+        plans = EXPERIMENT.trials()
+        return run_comparison(folder, EXPERIMENT, plans, TRIALS_AT_ONCE, seen, tune.run)
+
+    def found(self) -> Undisturbed:
+        """Return what there is at the end."""
+        folder, returns, weights = self.folder(), {}, {}
+        for plan in EXPERIMENT.trials():
+            if plan.method not in COMPARED_SEARCHES:
+                continue
+            run = RunFolder(folder.work(plan.trial).run, disk=self._disk)
+            paid = [batch.observed_returns for batch in run.read_batches()]
+            returns[plan.trial] = np.concatenate(paid).tobytes()
+            weights[plan.trial] = self._disk.read(run.policy_folder / WEIGHTS_FILE)
+        rows = folder.read().rows.drop(columns=list(TIMED_COLUMNS))
+        return Undisturbed(rows, returns, weights, self._world.points)
+
+    def _read(self) -> None:
+        """Read the comparison as a report does, at any moment."""
+        folder = self.folder()
+        if self._known is None or not self._disk.is_file(folder.experiment_file):
+            return
+        rows = folder.read().rows.drop(columns=[*TIMED_COLUMNS, *STATUS_COLUMNS], errors="ignore")
+        ComparisonStatus.of(folder, EXPERIMENT).rows()
+        rows = rows[rows["point"].notna()]
+        known = self._known.rows.drop(columns=list(STATUS_COLUMNS)).set_index(["trial", "point"])
+        for (trial, point), own in rows.set_index(["trial", "point"]).iterrows():
+            expected = known.loc[(trial, point)]
+            shared = [name for name in expected.index if name in own.index]
+            if not own[shared].equals(expected[shared]):
+                raise InvariantError(f"{trial} has another report {point}")
+
+    def _require_kept(self) -> None:
+        """Refuse the loss of a report that a driver has got."""
+        for trial, reports in self._reports.items():
+            kept = len(self.folder().work(trial).read().rows)
+            if kept < reports:
+                raise InvariantError(f"{kept} of {reports} reports of {trial} are left")
+
+    def _require_losses(self, result: ComparisonResult) -> None:
+        """Refuse trials that were given up for no reason."""
+        if result.failures and not LOSING_FAULTS & {fault.kind for fault in self._world.struck}:
+            raise InvariantError(f"given up: {dict(result.failures)}")
+
+    def _require_reason(self, error: BaseException) -> None:
+        """Refuse an end of a driver for which no fault is a reason, or that is no sentence."""
+        kinds = {fault.kind for fault in self._world.struck}
+        require_sentence(str(error) or "interrupted")
+        if isinstance(error, KeyboardInterrupt) and FaultKind.TERM in kinds:
+            return
+        full = isinstance(error, RunError | RequestError) and FaultKind.FULL in kinds
+        if full and str(COMPARISON_PATH) in str(error):
+            return
+        raise InvariantError(f"{type(error).__name__}: {error}") from error
+
+    def _require_result(self) -> None:
+        """Refuse a result that is not that of the undisturbed comparison, and what is left over."""
+        assert self._known is not None
+        found, known = self.found(), self._known
+        if not found.rows.equals(known.rows):
+            raise InvariantError("another table")
+        for name in ("returns", "weights"):
+            if getattr(found, name) != getattr(known, name):
+                raise InvariantError(f"other {name}")
+        for plan in EXPERIMENT.trials():
+            work = self.folder().work(plan.trial)
+            names = self._disk.names(work.path)
+            expected = {".lock", "record.json"}
+            last = work.learner(len(work.read().rows)).name
+            expected.add("run" if plan.method in COMPARED_SEARCHES else last)
+            if left := set(names) - expected:
+                raise InvariantError(f"left over: {', '.join(sorted(left))}")
+            if work.locked:
+                raise InvariantError(f"{plan.trial} is locked after its end")

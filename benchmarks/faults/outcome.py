@@ -1,0 +1,76 @@
+"""How a schedule ended, and what it means that it failed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rolecast.benchmarks.faults.schedule import Fault
+from rolecast.benchmarks.faults.world import Hang, World
+
+
+class InvariantError(AssertionError):
+    """Something that must always hold does not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a schedule ended."""
+
+    seed: int
+    faults: Sequence[Fault]
+    struck: Sequence[Fault]
+    """Those that struck before all had ended."""
+
+    lives: int
+    """Drivers that it took."""
+
+    simulated_s: float
+    """Time without jumps of the clock."""
+
+    failure: str | None
+    """What does not hold; None if all does."""
+
+    passed: Sequence[str]
+    """The points that it passed."""
+
+
+class Subject(Protocol):
+    """What is disturbed: lives of a driver."""
+
+    lives: int
+    struck: list[Fault]
+
+    def run(self) -> None:
+        """Run one driver after the other until there is a result.
+
+        Raises:
+            InvariantError: something that must always hold does not.
+        """
+
+
+def outcome_of(seed: int, faults: Sequence[Fault], world: World, subject: Subject) -> Outcome:
+    """Run a schedule; return how it ended."""
+    failure = None
+    try:
+        subject.run()
+    except InvariantError as error:
+        failure = str(error)
+    except Hang:
+        failure = f"no end after {world.points} points"
+    except Exception as error:  # noqa: BLE001 - any is a failure of the schedule, which names it
+        failure = f"{type(error).__name__}: {error}"
+    return Outcome(
+        seed=seed,
+        faults=faults,
+        struck=subject.struck,
+        lives=subject.lives,
+        simulated_s=world.simulated_s,
+        failure=failure,
+        passed=world.passed,
+    )
+
+
+def require_sentence(text: str) -> None:
+    """Refuse a text that is not one line."""
+    if not text or "\n" in text or "Traceback" in text:
+        raise InvariantError(f"no sentence: {text!r}")
