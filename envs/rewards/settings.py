@@ -10,13 +10,16 @@ from rolecast.core.errors import ConfigError
 
 RANGES_OF_NUMBERS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "noise": "a finite number >= 0",
+        "noise": "a number from 0 to 1e100",
         "flip": "a probability in [0, 1]",
         "drop": "a probability in [0, 1]",
         "survival": "a share in [0, 1]",
     }
 )
 """Range of each setting that is a real number."""
+
+MOST_NOISE: Final = 1e100
+"""Greatest noise; the variance of a sum of far larger rewards is no number."""
 
 MOST_STEPS: Final = 2**31 - 1
 """Greatest number of steps; longer than any episode."""
@@ -64,7 +67,7 @@ class RewardSettings:
             if value > MOST_STEPS:
                 raise ConfigError(f"RewardSettings.{name}", value, f"at most {MOST_STEPS:,}")
         for name, expected in RANGES_OF_NUMBERS.items():
-            most = float("inf") if name == "noise" else 1.0
+            most = MOST_NOISE if name == "noise" else 1.0
             value = getattr(self, name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not (number and isfinite(value) and 0.0 <= value <= most):
