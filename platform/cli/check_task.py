@@ -1,6 +1,7 @@
 """`rolecast check-task`: whether an environment can be searched, in seconds."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -49,17 +50,17 @@ def check_task(
 
     from rolecast.envs.check import check_task as check
     from rolecast.envs.registry import make_task
+    from rolecast.envs.rewards.task import set_patience
     from rolecast.platform.tuning.learner import refusals
 
     given = parse_settings([f"task.{word}" for word in settings or []])["task"]
     options = with_rewards(given, rewards)
-    patience = Patience(step_timeout, warn)
-    report = check(task, patience=patience, **options)
-    patience.close()
-    made = make_task(task, **options)
-    learners = refusals(made)
-    found = _found(made) if find_symmetries and report.ok else None
-    made.close()
+    with closing(Patience(step_timeout, warn)) as patience:
+        report = check(task, patience=patience, **options)
+        with closing(make_task(task, **options)) as made:
+            set_patience(made, patience)
+            learners = refusals(made)
+            found = _found(made) if find_symmetries and report.ok else None
     if json:
         more = {} if found is None else {"found_symmetries": [asdict(each) for each in found]}
         print_json({**asdict(report), "ok": report.ok, "learners": learners} | more)
