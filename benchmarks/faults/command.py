@@ -22,6 +22,7 @@ class Part(StrEnum):
 
     SEARCHES = "searches"
     COMPARISONS = "comparisons"
+    SOAK = "soak"
 
 
 SIMULATION_MODULES: Final[Mapping[Part, str]] = MappingProxyType(
@@ -48,6 +49,9 @@ def fault_schedules(
     schedules: Annotated[
         int, typer.Option(min=1, metavar="N", help="How many; 10 to 20 a second of a core.")
     ] = 300,
+    hours: Annotated[
+        float, typer.Option(min=0.0, help="Of the soak, which kills real processes.")
+    ] = 2.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first; others follow.")] = 0,
     add: Annotated[
         list[Path] | None,
@@ -67,8 +71,12 @@ def fault_schedules(
 
     Real: loop, journal, folders, checkpoints, optimiser session, trials of a comparison and its
     driver. Simulated: disk, clock, processes. One seed is one schedule; a seed that fails is run
-    again by --schedules 1 --seed. Files are written where --out names a folder.
+    again by --schedules 1 --seed. The soak runs real searches and a comparison on a real cluster of
+    this machine and kills their processes. Files are written where --out names a folder.
     """
+    if part is Part.SOAK:
+        _soak(hours, seed, out, json=json)
+        return
     from rolecast.benchmarks.faults.schedule import shrunk
     from rolecast.core.errors import RunError
     from rolecast.core.files import read_json
@@ -100,10 +108,7 @@ def fault_schedules(
     if points:
         say("\n".join(simulation.run_schedule(seed).passed))
     if out is not None:
-        from rolecast.benchmarks.faults.page import page
-
-        parts = kept_results(out, "faults", [part]) | {str(part): results}
-        write_results(out, "faults", parts, page(parts), json=json)
+        _write(out, part, results, json=json)
     elif json:
         print_json(results)
     else:
@@ -117,6 +122,37 @@ def fault_schedules(
             f"{len(failing)} of {schedules} schedules failed; the first again: rolecast bench "
             f"faults --part {part} --schedules 1 --seed {failing[0]} --points"
         )
+
+
+def _soak(hours: float, seed: int, out: Path | None, *, json: bool) -> None:
+    """Kill real processes, and tell what came of it.
+
+    Raises:
+        RunError: a run came out otherwise than undisturbed, or did not end.
+    """
+    from rolecast.benchmarks.faults.soak.run import soak
+    from rolecast.core.errors import RunError
+
+    results = soak(hours, seed)
+    finished = sum(run["finished"] for run in results["runs"])
+    equal = sum(run["equal"] for run in results["runs"])
+    if out is not None:
+        _write(out, Part.SOAK, results, json=json)
+    elif json:
+        print_json(results)
+    else:
+        kills = sum(results["kills"].values())
+        say(f"{kills} kills, {finished} runs finished, {equal} of them equal")
+    if equal < finished or results["hanging"]:
+        raise RunError(f"{finished - equal} of {finished} runs differ from undisturbed ones")
+
+
+def _write(out: Path, part: Part, results: Mapping[str, Any], *, json: bool) -> None:
+    """Add the figures of a part to those in a folder."""
+    from rolecast.benchmarks.faults.page import page
+
+    parts = kept_results(out, "faults", [part]) | {str(part): results}
+    write_results(out, "faults", parts, page(parts), json=json)
 
 
 def _fails(simulation: Any, seed: int, faults: list[Any]) -> bool:

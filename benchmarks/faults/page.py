@@ -47,11 +47,41 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     for part, text in PART_TEXTS.items():
         if part in results:
             lines += [*text, "", *_figures(results[part])]
+    if "soak" in results:
+        lines += _soak(results["soak"])
     lines += [
         "A seed again, point by point: `rolecast bench faults --schedules 1 --seed 4711 --points`.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _soak(part: Mapping[str, Any]) -> list[str]:
+    """Return the section of real processes."""
+    kills = [(kind, f"{count:,}") for kind, count in part["kills"].items()]
+    runs = [(run["run"], run["resumed"], run["finished"], run["equal"]) for run in part["runs"]]
+    others = sum(len(run["said"]) for run in part["runs"])
+    return [
+        "## Real processes",
+        "",
+        "Four searches and a comparison at once on a real cluster of this machine, a head and 3",
+        "nodes, and one process after the other killed by SIGKILL, kinds and pauses drawn from one",
+        "seed. A driver that has ended is started again, as a user resumes it; a node comes back",
+        "after some seconds. Each run that ends is compared bit by bit with an undisturbed one.",
+        "",
+        f"{sum(part['kills'].values()):,} kills in {part['hours']:g} hours; "
+        f"{len(part['hanging'])} runs hung at the end.",
+        "",
+        markdown_table(("killed", "times"), kills),
+        "",
+        markdown_table(("run", "resumed", "finished", "equal"), runs),
+        "",
+        f"Drivers that lost the node they hang on, or their cluster, ended with {others} different",
+        "messages, and were resumed too.",
+        "",
+        f"Made by `{part['command']} --out docs/results`.",
+        "",
+    ]
 
 
 def _figures(part: Mapping[str, Any]) -> list[str]:
