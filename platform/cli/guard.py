@@ -43,6 +43,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             try:
                 command(*words, **options)
             except SystemExit as end:
+                if isinstance(end.__context__, BrokenPipeError):
+                    raise  # the reader of what is printed has gone, as `head` does
                 raise RunError(
                     f"the task called sys.exit({end.code!r}); expected one that does not end its "
                     "process"

@@ -14,7 +14,7 @@ from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.platform.cli.documented import field_texts
 
 _FIELD_TEXTS = field_texts(RewardSettings)
-_HELP_PANEL = "Reward as the learner is paid it (scores are of the reward as earned)"
+_HELP_PANEL = "Reward that the search learns from (scores stay those of the task itself)"
 _OPTION_LETTERS = {
     "sparse": "S",
     "delay": "D",

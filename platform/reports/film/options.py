@@ -27,7 +27,7 @@ class Shot:
     """Draw no more than the first steps of the episode. Default: all."""
 
     stride: int | None = None
-    """Steps from one frame to the next. Default: what makes at most `most_frames`."""
+    """Steps from one frame to the next. Default: chosen so that a film has at most 160 frames."""
 
     most_frames: int = 160
     """Frames where no stride is given: half a minute of drawing where a processor does it."""

@@ -50,8 +50,8 @@ class SearchConfig:
     """E, episodes averaged into one evaluation."""
 
     fewer_episodes: bool | None = None
-    """Whether the optimiser may take fewer episodes where it sees little noise. None: where
-    neither episodes nor a budget in evaluations is given."""
+    """Whether the optimiser may take fewer episodes where it sees little noise. Default: on, unless
+    episodes or a budget in evaluations is given."""
 
     batch_size: int | None = None
     """q, candidates asked at once."""

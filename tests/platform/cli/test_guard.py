@@ -1,6 +1,8 @@
 """What an environment does to the process changes neither exit code nor answer of a command."""
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -71,3 +73,13 @@ def test_a_command_that_is_ended_by_sys_exit_has_failed(
     assert ended.stderr == (
         "rolecast: the task called sys.exit(0); expected one that does not end its process\n"
     )
+
+
+def test_a_reader_that_leaves_early_is_told_nothing() -> None:
+    """As in `rolecast tasks | head -3`."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    words = [sys.executable, "-m", "rolecast.platform.cli.app", "tasks"]
+    ended = subprocess.run(words, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write_end)
+    assert (ended.returncode, ended.stderr) == (1, "")
