@@ -37,6 +37,17 @@ ROOT: Final = Path(__file__).resolve().parent.parent.parent
 LEARNING_CURVES: Final = "results/baselines_{task}.png"
 """Where the ledger of the learners keeps the curves of a task."""
 
+FAMILY_PAGES: Final = {
+    "pred_prey_": "tasks/predator_prey.md",
+    "het_pred_prey_": "tasks/predator_prey.md",
+    "drone_delivery_": "tasks/drone_delivery.md",
+    "manyagent_": "tasks/chains.md",
+    "ma_": "tasks/robots_of_several_agents.md",
+    "causal:": "causal.md",
+    "": "tasks/robots.md",
+}
+"""First letters of a task to the page of its family; the first match counts."""
+
 
 def reference() -> Pages:
     """Return all pages of the folder `reference`."""
@@ -181,7 +192,9 @@ def task_page(name: str, spec: TaskSpec, stored: Iterable[Mapping[str, Any]]) ->
         ("symmetries", ", ".join(each.name for each in spec.symmetries) or "none declared"),
         ("source", spec.source),
     ]
-    parts = [f"# {name}", spec.summary, table(("fact", "value"), facts)]
+    page = next(page for start, page in FAMILY_PAGES.items() if name.startswith(start))
+    numbers = f"Each number observed, rewards and constants: [its family](../../{page})."
+    parts = [f"# {name}", spec.summary, table(("fact", "value"), facts), numbers]
     if (ROOT / "docs" / "tasks" / f"{name}.png").exists():
         parts.append(f"![A frame of {name}](../../tasks/{name}.png)")
     if measured := [each for each in stored if each["task"] == name]:

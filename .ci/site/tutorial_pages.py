@@ -57,7 +57,7 @@ def run_cells(codes: Sequence[str], name: str) -> list[str]:
         done = subprocess.run(
             [sys.executable, "-W", "ignore", str(script)],
             cwd=scratch,
-            env=os.environ | {"XDG_CONFIG_HOME": scratch},
+            env=os.environ | {"XDG_CONFIG_HOME": str(Path(scratch, "settings"))},
             capture_output=True,
             text=True,
             check=False,
