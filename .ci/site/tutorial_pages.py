@@ -65,4 +65,4 @@ def run_cells(codes: Sequence[str], name: str) -> list[str]:
         )
     if done.returncode:
         raise RuntimeError(f"tutorial {name} failed:\n{done.stdout}{done.stderr}")
-    return [text.strip() for text in done.stdout.split(PRINT_MARK)]
+    return [text.strip("\n") for text in done.stdout.split(PRINT_MARK)]
