@@ -86,3 +86,12 @@ def observation_bound(options: Mapping[str, Any]) -> float | None:
     """
     running = options.get("normalise") == "running"
     return float(options["observation_clip"]) if running else None
+
+
+def counted_share(options: Mapping[str, Any]) -> float:
+    """Return the share of the budget in which observations are counted, in (0, 1].
+
+    Args:
+        options: of the policy.
+    """
+    return float(options.get("normalise_share", 1.0))

@@ -17,6 +17,7 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.types import Float
+from rolecast.core.validation import OPEN_FRACTION
 from rolecast.envs.spec import TaskSpec
 from rolecast.envs.symmetry import SignedPlaces, Symmetry
 from rolecast.policies.space import Block, ParameterSpace
@@ -85,6 +86,9 @@ class PolicySettings:
     standard deviation of what the search has observed before the current batch. It is folded into
     the weights, so that a trained policy has none of its own."""
 
+    normalise_share: float = 1.0
+    """Share of the budget, in (0, 1], whose observations `normalise` counts; then it stays."""
+
     parameterisation: Literal["centred", "table3"] = "centred"
     """Preset of the three settings below: "centred", or "table3", the paper's plain cube."""
 
@@ -120,6 +124,10 @@ class PolicySettings:
             raise ConfigError(f"{name}.tied_weights", self.tied_weights, "true or false")
         require_positive(f"{name}.observation_clip", self.observation_clip)
         require_choice(f"{name}.normalise", self.normalise, NORMALISE_CHOICES)
+        if not OPEN_FRACTION.allows(self.normalise_share):
+            raise ConfigError(
+                f"{name}.normalise_share", self.normalise_share, OPEN_FRACTION.expected
+            )
         require_choice(f"{name}.parameterisation", self.parameterisation, PARAMETERISATIONS)
         if self.centre is not None:
             require_choice(f"{name}.centre", self.centre, CENTRE_WEIGHTS)
@@ -167,6 +175,7 @@ class PolicySettings:
         return {
             "observation_clip": float(self.observation_clip),
             "normalise": self.normalise,
+            "normalise_share": float(self.normalise_share),
             "parameterisation": self.parameterisation,
             "centre": settings.centre,
             "ranges": dict(settings.ranges),

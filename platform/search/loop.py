@@ -33,7 +33,7 @@ from rolecast.platform.search.session import (
     OptimizerSession,
     ResilientOptimizer,
 )
-from rolecast.policies.normalisation import ObservationStatistics, observation_bound
+from rolecast.policies.normalisation import ObservationStatistics, counted_share, observation_bound
 
 
 class Search:
@@ -211,8 +211,7 @@ class Search:
             design = plan.design[: plan.budget.search_fits(spent)]
             return PendingBatch(kind=kind, spent=share, candidates=design, episodes=plan.episodes)
         if kind is Kind.CONFIRM:
-            rivals = np.array(self.seen.incumbents())
-            rows = confirmation_batch(rivals, plan.budget.confirmations)
+            rows = confirmation_batch(np.array(self.seen.incumbents()), plan.budget.confirmations)
             return PendingBatch(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
         wanted = self._wanted(kind, spent)
         pending = (
@@ -254,11 +253,12 @@ class Search:
         return known or ObservationStatistics.none(self._plan.task.spec.observation_size)
 
     def _statistics_after(self, kind: Kind, result: BatchResult) -> ObservationStatistics | None:
-        """Return the statistics with a batch; confirmation episodes are not counted."""
-        known = self.statistics
-        if known is None or result.sums is None or kind is Kind.CONFIRM:
+        """Return the statistics with a batch; those of a confirmation, or late, stay."""
+        known, plan = self.statistics, self._plan
+        late = plan.budget.share(self.spent) >= counted_share(plan.policy.options)
+        if known is None or result.sums is None or kind is Kind.CONFIRM or late:
             return known
-        count = int(result.lengths.sum()) * self._plan.task.spec.agents
+        count = int(result.lengths.sum()) * plan.task.spec.agents
         return known.merged(ObservationStatistics.of_sums(count, result.sums))
 
     def _run(

@@ -45,6 +45,9 @@ HUNT: dict[str, Any] = {
 }
 """A search of a compiled task in four batches."""
 
+EARLY: dict[str, Any] = HUNT | {"policy_options": {"normalise": "running", "normalise_share": 0.5}}
+"""The same, with the statistics of the first half."""
+
 SEARCHES = [("hopper", HOPPER), ("pred_prey_3", HUNT)]
 
 SameHistory = Callable[[Path, Path], None]
@@ -109,7 +112,21 @@ def test_all_episodes_but_those_of_the_confirmation_are_counted(
     assert counts[-1] == counts[-2]
 
 
-@pytest.mark.parametrize(("task", "settings"), SEARCHES)
+def test_after_their_share_of_the_budget_statistics_stay(tmp_path: Path) -> None:
+    options = {"normalise": "running", "normalise_share": 0.4}
+    search("hopper", out=tmp_path / "run", **HOPPER | {"policy_options": options})
+    batches = RunFolder(tmp_path / "run").read_batches()
+    before = np.array([0, *(batch.env_steps[-1] for batch in batches[:-1])])
+    early = before < 0.4 * HOPPER["env_steps"]
+    assert 3 < early.sum() < len(batches) - 3
+    last = int(np.flatnonzero(early)[-1])
+    for place, batch in enumerate(batches):
+        expected = batches[min(place, last)]
+        assert sums_of(batch)[0] == int(expected.env_steps[-1])
+        np.testing.assert_array_equal(sums_of(batch)[1], sums_of(expected)[1])
+
+
+@pytest.mark.parametrize(("task", "settings"), [*SEARCHES, ("pred_prey_3", EARLY)])
 def test_an_interrupted_search_resumes_to_the_same_statistics(
     task: str,
     settings: dict[str, Any],
@@ -128,7 +145,7 @@ def test_an_interrupted_search_resumes_to_the_same_statistics(
 
 
 @pytest.mark.usefixtures("ray_cluster")
-@pytest.mark.parametrize(("task", "settings"), SEARCHES)
+@pytest.mark.parametrize(("task", "settings"), [*SEARCHES, ("pred_prey_3", EARLY)])
 def test_two_workers_find_the_same_statistics(
     task: str, settings: dict[str, Any], tmp_path: Path, same_history: SameHistory
 ) -> None:
