@@ -23,7 +23,8 @@ from optuna.testing.pytest_samplers import (
     SingleOnlySamplerTestCase,
 )
 
-from rolecast.optuna import RolecastSampler, from_cube, to_cube, width
+from rolecast.optuna import RolecastSampler, space_of
+from rolecast.search_space import dimension, from_cube, holds, to_cube
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -46,12 +47,13 @@ class TestSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySampl
 
 
 def test_values_survive_the_way_through_the_cube() -> None:
-    random = np.random.default_rng(0)
+    random, space = np.random.default_rng(0), space_of(SPACE)
     for _ in range(100):
-        values = from_cube(random.random(sum(map(width, SPACE.values()))), SPACE)
-        point = to_cube(values, SPACE)
+        values = from_cube(random.random(dimension(space)), space)
+        point = to_cube(values, space)
+        assert holds(space, values)
         assert ((point >= 0) & (point <= 1)).all()
-        assert from_cube(point, SPACE) == pytest.approx(values)
+        assert from_cube(point, space) == pytest.approx(values)
 
 
 def bowl(trial: Any) -> float:
@@ -82,6 +84,16 @@ def test_the_same_seed_asks_the_same() -> None:
         return [trial.params for trial in study.trials]
 
     assert asked(12) == asked(12)
+
+
+def test_no_finished_trial_stays_pending() -> None:
+    """Values of grids and choices lead back to other points than those that were asked for."""
+    sampler = RolecastSampler("local_gp", seed=0, random_trials=2)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda trial: bowl(trial) + trial.suggest_int("count", 0, 3), n_trials=12)
+    study.ask().suggest_float("x", -5, 5)
+    assert sampler._optimizer is not None
+    assert len(sampler._optimizer.state_dict()["optimizer"]["pending"]) == 1
 
 
 def test_a_new_sampler_is_told_what_the_study_knows() -> None:

@@ -1,0 +1,109 @@
+"""An optimiser asked for the parameters of one trial after the other, as Optuna and Ray Tune do."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rolecast.platform.optimizers.protocol import Paced
+from rolecast.platform.optimizers.registry import make_optimizer
+from rolecast.search_space import Point, SearchSpace, dimension, from_cube, to_cube
+
+
+class Finished(NamedTuple):
+    """A trial that has ended."""
+
+    values: Mapping[str, Any]
+    """Its parameters by name."""
+
+    score: float
+    """What it gave, finite; greater is better."""
+
+
+class TrialOptimizer:
+    """Optimiser of a search space; it knows which of its points each trial was given.
+
+    A trial is told at the very point that was asked for it, by which the optimiser knows that it is
+    pending no longer: values of a grid or a choice would lead back to another point.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        space: SearchSpace,
+        *,
+        seed: int,
+        settings: Mapping[str, Any],
+        batch: int = 1,
+        trials: int | None = None,
+    ) -> None:
+        """Build the optimiser.
+
+        Args:
+            name: from `rolecast optimizers`.
+            space: of the parameters.
+            seed: seed of all random choices.
+            settings: of the optimiser.
+            batch: points that are asked for at once.
+            trials: planned, for optimisers with a schedule; None for no plan.
+        Raises:
+            RequestError: an unknown name or setting, or a value out of range.
+        """
+        self.space = dict(space)
+        self._optimizer = make_optimizer(name, dimension=dimension(space), seed=seed, **settings)
+        self._batch, self._trials = batch, trials
+        self._waiting: list[Point] = []
+        self._given: dict[Hashable, Point] = {}
+        self._told = 0
+
+    def suggest(self, trial: Hashable) -> dict[str, Any]:
+        """Return the values of the parameters for a new trial."""
+        if not self._waiting:
+            if self._trials is not None and isinstance(self._optimizer, Paced):
+                self._optimizer.pace(min(1.0, self._told / self._trials))
+            self._waiting = list(self._optimizer.ask(self._batch))
+        return self.give(trial, self._waiting.pop(0))
+
+    def give(self, trial: Hashable, point: Point) -> dict[str, Any]:
+        """Return the values of the parameters at a point [D], which a new trial has."""
+        self._given[trial] = point
+        return from_cube(point, self.space)
+
+    def tell(self, finished: Mapping[Hashable, Finished]) -> None:
+        """Tell trials that have ended, those of others too; their values lie in the space."""
+        if not finished:
+            return
+        points = [self._point(trial, each.values) for trial, each in finished.items()]
+        self._optimizer.tell(np.stack(points), np.array([each.score for each in finished.values()]))
+        self._told += len(points)
+
+    def tell_given(self, trial: Hashable, score: float) -> None:
+        """Tell a trial that has ended at the point it was given here; others are not told."""
+        if trial in self._given:
+            self.tell({trial: Finished(from_cube(self._given[trial], self.space), score)})
+
+    def _point(self, trial: Hashable, values: Mapping[str, Any]) -> Point:
+        """Return the point of a trial: the one it was given, unless it has other values."""
+        given = self._given.pop(trial, None)
+        told = to_cube(values, self.space)
+        if given is None or not np.allclose(
+            to_cube(from_cube(given, self.space), self.space), told
+        ):
+            return told
+        return given
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the complete state, as nested arrays and JSON values; names of trials are text."""
+        return {
+            "optimizer": self._optimizer.state_dict(),
+            "waiting": list(self._waiting),
+            "given": {str(trial): point for trial, point in self._given.items()},
+            "told": self._told,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore a state; what follows is what would have followed."""
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._waiting = list(state["waiting"])
+        self._given = dict(state["given"])
+        self._told = state["told"]
