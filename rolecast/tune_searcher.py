@@ -21,7 +21,7 @@ from ray.tune.search.sample import (
     Uniform,
 )
 from ray.tune.search.variant_generator import parse_spec_vars
-from ray.tune.utils.util import flatten_dict
+from ray.tune.utils import flatten_dict
 
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
@@ -245,15 +245,17 @@ def _at(parameters: Mapping[str, Any], path: str) -> Any:
 
 def _parameter(path: tuple[str, ...], domain: Domain) -> Range | Choice:
     """Return a parameter of the search space with the distribution of a domain of Tune."""
-    sampler, step = domain.get_sampler(), None
+    sampler: Any = domain.get_sampler()  # type: ignore[no-untyped-call]
+    step = None
     if isinstance(sampler, Quantized):
         sampler, step = sampler.sampler, sampler.q
     if isinstance(domain, Categorical) and isinstance(sampler, Uniform):
         return Choice(tuple(domain.categories))
+    bounds: Any = domain
     numeric = isinstance(domain, Float | Integer) and isinstance(sampler, Uniform | LogUniform)
-    if not numeric or not (isfinite(domain.lower) and isfinite(domain.upper)):
+    if not numeric or not (isfinite(bounds.lower) and isfinite(bounds.upper)):
         raise RequestError(f"{_path(path)} is {domain}; expected a range with bounds, or a choice")
-    low, high = domain.lower, domain.upper
+    low, high = bounds.lower, bounds.upper
     whole = isinstance(domain, Integer)
     if step is not None:  # Tune rounds to multiples of it; bounds are included
         low, high = ceil(round(low / step, 9)) * step, floor(round(high / step, 9)) * step

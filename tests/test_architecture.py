@@ -76,9 +76,9 @@ CALLED_BY_LIBRARIES: Final = frozenset(
         "get_default_learner_class", "get_default_rl_module_spec", "get_metrics",
         "training_step",
         # Tune
-        "add_evaluated_point", "cleanup", "default_resource_request", "evaluated_params",
-        "init_local_path", "load_checkpoint", "on_trial_complete", "on_trial_error",
-        "save_checkpoint", "set_search_properties",
+        "add_evaluated_point", "checkpoint", "cleanup", "default_resource_request",
+        "evaluated_params", "init_local_path", "load_checkpoint", "on_trial_complete",
+        "on_trial_error", "save_checkpoint", "set_search_properties",
         # linear_operator
         "_diagonal", "_getitem", "_matmul", "_transpose_nonbatch",
         # Optuna

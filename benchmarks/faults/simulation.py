@@ -32,7 +32,8 @@ from rolecast.platform.search.progress import ProgressSnapshot
 from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.journal import SYNC_INTERVAL_S
 from rolecast.platform.search.records.run_folder import RunFolder
-from rolecast.platform.search.run import SearchResult, run_to_end
+from rolecast.platform.search.result import SearchResult
+from rolecast.platform.search.run import run_to_end
 from rolecast.policies.artefact import POLICY_FILE, WEIGHTS_FILE
 
 RUN_PATH: Final = Path("/runs/simulated")

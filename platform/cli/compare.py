@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import MARL_EVAL, Format, Json, check_format, print_json, say
 from rolecast.platform.cli.verbosity import shown
 
@@ -47,6 +48,7 @@ def compare(
     budget_fraction: Annotated[
         float, typer.Option(help="Share of budgets and held-out episodes, to run it small.")
     ] = 1.0,
+    log: Log = None,
     format_: Format = "html",
     trust: Annotated[
         bool,
@@ -66,6 +68,7 @@ def compare(
     Example: rolecast compare quickstart --seeds 3 --workers 2 --out runs/quickstart
     """
     check_format(format_)
+    told = callbacks(log)
     from rolecast.platform.reports.comparison.page import (
         write_comparison_report,
         write_exchange_file,
@@ -84,6 +87,7 @@ def compare(
         budget_fraction=budget_fraction,
         only=only,
         progress=shown(progress_for(sys.stderr)),
+        callbacks=told,
         trust=trust,
     )
     complete_comparison(result.out)
@@ -94,5 +98,5 @@ def compare(
         failed = dict(result.failures)
         print_json({"out": str(result.out), "report": str(report), "failed": failed})
     else:
-        say(f"open {report}; curves: tensorboard --logdir {result.out / 'trials'}")
+        say(f"open {report}; curves: tensorboard --logdir {result.out}")
     result.require_success()

@@ -17,7 +17,7 @@ from rolecast.platform.cli.output import print_json, print_table, warn
 MULTIRUN_FLAGS: Final = ("-m", "--multirun")
 """Words that ask for several searches."""
 
-NEVER_LISTS: Final = ("--out", "--config", "--address")
+NEVER_LISTS: Final = ("--out", "--config", "--address", "--log")
 """Options whose commas are their own."""
 
 FLAGS_WITHOUT_VALUE: Final = (

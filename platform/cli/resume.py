@@ -8,6 +8,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.bandit import tell_bandit
+from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import Json
 from rolecast.platform.cli.search import tell
 from rolecast.platform.cli.trust import Trust
@@ -39,6 +40,7 @@ def resume(
         str | None,
         typer.Option(help="The run's task again, options included; as --trust, for that task."),
     ] = None,
+    log: Log = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
@@ -53,7 +55,7 @@ def resume(
     if BanditFolder(folder).known:
         from rolecast.platform.search.bandit.run import resume_bandit
 
-        given = env_steps, evaluations, step_timeout, task
+        given = env_steps, evaluations, step_timeout, task, log
         if any(each is not None for each in given):
             raise RequestError(
                 f"{folder} is a bandit run; expected no option but --workers, --address, --trust "
@@ -72,5 +74,6 @@ def resume(
         task=task,
         trust=trust,
         progress=shown(progress_for(sys.stderr)),
+        callbacks=callbacks(log),
     )
     tell(found.out, found.summary, json=json)

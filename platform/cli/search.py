@@ -9,6 +9,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import settings_of
+from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import Json, hint, print_json
 from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
@@ -95,6 +96,7 @@ def search(
     log_json: Annotated[
         bool, typer.Option("--log-json", help="Write progress to stderr as JSON, one line a batch.")
     ] = False,
+    log: Log = None,
     multirun: Multirun = False,
     trust: Trust = False,
     json: Json = False,
@@ -138,10 +140,12 @@ def search(
         raise RequestError("no task is given; expected TASK, or --config FILE with a task")
     check_names(request)
     require_trusted_file(file, given, trust=trust)
+    told = callbacks(log)
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import search as run_search
 
-    result = run_search(progress=shown(progress_for(sys.stderr, json=log_json)), **request)
+    progress = shown(progress_for(sys.stderr, json=log_json))
+    result = run_search(progress=progress, callbacks=told, **request)
     tell(result.out, result.summary, json=json)
 
 

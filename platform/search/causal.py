@@ -22,7 +22,8 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.records.measurements import RunMeasurements
 from rolecast.platform.search.records.run_folder import RunFolder
-from rolecast.platform.search.run import SearchResult, search
+from rolecast.platform.search.result import SearchResult
+from rolecast.platform.search.run import search
 
 CAUSAL_METHODS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -2,18 +2,14 @@
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import pandas as pd
-
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import write_bytes
-from rolecast.core.types import Float
 from rolecast.envs.trust import (
     remember_task,
     remember_use,
@@ -23,6 +19,7 @@ from rolecast.envs.trust import (
 )
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
+from rolecast.platform.search.loggers.protocol import Told, TrialCallback
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, OWN_ADDRESSES, SearchConfig
 from rolecast.platform.search.planning.plan import (
@@ -36,8 +33,8 @@ from rolecast.platform.search.planning.plan import (
 )
 from rolecast.platform.search.planning.request import request_text
 from rolecast.platform.search.progress import Progress, Silent
-from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.result import SearchResult, held_out_metrics, result_of
 from rolecast.policies.artefact import save_policy
 
 RUNS_FOLDER: Final = Path("runs")
@@ -48,35 +45,11 @@ class SearchInterrupted(KeyboardInterrupt):
     """Ctrl-C ended a search; every whole batch is kept. The message says how to resume."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SearchResult:
-    """What a finished search found."""
-
-    out: Path
-    """Folder of the run."""
-
-    incumbent: Float
-    """[D], in the unit cube."""
-
-    test_return: float
-    """Mean return of the incumbent on seeds that no search has seen."""
-
-    test_stderr: float | None
-    """Its standard error; None for a single episode."""
-
-    summary: Mapping[str, Any]
-    """summary.json. `best_return` is a maximum of noisy means, `test_return` the held-out score."""
-
-    @property
-    def history(self) -> pd.DataFrame:
-        """One row an evaluation."""
-        return read_history(self.out)
-
-
 def search(
     task: TaskSource,
     *,
     progress: Progress | None = None,
+    callbacks: Sequence[TrialCallback] = (),
     **settings: Any,
 ) -> SearchResult:
     """Search the weights of a policy for a task.
@@ -85,6 +58,7 @@ def search(
         task: task id, or a callable that makes a task of your own (a PettingZoo or Gymnasium
             environment); with workers it must be picklable by cloudpickle.
         progress: shows the search; nothing is shown when None.
+        callbacks: told of every batch, such as `named_loggers(["wandb"])` or a logger of Tune.
         settings: fields of `SearchConfig`: policy, optimizer, env_steps or evaluations, episodes,
             batch_size, seed, workers, out, and so on.
     Raises:
@@ -105,7 +79,7 @@ def search(
         backend.close()
         raise
     _remember(plan)
-    return run_to_end(plan, folder, backend, progress)
+    return run_to_end(plan, folder, backend, progress, callbacks)
 
 
 def resume(
@@ -118,6 +92,7 @@ def resume(
     address: str | None = None,
     step_timeout: float | None = None,
     progress: Progress | None = None,
+    callbacks: Sequence[TrialCallback] = (),
     trust: bool = False,
 ) -> SearchResult:
     """Continue a search as if it had never stopped, or extend a finished one.
@@ -132,6 +107,7 @@ def resume(
         address: as in `SearchConfig`; None is the run's.
         step_timeout: as in `SearchConfig`; None is the run's.
         progress: shows the search; nothing is shown when None.
+        callbacks: told of every batch, such as `named_loggers(["wandb"])` or a logger of Tune.
         trust: make the run's task and use its cluster, though they may run any code (`envs.trust`).
     Raises:
         RequestError: no run is there, it is damaged, its task is not trusted, or it is being
@@ -174,7 +150,7 @@ def resume(
         raise
     _remember(plan)
     folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
-    return run_to_end(plan, folder, backend, progress)
+    return run_to_end(plan, folder, backend, progress, callbacks)
 
 
 def _trusted_source(
@@ -212,13 +188,6 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
     """Test the incumbent on unseen seeds, and write policy and summary."""
     test_return, test_stderr = search.test()
     spent, config = search.spent, plan.config
-    search.reporter.write(
-        {
-            "env_steps": spent.env_steps,
-            "test_return": test_return,
-            **({} if test_stderr is None else {"test_stderr": test_stderr}),
-        }
-    )
     summary = {
         "task": plan.task.spec.id,
         "policy": config.policy,
@@ -250,20 +219,16 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
     return result_of(folder, search.incumbent, summary)
 
 
-def result_of(folder: RunFolder, incumbent: Float, summary: Mapping[str, Any]) -> SearchResult:
-    """Return the result that a summary describes."""
-    return SearchResult(
-        out=folder.path,
-        incumbent=np.array(incumbent),
-        test_return=summary["test_return"],
-        test_stderr=summary["test_stderr"],
-        summary=summary,
-    )
-
-
-def run_to_end(plan: Plan, folder: RunFolder, backend: Backend, progress: Progress) -> SearchResult:
+def run_to_end(
+    plan: Plan,
+    folder: RunFolder,
+    backend: Backend,
+    progress: Progress,
+    callbacks: Sequence[TrialCallback] = (),
+) -> SearchResult:
     """Advance a search to its end; whatever ends it, every whole batch is kept."""
     search: Search | None = None
+    told = Told(callbacks, folder.path, asdict(plan.config))
     progress.start(described(plan))
     try:
         with ExitStack() as closing:  # each is closed, whatever becomes of those before
@@ -277,9 +242,17 @@ def run_to_end(plan: Plan, folder: RunFolder, backend: Backend, progress: Progre
             kind = AsynchronousSearch if plan.config.asynchronous else Search
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)
+            closing.enter_context(told.running())
             while not search.finished:
-                search.step()
-            result = _known_result(plan, folder, search) or finish(plan, folder, search)
+                metrics = search.step()
+                told.result(search.seen.count, metrics)
+            known = _known_result(plan, folder, search)
+            result = known or finish(plan, folder, search)
+            score = result.test_return, result.test_stderr
+            metrics = held_out_metrics(search.spent.env_steps, *score)
+            if known is None:
+                search.reporter.write(metrics)
+            told.result(search.seen.count, metrics)
         progress.finish(
             f"held-out return of the incumbent {result.test_return:.1f}"
             + ("" if result.test_stderr is None else f" ± {result.test_stderr:.1f}")

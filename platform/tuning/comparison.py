@@ -17,6 +17,7 @@ from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
+from rolecast.platform.search.loggers.protocol import TrialCallback
 from rolecast.platform.search.planning.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -77,6 +78,7 @@ def compare(
     methods: Mapping[str, MethodFactory] | None = None,
     only: Selection | None = None,
     progress: ComparisonProgress | None = None,
+    callbacks: Sequence[TrialCallback] = (),
     trust: bool = False,
 ) -> ComparisonResult:
     """Run searches and learners side by side, at one budget, scored on the same held-out episodes.
@@ -95,6 +97,7 @@ def compare(
         only: says which trials to run now, as `selected` takes it: a function of a `TrialPlan`, or
             conditions such as "method=facmac". None runs all. The others keep what they have.
         progress: shows the comparison; nothing is shown when None.
+        callbacks: told of every point of every trial, such as loggers of Tune or of `--log`.
         trust: resume learners of a folder that was not begun here: their states can run any code.
     Raises:
         RequestError: the request is wrong; nothing was run and nothing written.
@@ -120,7 +123,8 @@ def compare(
     remember_use("comparison", str(folder.path.resolve()))
     for task in scaled.tasks:
         remember_task(task)
-    return _run(folder, scaled, plans, known, workers, address, progress or Silent())
+    shown = progress or Silent()
+    return _run(folder, scaled, plans, known, workers, address, shown, callbacks)
 
 
 def check_experiment(experiment: Experiment, methods: Mapping[str, MethodFactory]) -> None:
@@ -191,6 +195,7 @@ def _run(
     workers: int | None,
     address: str | None,
     progress: ComparisonProgress,
+    callbacks: Sequence[TrialCallback],
 ) -> ComparisonResult:
     """Run what is left to run."""
     cores = available_cores() if workers is None else workers * (1 + experiment.workers)
@@ -209,7 +214,7 @@ def _run(
 
         def run(watch: Watch) -> None:
             with watch.running():
-                run_trials(folder, experiment, plans, methods, workers, devices)
+                run_trials(folder, experiment, plans, methods, workers, devices, callbacks)
 
         return run_comparison(folder, experiment, plans, at_once, progress, run)
     finally:

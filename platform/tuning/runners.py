@@ -20,6 +20,7 @@ from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records.metrics import BELIEF_PREFIX, batch_metrics
 from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.result import held_out_metrics
 from rolecast.platform.search.run import finish
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import LearningMethod, MethodFactory, method_factory
@@ -43,6 +44,9 @@ class MethodRunner(Protocol):
 
     def keep(self, report: int) -> None:
         """Write what the next process needs to go on from this report; numbers are from 1."""
+
+    def scored(self, env_steps: int, score: tuple[float, float | None]) -> None:
+        """Take in the held-out score of the policy after these steps, with its standard error."""
 
     def finish(self) -> tuple[float, float | None] | None:
         """Write the result of the whole training; return its held-out score if that was needed."""
@@ -152,6 +156,10 @@ class SearchRunner:
     def keep(self, report: int) -> None:
         """Keep nothing more: the run folder has every batch."""
 
+    def scored(self, env_steps: int, score: tuple[float, float | None]) -> None:
+        """Write the score beside the events of the search."""
+        self._search.reporter.write(held_out_metrics(env_steps, *score))
+
     def finish(self) -> tuple[float, float | None]:
         """Write artefact and summary, with the held-out score, into the run folder."""
         result = finish(self._plan, self._folder, self._search)
@@ -208,6 +216,9 @@ class LearnerRunner:
         except OSError as error:
             raise unwritable(folder, error) from error
         self._folder.settle_learner(report)
+
+    def scored(self, env_steps: int, score: tuple[float, float | None]) -> None:
+        """Keep nothing more: a report has it."""
 
     def finish(self) -> None:
         """Keep nothing more: the last report's learner is the result."""

@@ -109,6 +109,7 @@ class TrialRun:
         if score is None or not experiment.scored_as_searches:
             episodes = experiment.final_test_episodes if done else experiment.test_episodes
             score = self._score(*running.policy(), experiment.held_out_seeds(episodes))
+        running.scored(report.env_steps, score)
         row = report.row(
             test_return=score[0],
             test_return_stderr=score[1],

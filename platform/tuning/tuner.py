@@ -10,11 +10,14 @@ from typing import Any
 from ray import tune
 
 from rolecast.core.signals import signals_given_back
+from rolecast.platform.search.loggers.protocol import TrialCallback
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.failures import FailureNotes
 from rolecast.platform.tuning.learner import MethodFactory
+from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.trial import ComparisonTrial
+from rolecast.platform.tuning.trial_loggers import LearnerEvents, for_tune
 
 
 def run_trials(
@@ -24,16 +27,20 @@ def run_trials(
     methods: Mapping[str, MethodFactory],
     workers: int | None,
     devices: Mapping[str, str],
+    callbacks: Sequence[TrialCallback] = (),
 ) -> None:
     """Let Tune run planned trials; those that have finished only hand over their reports.
 
-    `devices` says where each method's optimiser computes, by its label.
+    `devices` says where each method's optimiser computes, by its label; `callbacks` are told.
 
     A new Tune experiment each time, not `Tuner.restore`: Tune's own snapshot may be older than
     what the trials have written, and it can be cut off when its process is killed.
     """
     folder.begin_again(plans)
     out = folder.path.resolve()
+    learners = frozenset(
+        each.label for each in experiment.methods if isinstance(each, LearnerMethod)
+    )
     tuner = tune.Tuner(
         tune.with_parameters(ComparisonTrial, methods=dict(methods)),
         param_space={
@@ -53,7 +60,7 @@ def run_trials(
             failure_config=tune.FailureConfig(max_failures=experiment.retries),
             # A trial keeps its own state, with every report.
             checkpoint_config=tune.CheckpointConfig(checkpoint_at_end=False),
-            callbacks=[FailureNotes(out)],
+            callbacks=[FailureNotes(out), LearnerEvents(learners), *for_tune(callbacks)],
             verbose=0,
         ),
     )

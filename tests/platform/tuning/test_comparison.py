@@ -166,10 +166,16 @@ def test_tune_loads_the_comparison_as_its_own(finished: ComparisonResult) -> Non
 
 
 def test_tensorboard_has_all_trials_over_env_steps(finished: ComparisonResult) -> None:
-    for name in (SEARCH, CLIMB):
-        events = EventAccumulator(str(finished.out / "trials" / name))
+    """By the same tags, and each in one folder: no chart shows a trial twice."""
+    places = {SEARCH: f"work/{SEARCH}/run/tensorboard", CLIMB: f"trials/{CLIMB}"}
+    found = {
+        str(file.parent.relative_to(finished.out)) for file in finished.out.rglob("*tfevents*")
+    }
+    assert {place for place in found if SEARCH in place or CLIMB in place} == set(places.values())
+    for name, place in places.items():
+        events = EventAccumulator(str(finished.out / place))
         events.Reload()
-        curve = events.Scalars("ray/tune/test_return")
+        curve = events.Scalars("test_return")
         own = finished.rows[finished.rows["trial"] == name]
         assert [point.step for point in curve] == list(own["env_steps"])
         np.testing.assert_allclose([p.value for p in curve], own["test_return"], rtol=1e-6)

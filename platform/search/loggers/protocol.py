@@ -1,0 +1,99 @@
+"""How a search or a trial is told to others: by the names of Ray Tune's `LoggerCallback`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
+
+_OWN_PREFIXES: Final = ("optimizer/", "task/")
+"""Of figures beside the vocabulary: the optimiser's own, and the task's."""
+
+
+_SECOND_NAME: Final = "timesteps_total"
+"""Of env_steps, for Tune alone."""
+
+
+class TrialCallback(Protocol):
+    """Whoever is told; every `LoggerCallback` of Ray Tune is one."""
+
+    def log_trial_start(self, trial: Any) -> None:
+        """Begin, or begin again where a trial is taken up; `trial` is as `LoggedTrial`."""
+
+    def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
+        """Take in the figures after a batch, or at a point of a comparison's trial."""
+
+    def log_trial_end(self, trial: Any, failed: bool = False) -> None:
+        """End; `failed` where an error or Ctrl-C ended it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoggedTrial:
+    """A search, with what Tune's loggers read of a trial; equal to itself alone, as a trial is."""
+
+    trial_id: str
+    """Name of its folder."""
+
+    config: dict[str, Any]
+    """Its settings."""
+
+    local_path: str
+    """Its folder."""
+
+    evaluated_params: Mapping[str, Any]
+    """What was varied: nothing."""
+
+    checkpoint: None = None
+    """What Tune would begin a trial from; a search begins from its folder."""
+
+    def __str__(self) -> str:
+        return self.trial_id
+
+    def init_local_path(self) -> None:
+        """Make the folder, which is there."""
+
+
+def logged_figures(result: Mapping[str, Any]) -> dict[str, float]:
+    """Return what is logged of a result: finite numbers, by names that all trials share."""
+    return {
+        name: float(value)
+        for name, value in result.items()
+        if ((name in METRIC_VOCABULARY and name != _SECOND_NAME) or name.startswith(_OWN_PREFIXES))
+        and isinstance(value, Real)
+        and isfinite(value)
+    }
+
+
+class Told:
+    """One search and those who are told of it."""
+
+    def __init__(self, callbacks: Sequence[TrialCallback], path: Path, config: dict[str, Any]):
+        self._callbacks = tuple(callbacks)
+        self._trial = LoggedTrial(
+            trial_id=path.name, config=config, local_path=str(path), evaluated_params={}
+        )
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Tell of begin and end; however many fail to end, each is asked to."""
+        for each in self._callbacks:
+            each.log_trial_start(self._trial)
+        try:
+            yield
+        except BaseException:
+            self._end(failed=True)
+            raise
+        self._end(failed=False)
+
+    def result(self, iteration: int, metrics: Mapping[str, float]) -> None:
+        """Tell of figures."""
+        for each in self._callbacks:
+            each.log_trial_result(iteration, self._trial, dict(metrics))
+
+    def _end(self, *, failed: bool) -> None:
+        for each in self._callbacks:
+            each.log_trial_end(self._trial, failed=failed)

@@ -1,0 +1,186 @@
+"""Searches told to Weights & Biases offline, to a store of MLflow in files, and to Tune's loggers.
+
+The first two are skipped where their packages are not installed: they are extras, and large.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ray.tune.logger import JsonLoggerCallback
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from rolecast.core.errors import RequestError
+from rolecast.platform.cli.app import main
+from rolecast.platform.search.loggers.protocol import LoggedTrial, logged_figures
+from rolecast.platform.search.loggers.registry import named_loggers
+from rolecast.platform.search.result import SearchResult
+from rolecast.platform.search.run import resume, search
+
+SMALL: dict[str, Any] = {
+    "policy": "mlp",
+    "optimizer": "local_gp",
+    "env_steps": 5_000,
+    "episodes": 4,
+    "batch_size": 10,
+    "seed": 3,
+    "workers": 0,
+    "test_episodes": 20,
+}
+
+TAGS = {
+    *("env_steps", "policy_evaluations", "episode_return_mean", "episode_return_stderr"),
+    *("observed_return_mean", "best_return", "wall_time_s", "test_return", "test_return_stderr"),
+}
+
+CLIENTS = {"mlflow": "mlflow", "wandb": "wandb"}
+
+
+class Recorder:
+    """Keeps what it is told."""
+
+    def __init__(self, fails_at: int | None = None) -> None:
+        self.told: list[tuple[Any, ...]] = []
+        self._fails_at = fails_at
+
+    def log_trial_start(self, trial: Any) -> None:
+        self.told.append(("start", str(trial), trial.config["task"]))
+
+    def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
+        self.told.append(("result", iteration, result))
+        if iteration == self._fails_at:
+            raise ConnectionError("the server is gone")
+
+    def log_trial_end(self, trial: Any, failed: bool = False) -> None:
+        self.told.append(("end", failed))
+
+
+def events(folder: Path) -> EventAccumulator:
+    found = EventAccumulator(str(folder))
+    found.Reload()
+    return found
+
+
+def test_a_callback_is_told_what_tensorboard_shows(tmp_path: Path) -> None:
+    recorder = Recorder()
+    result = search("pred_prey_3", out=tmp_path / "run", callbacks=[recorder], **SMALL)
+    assert recorder.told[0] == ("start", "run", "pred_prey_3")
+    assert recorder.told[-1] == ("end", False)
+    results = [each for each in recorder.told if each[0] == "result"]
+    *batches, last = [each[2] for each in results]
+    assert [each[1] for each in results] == [*range(1, len(batches) + 1), len(batches)]
+    assert last["test_return"] == result.test_return
+    shown = events(tmp_path / "run" / "tensorboard")
+    curve = shown.Scalars("episode_return_mean")
+    np.testing.assert_allclose(
+        [point.value for point in curve], [each["episode_return_mean"] for each in batches], 1e-6
+    )
+    tags = {tag for tag in shown.Tags()["scalars"] if "/" not in tag}
+    assert tags == TAGS
+
+
+def test_a_resumed_end_is_not_shown_twice(tmp_path: Path) -> None:
+    search("pred_prey_3", out=tmp_path / "run", **SMALL)
+    resume(tmp_path / "run")
+    assert len(events(tmp_path / "run" / "tensorboard").Scalars("test_return")) == 1
+
+
+def test_a_search_that_fails_ends_as_failed(tmp_path: Path) -> None:
+    recorder, other = Recorder(fails_at=2), Recorder()
+    with pytest.raises(ConnectionError):
+        search("pred_prey_3", out=tmp_path / "run", callbacks=[other, recorder], **SMALL)
+    assert recorder.told[-1] == other.told[-1] == ("end", True)
+
+
+def test_a_logger_of_tune_takes_a_search(tmp_path: Path) -> None:
+    logger = JsonLoggerCallback()  # type: ignore[no-untyped-call]
+    search("pred_prey_3", out=tmp_path / "run", callbacks=[logger], **SMALL)
+    lines = (tmp_path / "run" / "result.json").read_text().splitlines()
+    assert "test_return" in json.loads(lines[-1])
+    assert json.loads((tmp_path / "run" / "params.json").read_text())["seed"] == 3
+
+
+def test_what_is_logged_is_finite_and_of_the_vocabulary() -> None:
+    result = {
+        "env_steps": 5, "timesteps_total": 5, "test_return": float("nan"), "pid": 77,
+        "optimizer/cloud_radius": 0.5, "task/caught": np.float64(2.0), "done": True,
+    }  # fmt: skip
+    assert logged_figures(result) == {
+        "env_steps": 5.0, "optimizer/cloud_radius": 0.5, "task/caught": 2.0
+    }  # fmt: skip
+
+
+def test_unknown_loggers_and_missing_packages_are_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(RequestError, match="logger 'wandbb' does not exist; did you mean 'wandb'"):
+        named_loggers(["wandbb"])
+    monkeypatch.setattr("rolecast.platform.search.loggers.registry.find_spec", lambda name: None)
+    assert main(["search", "pred_prey_3", "--log", "tensorboard,wandb"]) == 2
+    assert "pip install 'rolecast[wandb]'" in capsys.readouterr().err
+    assert named_loggers(["tensorboard"]) == []
+
+
+@pytest.fixture
+def logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], SearchResult]:
+    """Return a search that is told to a logger, all of whose files are in a folder of the test."""
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_DIR", str(tmp_path))
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "mlruns").as_uri())
+
+    def run(name: str) -> SearchResult:
+        pytest.importorskip(name, reason=f"needs the extra: pip install 'rolecast[{name}]'")
+        out = tmp_path / "run"
+        return search("pred_prey_3", out=out, callbacks=named_loggers([name]), **SMALL)
+
+    return run
+
+
+def test_weights_and_biases_keeps_a_search_offline(
+    logged: Callable[[str], SearchResult], tmp_path: Path
+) -> None:
+    result = logged("wandb")
+    (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
+    kept = file.read_bytes()
+    for tag in TAGS:
+        assert tag.encode() in kept
+    assert str(result.test_return).encode() in kept
+    assert b"local_gp" in kept
+
+
+@pytest.mark.filterwarnings("ignore:The filesystem tracking backend:FutureWarning")
+def test_mlflow_keeps_a_search(logged: Callable[[str], SearchResult]) -> None:
+    result = logged("mlflow")
+    from mlflow import MlflowClient
+
+    client = MlflowClient()
+    experiment = client.get_experiment_by_name("rolecast")
+    assert experiment is not None
+    (run,) = client.search_runs([experiment.experiment_id])
+    assert (run.info.status, run.info.run_name) == ("FINISHED", "run")
+    assert {tag for tag in run.data.metrics if "/" not in tag} == TAGS
+    assert run.data.metrics["test_return"] == result.test_return
+    assert run.data.params["optimizer"] == "local_gp"
+    curve = client.get_metric_history(run.info.run_id, "best_return")
+    assert curve[-1].step == result.summary["env_steps"]
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_trial_taken_up_again_goes_on_in_its_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: object
+) -> None:
+    """Tune begins a trial again after a crash; the logger is told so, and makes no second run."""
+    pytest.importorskip(name, reason=f"needs the extra: pip install 'rolecast[{name}]'")
+    (logger,) = named_loggers([name])
+    trial = LoggedTrial(trial_id="t", config={}, local_path=str(tmp_path), evaluated_params={})
+    for _ in range(2):
+        logger.log_trial_start(trial)
+        logger.log_trial_result(1, trial, {"env_steps": 3, "test_return": 1.0})
+    logger.log_trial_end(trial, failed=True)
+    logger.log_trial_end(trial, failed=True)
+    runs = [*tmp_path.glob("wandb/offline-run-*"), *tmp_path.glob("mlruns/*/*/metrics")]
+    assert len(runs) == 1
