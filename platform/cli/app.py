@@ -37,6 +37,7 @@ from rolecast.platform.cli import (
     search,
     serve,
     top,
+    watch,
 )
 from rolecast.platform.cli.guard import guarded
 from rolecast.platform.cli.verbosity import saying, split_flags
@@ -65,6 +66,7 @@ for name, command in (
     ("causal", causal.causal),
     ("plan", plan.plan),
     ("top", top.top),
+    ("watch", watch.watch),
     ("compare", compare.compare),
     ("evaluate", evaluate.evaluate),
     ("ablate", ablate.ablate),

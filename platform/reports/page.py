@@ -152,6 +152,7 @@ def page(
     *,
     width: str = PAGE_WIDTH,
     verdict: str = "",
+    reload_s: int | None = None,
 ) -> str:
     """Return a whole document.
 
@@ -161,11 +162,20 @@ def page(
         sections: from `section`.
         width: greatest width of the text, as CSS has it.
         verdict: plain text, what the page shows in one sentence; above the lead.
+        reload_s: seconds after which a browser reads the page again; None for never.
     """
     parts = list(sections)
     charts = _chart_files() if any(CHART_MARK in part for part in parts) else None
     return (
         _templates()
         .get_template("page.html")
-        .render(title=title, lead=lead, sections=parts, width=width, verdict=verdict, charts=charts)
+        .render(
+            title=title,
+            lead=lead,
+            sections=parts,
+            width=width,
+            verdict=verdict,
+            charts=charts,
+            reload_s=reload_s,
+        )
     )

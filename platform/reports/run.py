@@ -1,6 +1,7 @@
 """`report.html`: all that a run has to show, in one file that needs no other and no network."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,7 +52,21 @@ NORMAL_QUANTILE: Final = 1.96
 """Standard errors from the middle to the ends of a normal interval of 95 %."""
 
 
-def write_report(path: str | Path, *, trust: bool = False) -> Path:
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """A report of a search that may still run: without its film, which takes seconds."""
+
+    target: Path
+    """File to write."""
+
+    said: str | None = None
+    """Sentence on top; None is the verdict."""
+
+    reload_s: int | None = None
+    """Seconds after which a browser reads the file again; None: it is the last."""
+
+
+def write_report(path: str | Path, *, trust: bool = False, live: Live | None = None) -> Path:
     """Write report.html, and structure.png beside it, for a run finished or not.
 
     It shows the held-out returns that `complete_run` has measured; what is missing is left out.
@@ -59,6 +74,7 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
     Args:
         path: folder of the run.
         trust: make the run's task, though its id may run any code (`envs.trust`).
+        live: write this page of it instead.
     Returns:
         The file written.
     Raises:
@@ -81,7 +97,8 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
             *_ablation(measured),
             *diagnostics(run.told),
             *([] if graph is None else causal_sections(graph, rewards)),
-            *([*_structure(run, policy), _episode(run)] if graph is None else []),
+            *(_structure(run, policy) if graph is None else []),
+            *([_episode(run)] if graph is None and live is None else []),
             use_again(run),
             _settings(run),
         ]
@@ -92,10 +109,11 @@ def write_report(path: str | Path, *, trust: bool = False) -> Path:
         f"{policy.space.size} parameters, {run.batches[-1].spent_after.evaluations:,} evaluations, "
         f"{run.batches[-1].spent_after.env_steps:,} environment steps, seed {run.record['seed']}."
     )
-    target = run.folder.path / "report.html"
-    said = verdict_of(run.folder.read_summary(), yardsticks)
-    write_bytes(target, page(title, lead, sections, verdict=said).encode())
-    return target
+    live = live or Live(target=run.folder.path / "report.html")
+    said = live.said or verdict_of(run.folder.read_summary(), yardsticks)
+    text = page(title, lead, sections, verdict=said, reload_s=live.reload_s)
+    write_bytes(live.target, text.encode())
+    return live.target
 
 
 def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
