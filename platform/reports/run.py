@@ -10,6 +10,8 @@ from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
+from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.causal_graph import causal_graph_of, causal_sections
 from rolecast.platform.reports.charts.search import histogram, learning_chart
 from rolecast.platform.reports.curves import learning_curve
@@ -19,12 +21,14 @@ from rolecast.platform.reports.film.render import render
 from rolecast.platform.reports.folder import PLAY_FILE, Run
 from rolecast.platform.reports.incumbents import incumbents_of
 from rolecast.platform.reports.page import (
+    captioned,
     inline_image,
     link,
     page,
     paragraph,
     rounded,
     section,
+    small_charts,
     table,
 )
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
@@ -43,6 +47,9 @@ from rolecast.policies.protocol import Policy
 
 MOST_FRAMES: Final = 60
 """Most frames of the episode shown, so that a report takes seconds and few megabytes."""
+
+EARLIER_FRAMES: Final = 30
+"""Most frames of an earlier incumbent's episode."""
 
 CHART_USE: Final = (
     "Point at the chart for values, drag to zoom, double-click to reset, click a name to hide it."
@@ -98,7 +105,7 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
             *diagnostics(run.told),
             *([] if graph is None else causal_sections(graph, rewards)),
             *(_structure(run, policy) if graph is None else []),
-            *([_episode(run)] if graph is None and live is None else []),
+            *(_films(run, task) if graph is None and live is None else []),
             use_again(run),
             _settings(run),
         ]
@@ -254,6 +261,25 @@ def _episode(run: Run) -> Markup:
     played = run.folder.path / PLAY_FILE
     game = (link(PLAY_FILE, "Play with it in this browser"),) if played.is_file() else ()
     return section("An episode", picture, told, *game)
+
+
+def _films(run: Run, task: BatchedTask) -> list[Markup]:
+    """Show an episode, and of tasks that play quickly those of two earlier incumbents."""
+    last = _episode(run)
+    earlier = sorted({0, len(run.batches) // 2} - {len(run.batches) - 1})
+    if not hasattr(task, "lanes") or not hasattr(unwrapped(task), "frame"):
+        return [last]
+    return [last, section("Earlier incumbents", small_charts([_film(run, at) for at in earlier]))]
+
+
+def _film(run: Run, batch: int) -> Markup:
+    """Show an episode of the incumbent after a batch."""
+    shot = Shot(most_frames=min(EARLIER_FRAMES, MOST_FRAMES))
+    rendering = render(run.folder.path, shot, batch=batch, trust=run.trust)
+    steps = run.batches[batch].spent_after.env_steps
+    title = f"After {steps:,} env steps"
+    picture = inline_image(rendering.gif(), "gif", f"A moving picture of one episode, {title}")
+    return captioned(title, picture, rendering.description)
 
 
 def _settings(run: Run) -> Markup:

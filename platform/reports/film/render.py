@@ -72,6 +72,7 @@ def render(
     path: str | Path,
     shot: Shot | None = None,
     *,
+    batch: int = -1,
     progress: Progress = _silent,
     trust: bool = False,
 ) -> Rendering:
@@ -80,6 +81,7 @@ def render(
     Args:
         path: folder of the run, finished or not.
         shot: what to draw.
+        batch: index of the batch whose incumbent plays; -1 is the last.
         progress: told of each frame.
         trust: make the run's task, though its id may run any code (`envs.trust`).
     Raises:
@@ -90,7 +92,8 @@ def render(
     task = _drawable(run.task)
     try:
         policy = run.policy(task)
-        weights = policy.space.weights(run.incumbent, run.statistics)[None]
+        of = run.batches[batch]
+        weights = policy.space.weights(of.incumbent, of.statistics)[None]
 
         def player(task: BatchedTask, seeds: Seeds) -> Act:
             return lambda observations, step: policy.act(weights, observations[None])[0]
