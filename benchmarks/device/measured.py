@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -74,15 +75,6 @@ class MeasuredPolicy:
             return streamed_integers(vectors, agents, observed)
         return streamed_observations(vectors, agents, observed, self.bound)
 
-    def digest(self, vectors: int) -> int:
-        """Return the digest of the reference's actions for them."""
-        policy, weights = self.made()
-        given = self.streamed(vectors)
-        if self.weight_bits is not None:
-            fixed = fixed_policies(policy, weights, self.weight_bits)[0]
-            return stream_digest(fixed.act(given))
-        return stream_digest(reference(policy, weights)(given))
-
     @property
     def bound(self) -> float:
         """To which the policy clips."""
@@ -112,6 +104,22 @@ MEASURED_POLICIES: Final[Mapping[str, MeasuredPolicy]] = MappingProxyType(
     }
 )
 """Row of the tables to its policy."""
+
+
+@cache
+def reference_digest(name: str, vectors: int) -> int:
+    """Return the digest of a row's reference actions, which all its targets are held against.
+
+    Args:
+        name: row of the tables.
+        vectors: V, of the observations that a device makes itself.
+    """
+    measured = MEASURED_POLICIES[name]
+    policy, weights = measured.made()
+    given = measured.streamed(vectors)
+    if measured.weight_bits is not None:
+        return stream_digest(fixed_policies(policy, weights, measured.weight_bits)[0].act(given))
+    return stream_digest(reference(policy, weights)(given))
 
 
 def measured_names() -> list[str]:

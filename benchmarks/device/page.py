@@ -44,11 +44,11 @@ _COST_REMARKS: Final = (
 
 def cost_page(rows: Sequence[Row]) -> str:
     """Return the page; of rows that differ in their vectors alone, it shows that of the most."""
-    shown = {
-        (row["policy"], row["core"]): row for row in sorted(rows, key=lambda row: row["vectors"])
-    }
-    # The order of the file, in which policies and targets stand as they are declared.
-    shown = {(row["policy"], row["core"]): shown[row["policy"], row["core"]] for row in rows}
+    shown: dict[tuple[str, str], Row] = {}
+    for row in rows:  # in the order of the file, as policies and targets are declared
+        key = row["policy"], row["core"]
+        if key not in shown or row["vectors"] >= shown[key]["vectors"]:
+            shown[key] = row
     measured = [row for row in shown.values() if "flash" in row]
     head = ("policy", "core", "flash, B", "RAM, B", "stack, B", "instructions")
     costs = [

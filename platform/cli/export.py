@@ -48,12 +48,9 @@ def export(
 
     Example: rolecast export runs/hunt --target c99 --out firmware
     """
-    from rolecast.platform.deployment.export import export_policy
-    from rolecast.platform.deployment.learner import export_learner, is_trial
-    from rolecast.platform.deployment.manifest import check_export
-    from rolecast.platform.deployment.winner import is_comparison, winning_trial
-
     if check:
+        from rolecast.platform.deployment.manifest import check_export
+
         found = check_export(folder, verify)
         if json:
             print_json(found)
@@ -64,6 +61,10 @@ def export(
         raise RequestError("--verify has nothing to verify; expected --check with it")
     if out is None:
         raise RequestError("no folder to make is named; expected --out PATH")
+    from rolecast.platform.deployment.export import export_policy
+    from rolecast.platform.deployment.learner import export_learner, is_trial
+    from rolecast.platform.deployment.winner import is_comparison, winning_trial
+
     config = ExportConfig(
         target=target,  # type: ignore[arg-type]  # checked when built
         weights=weights,  # type: ignore[arg-type]  # checked when built

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -41,6 +42,21 @@ def test_a_folder_is_checked_against_its_manifest(
     (out / "main_test.c").unlink()
     ended = rolecast_command("export", out, "--check")
     assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
+
+
+def test_a_check_loads_nothing_heavy(
+    rolecast_command: Command, small_run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert rolecast_command("export", small_run, "--out", out).returncode == 0
+    code = (
+        "import sys\n"
+        "from rolecast.platform.cli.app import main\n"
+        f"assert main(['export', {str(out)!r}, '--check']) == 0\n"
+        "print(*sorted({'pandas', 'ray', 'torch', 'numba'} & set(sys.modules)))\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[1:] == [""]
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the package openssl")
