@@ -18,6 +18,7 @@ from rolecast.rooms import ROOMS
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
 PACKAGE_FILES = ("LICENSE", "README.md", "constraints.txt", "pyproject.toml", "setup.py")
+INSTRUCTIONS = {"FROM", "COPY", "RUN", "ENV", "USER", "WORKDIR", "EXPOSE", "HEALTHCHECK", "CMD"}
 RAY_VERSION = re.findall(r"^ray==(\S+)", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
 
 
@@ -55,6 +56,23 @@ def test_the_job_has_its_volume_where_it_writes() -> None:
     assert mount["name"] == volume["name"]
 
 
+def test_the_job_is_one_of_kuberay() -> None:
+    schema = json.loads((ROOT / "tests" / "schemas" / "rayjob.json").read_text())
+    _, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
+    jsonschema.validate(job["spec"], schema)
+    wrong = job["spec"] | {"shutDownAfterJobFinishes": True}
+    with pytest.raises(jsonschema.ValidationError, match="shutDownAfterJobFinishes"):
+        jsonschema.validate(wrong, schema)
+
+
+def test_the_job_runs_the_image_that_is_built_for_it() -> None:
+    text = (DEPLOY / "rayjob.yaml").read_text()
+    (named,) = re.findall(r"built from deploy/(\S+) ", text)
+    images = set(re.findall(r"image: (\S+)", text))
+    assert images == set(re.findall(r"-t (\S+) \.", (DEPLOY / named).read_text()))
+
+
 def test_every_container_says_what_it_needs_and_is_not_root() -> None:
     _, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
     cluster = job["spec"]["rayClusterSpec"]
@@ -76,6 +94,21 @@ def test_the_runtime_environment_is_one_of_ray() -> None:
 
 def test_the_batch_script_is_shell() -> None:
     subprocess.run(["bash", "-n", str(DEPLOY / "slurm.sbatch")], check=True)
+
+
+def test_the_batch_script_gives_options_that_ray_has() -> None:
+    """Those of `ray symmetric-run` itself, and further ones of `ray start`."""
+    from ray.scripts.scripts import start
+    from ray.scripts.symmetric_run import symmetric_run
+
+    text = (DEPLOY / "slurm.sbatch").read_text().replace("\\\n", " ")
+    (given,) = re.findall(r"ray symmetric-run (.*?) -- ", text)
+    own, further = ({name for each in command.params for name in each.opts} for command in (
+        symmetric_run, start
+    ))  # fmt: skip
+    named = set(re.findall(r"--[a-z-]+", given))
+    assert {"--address", "--min-nodes"} <= named & own
+    assert named <= own | further - {"--head", "--node-ip-address", "--port", "--block"}
 
 
 def test_the_script_searches_first_and_resumes_then(script: ModuleType, tmp_path: Path) -> None:
@@ -104,15 +137,25 @@ def test_the_service_is_a_config_of_ray_serve() -> None:
     assert told["http_options"]["host"] == "127.0.0.1"
 
 
-def test_the_image_is_pinned_without_rights_and_gets_no_more_than_the_package() -> None:
-    lines = (DEPLOY / "serve.Dockerfile").read_text().splitlines()
-    (base,) = (line for line in lines if line.startswith("FROM "))
-    assert re.fullmatch(r"FROM python:3\.11\.\d+-slim-\w+", base)
-    assert any("--constraint /source/constraints.txt" in line for line in lines)
+@pytest.mark.parametrize(
+    ("file", "base"),
+    [
+        ("serve.Dockerfile", r"python:3\.11\.\d+-slim-\w+"),
+        ("cluster.Dockerfile", rf"rayproject/ray:{re.escape(RAY_VERSION)}-py311-cpu"),
+    ],
+)
+def test_an_image_is_pinned_without_rights_and_gets_no_more_than_the_package(
+    file: str, base: str
+) -> None:
+    lines = (DEPLOY / file).read_text().splitlines()
+    (found,) = (line for line in lines if line.startswith("FROM "))
+    assert re.fullmatch(f"FROM {base}", found)
+    assert any("/source/constraints.txt" in line and "--constraint" in line for line in lines)
+    assert {line.split()[0] for line in lines if line and line[0] not in "# "} <= INSTRUCTIONS
     (user,) = (line for line in lines if line.startswith("USER "))
     assert int(user.split()[1]) > 0
     assert lines.index(user) < next(i for i, line in enumerate(lines) if line.startswith("CMD "))
-    copied = (DEPLOY / "serve.Dockerfile.dockerignore").read_text().splitlines()
+    copied = (DEPLOY / f"{file}.dockerignore").read_text().splitlines()
     named = {line[1:] for line in copied if line.startswith("!")}
     assert "*" in copied
     assert named == {*ROOMS, "rolecast", *PACKAGE_FILES}

@@ -67,6 +67,14 @@ class Cluster:
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise _unreachable(address, str(error)) from error
 
+    def described(self) -> str:
+        """Say where the cluster is and how large, in a line."""
+        nodes = sum(node["Alive"] for node in ray.nodes())  # type: ignore[no-untyped-call]
+        address = ray.get_runtime_context().gcs_address
+        where = "started on this machine" if self.own else f"at {address}"
+        cpus = resources().get("CPU", 0.0)
+        return f"Ray {where}: {nodes} node{'' if nodes == 1 else 's'}, {cpus:g} CPUs"
+
     def close(self) -> None:
         """Disconnect, and end the cluster if it was started here."""
         if self._connected_here and ray.is_initialized():

@@ -52,11 +52,12 @@ class RayBackend:
             optimizer: settings by which the optimiser's process loads what it needs; None: later.
             here: as in `RayEvaluator`.
             alike: whether episodes last equally long, so that dispatchers can share them.
-            note: tells the user of workers that are absent or late.
+            note: tells the user of the cluster, and of workers that are absent or late.
         Raises:
             RequestError: the cluster cannot be reached.
         """
         self._cluster = Cluster(address, workers or available_cores())
+        note(self._cluster.described())
         self.workers = workers or max(1, int(resources().get("CPU", 1)))
         # First, as Ray has processes ready for the first actors: a search waits for this one alone.
         self._prepared = None if optimizer is None else RemoteSession(optimizer)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rolecast.platform.actors.cluster import Cluster
+
 SCRIPT = """
 import sys
 import ray
@@ -42,6 +44,13 @@ def test_a_start_that_times_out_is_tried_again(failures: int, said: str) -> None
     command = [sys.executable, "-c", SCRIPT, str(failures)]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert found.stdout.startswith(said)
+
+
+def test_a_cluster_that_is_joined_is_named(ray_cluster: str) -> None:
+    """By the address at which others reach it, which `auto` does not say."""
+    cluster = Cluster("auto", 1)
+    assert cluster.described() == f"Ray at {ray_cluster}: 1 node, 2 CPUs"
+    cluster.close()
 
 
 TOKEN_SCRIPT = """

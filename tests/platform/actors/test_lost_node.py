@@ -145,7 +145,9 @@ def test_a_search_goes_on_without_a_lost_node_and_takes_one_that_comes(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == [
+    joined, *notes = json.loads(done.stdout.splitlines()[-1])
+    assert joined.endswith(": 3 nodes, 2 CPUs")
+    assert notes == [
         "a worker is slow or lost; others do what it owes",
         "a worker that was slow or lost is back",
     ]
