@@ -39,9 +39,9 @@ WANTED_SHARE: Final = 0.1
 
 CLUSTER_BETAS: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
     {
-        "h2": (0.2, 2.0, 2.0, 2.0, 2.0, 0.2),
+        "h2": (0.2, 0.5, 1.0, 2.0, 2.0, 0.2),
         "branin": (0.2, 0.2, 0.5, 0.5, 1.0, 0.2),
-        "hartmann4": (1.0, 5.0, 1.0, 5.0, 5.0, 1.0),
+        "hartmann4": (1.0, 0.5, 0.2, 5.0, 5.0, 1.0),
     }
 )
 """Function to the betas of `CLUSTER_METHODS` that have the least regret in the figure."""

@@ -124,7 +124,13 @@ def _greedy_pivots(kernel: StationaryKernel, pool: Float) -> Float | None:
 
 
 def inducing_factor(kernel: StationaryKernel, inducing: Float) -> Float:
-    """Return the lower factor L [S, S] of K_SS, the root by which all parties compute z(x)."""
+    """Return the lower factor L [S, S] of K_SS, the root by which all parties compute z(x).
+
+    Raises:
+        ConfigError: it does not fit in memory.
+    """
+    if len(inducing) > DENSE_POINTS:
+        require_memory(len(inducing), inducing.shape[1])
     return _factor(kernel, inducing, jitter=RELATIVE_JITTER)
 
 

@@ -122,6 +122,20 @@ def test_a_simulator_without_a_node_is_refused_and_what_was_before_is_kept(
     assert len(read_history("run")) >= 1
 
 
+def test_a_node_that_never_changes_and_rows_that_repeat_are_no_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A metric may be constant; its process says so, and the rest is searched as before."""
+    monkeypatch.chdir(tmp_path)
+    constant = MINE.replace("VALID", "True").replace('made["a"] ** 2', "2.0")
+    (tmp_path / "mine.py").write_text(constant)
+    told = answer(capsys, "mine.py:problem", "--rounds", "3", "--out", "run")
+    assert told["rounds"] == 3
+    history = read_history(tmp_path / "run")
+    assert {float(x[0]) for x in history["node/x"]} == {2.0}
+    assert set(history["return_mean"]) == {2.0}
+
+
 def test_python_takes_a_problem_with_its_graph(tmp_path: Path) -> None:
     graph = CausalGraph(
         nodes=(CausalNode(name="x", actions=("a",)), CausalNode(name="y", parents=("x",))),

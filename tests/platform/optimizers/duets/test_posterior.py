@@ -74,6 +74,18 @@ def test_a_covariance_of_full_rank_that_does_not_fit_in_memory_is_refused(
         largest_variance(StationaryKernel("matern12", 0.1), NOISE, points, points)
 
 
+def test_an_inducing_set_that_does_not_fit_in_memory_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    points = np.random.default_rng(0).random((400, 2))
+    kernel = StationaryKernel("matern12", 0.1)
+    assert inducing_factor(kernel, points).shape == (400, 400)
+    monkeypatch.setattr(posterior, "DENSE_POINTS", 100)
+    monkeypatch.setattr("rolecast.platform.surrogate.memory.available_memory", lambda: 1_000_000)
+    with pytest.raises(ConfigError, match="number of points of the process is 400; expected at"):
+        inducing_factor(kernel, points)
+
+
 def test_with_all_points_inducing_the_sparse_posterior_is_the_exact_one() -> None:
     """Equation 6 as printed would be 25 times too large."""
     kernel, rng = StationaryKernel("matern52", 0.5), np.random.default_rng(2)
