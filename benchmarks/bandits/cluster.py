@@ -44,7 +44,7 @@ CLUSTER_BETAS: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
         "hartmann4": (1.0, 0.5, 0.2, 5.0, 5.0, 1.0),
     }
 )
-"""Function to the betas of `CLUSTER_METHODS` that have the least regret in the figure."""
+"""Function to the betas of `CLUSTER_METHODS` of least regret in its first runs."""
 
 
 def query_durations(agents: int, rounds: int, seed: int) -> Float:
@@ -139,7 +139,7 @@ def cluster_section(rows: Sequence[Row]) -> list[str]:
         "all do. N = 10; durations are log-normal, deviation 0.5 of logarithms by agent and again "
         f"by query; a message takes {MESSAGE_LATENCY} beside its numbers. Agents wait for each "
         "other at exchanges alone; `centralised` asks one query at a time. Each method has the "
-        "beta of its least regret in the figure.",
+        "beta of its least regret in the first runs of the figure.",
     ]
     for function in CLUSTER_BETAS:
         lines = []
