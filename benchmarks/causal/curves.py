@@ -9,6 +9,7 @@ import numpy as np
 from rolecast.benchmarks.bandits.claim import t_interval
 from rolecast.benchmarks.result_table import Row, markdown_table
 from rolecast.core.types import Float
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 from rolecast.tune_configs.mcbo_fig2 import BANDED_METHODS, BETA_GRID, EXPERIMENT
 
@@ -73,7 +74,7 @@ def running(rows: Sequence[Row], name: str) -> Float:
 
 
 def picture(rows: Sequence[Row], name: str) -> bytes:
-    """Draw the mean over seeds and its 95 % t interval against evaluations, a panel a task."""
+    """Draw the mean over seeds against evaluations, a panel a task; intervals of five seeds."""
     tasks = chosen_rows(rows, name)
     drawing, panels = panel_grid(len(tasks), PANEL_COLUMNS, width=10.0, height=2.4)
     methods = [each for each in CURVE_METHODS if any(each in kept for kept in tasks.values())]
@@ -84,7 +85,7 @@ def picture(rows: Sequence[Row], name: str) -> bytes:
             style = line_style(methods.index(method))
             evaluations = np.arange(1, curves.shape[1] + 1)
             axes.plot(evaluations, curves.mean(0), **style)
-            if len(curves) > 1:
+            if len(curves) >= LEAST_SEEDS_OF_INTERVAL:
                 low, high = np.array([t_interval(column) for column in curves.T]).T
                 axes.fill_between(evaluations, low, high, color=style["color"], alpha=0.15, lw=0)
     for axes in panels[len(tasks) :]:
@@ -112,8 +113,8 @@ def lead_section(rows: Sequence[Row]) -> str:
         [
             "## Where MCBO leads\n",
             "Each with the beta of the rank average over all other tasks. The rival is that of the "
-            "highest mean; difference: MCBO less it, with the 95 % t interval over paired seeds. "
-            '"Not shown": the interval has 0 in it.\n',
+            "highest mean; difference: MCBO less it, with the 95 % t interval over paired seeds "
+            'where there are five. "Not shown": the interval has 0 in it.\n',
             markdown_table(head, lines),
             "",
         ]
@@ -128,8 +129,8 @@ def _lead(task: str, name: str, kept: Mapping[str, list[Row]]) -> tuple[str, ...
     means = {method: float(np.mean(list(each.values()))) for method, each in values.items()}
     rival = max(means, key=lambda method: means[method])
     paired = [ours[seed] - values[rival][seed] for seed in ours if seed in values[rival]]
-    text, verdict = f"{np.mean(paired):.3g}", "one seed"
-    if len(paired) > 1:
+    text, verdict = f"{np.mean(paired):.3g}", f"seeds: {len(paired)}"
+    if len(paired) >= LEAST_SEEDS_OF_INTERVAL:
         low, high = t_interval(paired)
         text += f" ({low:.3g} to {high:.3g})"
         verdict = "yes" if low > 0 else "no" if high < 0 else "not shown"
