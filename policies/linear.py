@@ -27,6 +27,9 @@ SINGLE_AGENT_HINTS: Final[Mapping[str, Any]] = MappingProxyType(
 class LinearConfig(PolicySettings):
     """Linear map of each agent's observation, with weights shared by all agents."""
 
+    normalise_share: float = 0.3
+    """Share of the budget, in (0, 1], whose observations `normalise` counts; then it stays."""
+
     def build(self, task: TaskSpec, seed: int) -> "LinearPolicy":
         """Return the policy for a task of these sizes; its centre is 0 for every seed."""
         task = self.informed(task)

@@ -120,7 +120,7 @@ def resume(
     if not isinstance(run.get("search"), dict):
         raise RequestError(f"{folder.run_file} is damaged: it has no settings")
     config = SearchConfig.from_json(run["search"])
-    config = replace(config, policy_options={**_recorded_centre(run), **config.policy_options})
+    config = replace(config, policy_options={**_recorded_options(run), **config.policy_options})
     source = _trusted_source(config, task, trust=trust)
     if address is None and config.address not in OWN_ADDRESSES:
         require_trusted("cluster", str(config.address), trust=trust)
@@ -175,13 +175,15 @@ def _remember(plan: Plan) -> None:
         remember_use("cluster", str(plan.config.address))
 
 
-def _recorded_centre(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the centre of the policy that a run began with, should defaults have changed since."""
+def _recorded_options(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of the policy that a run began with, should defaults have changed since."""
     policy = run.get("policy")
     options = policy.get("options") if isinstance(policy, dict) else None
-    if not isinstance(options, dict) or "centre" not in options:
+    if not isinstance(options, dict):
         return {}
-    return {"centre": options["centre"]}
+    began = {name: options[name] for name in ("centre", "normalise_share") if name in options}
+    # Before there was a setting, observations of all of the budget counted.
+    return {"normalise_share": 1.0, **began} if "normalise" in options else began
 
 
 def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:

@@ -108,8 +108,9 @@ def test_only_a_policy_that_normalises_needs_statistics(spec: MakeSpec) -> None:
     assert observation_bound(make_policy("linear", spec(1)).options) is None
     running = make_policy("linear", spec(1), normalise="running", observation_clip=4)
     assert observation_bound(running.options) == 4.0
-    assert counted_share(running.options) == 1.0
-    assert counted_share(make_policy("linear", spec(1), normalise_share=0.3).options) == 0.3
+    assert counted_share(running.options) == 0.3
+    assert counted_share(make_policy("mlp", spec(1), normalise="running").options) == 1.0
+    assert counted_share(make_policy("linear", spec(1), normalise_share=0.5).options) == 0.5
     with pytest.raises(RequestError, match=r"LinearConfig\.normalise is 'on'; expected one of"):
         make_policy("linear", spec(1), normalise="on")
     for wrong in (0.0, 1.5, "half", True):

@@ -103,7 +103,8 @@ def test_candidates_meet_the_statistics_of_all_batches_before(tmp_path: Path) ->
 def test_all_episodes_but_those_of_the_confirmation_are_counted(
     task: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    search(task, out=tmp_path / "run", **settings)
+    options = settings["policy_options"] | {"normalise_share": 1.0}
+    search(task, out=tmp_path / "run", **settings | {"policy_options": options})
     folder = RunFolder(tmp_path / "run")
     batches, agents = folder.read_batches(), folder.read_run()["task"]["agents"]
     counts = [sums_of(batch)[0] for batch in batches]
@@ -124,6 +125,23 @@ def test_after_their_share_of_the_budget_statistics_stay(tmp_path: Path) -> None
         expected = batches[min(place, last)]
         assert sums_of(batch)[0] == int(expected.env_steps[-1])
         np.testing.assert_array_equal(sums_of(batch)[1], sums_of(expected)[1])
+
+
+def test_a_run_of_before_the_setting_counts_all_observations(
+    tmp_path: Path, interrupts_after: InterruptsAfter
+) -> None:
+    """`linear` counts a part by default; older folders do not know the setting."""
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    options = {"normalise": "running", "normalise_share": 1.0}
+    search("hopper", out=whole, **HOPPER | {"policy_options": options})
+    with pytest.raises(SearchInterrupted):
+        search("hopper", out=stopped, progress=interrupts_after(2), **HOPPER)
+    folder = RunFolder(stopped)
+    run = dict(folder.read_run())
+    assert run["policy"]["options"].pop("normalise_share") == 0.3
+    folder.write_run(run)
+    resume(stopped)
+    assert_same_statistics(stopped, whole)
 
 
 @pytest.mark.parametrize(("task", "settings"), [*SEARCHES, ("pred_prey_3", EARLY)])
