@@ -19,7 +19,7 @@ from safetensors.numpy import save as save_tensors
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import write_bytes
+from rolecast.core.files import parsed, write_bytes
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.normalisation import ObservationStatistics
@@ -167,9 +167,9 @@ def load_policy(
     try:
         task = TaskSpec.from_json(stored["task"])
         options, digest, name = dict(stored["options"]), stored["weights_sha256"], stored["name"]
-    except (KeyError, TypeError, ConfigError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
         raise _damaged(folder / POLICY_FILE, f"a field is missing or wrong ({error})") from error
-    policy = make_policy(name, task, **options)
+    policy = parsed(folder / POLICY_FILE, lambda: make_policy(name, task, **options))
     return LoadedPolicy(
         policy=policy,
         weights=_weights(folder / WEIGHTS_FILE, digest, policy.space),
@@ -185,7 +185,7 @@ def _description(folder: Path) -> dict[str, Any]:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RequestError(f"{folder} holds no policy: {path} cannot be read") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path, "it is not JSON") from error
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if type(schema) is not int:

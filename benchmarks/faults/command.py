@@ -22,6 +22,7 @@ class Part(StrEnum):
 
     SEARCHES = "searches"
     COMPARISONS = "comparisons"
+    DAMAGE = "damage"
     SOAK = "soak"
 
 
@@ -72,10 +73,14 @@ def fault_schedules(
     Real: loop, journal, folders, checkpoints, optimiser session, trials of a comparison and its
     driver. Simulated: disk, clock, processes. One seed is one schedule; a seed that fails is run
     again by --schedules 1 --seed. The soak runs real searches and a comparison on a real cluster of
-    this machine and kills their processes. Files are written where --out names a folder.
+    this machine and kills their processes. Damage mutates as many times files of a run. Files are
+    written where --out names a folder.
     """
     if part is Part.SOAK:
         _soak(hours, seed, out, json=json)
+        return
+    if part is Part.DAMAGE:
+        _damage(schedules, seed, out, json=json)
         return
     from rolecast.benchmarks.faults.schedule import shrunk
     from rolecast.core.errors import RunError
@@ -122,6 +127,26 @@ def fault_schedules(
             f"{len(failing)} of {schedules} schedules failed; the first again: rolecast bench "
             f"faults --part {part} --schedules 1 --seed {failing[0]} --points"
         )
+
+
+def _damage(mutations: int, seed: int, out: Path | None, *, json: bool) -> None:
+    """Mutate files of a run, and tell what came of it.
+
+    Raises:
+        RunError: a mutation changed what is read, or was told of in no sentence.
+    """
+    from rolecast.benchmarks.faults.damage import count_mutations
+    from rolecast.core.errors import RunError
+
+    results = count_mutations(mutations, seed)
+    if out is not None:
+        _write(out, Part.DAMAGE, results, json=json)
+    elif json:
+        print_json(results)
+    else:
+        say(f"{mutations} mutations: {sum(results['refused'].values())} refused")
+    if results["broken"]:
+        raise RunError(f"{len(results['broken'])} mutations: {results['broken'][0]}, and others")
 
 
 def _soak(hours: float, seed: int, out: Path | None, *, json: bool) -> None:

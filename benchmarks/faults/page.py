@@ -47,6 +47,8 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     for part, text in PART_TEXTS.items():
         if part in results:
             lines += [*text, "", *_figures(results[part])]
+    if "damage" in results:
+        lines += _damage(results["damage"])
     if "soak" in results:
         lines += _soak(results["soak"])
     lines += [
@@ -54,6 +56,30 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _damage(part: Mapping[str, Any]) -> list[str]:
+    """Return the section of mutated files."""
+    rows = [
+        (f"`{name}`", f"{count:,}", f"{part['harmless'][name]:,}")
+        for name, count in part["refused"].items()
+    ]
+    return [
+        "## Damaged files",
+        "",
+        "Files of a run are cut off, flipped in a bit, blanked in part, repeated in part, or have",
+        "another JSON value, sealed wrongly or not at all; then all that commands read is read. A",
+        "mutation must be refused in one sentence, or leave the history as it was: one may change",
+        "nothing, or a value that no reader of a run needs.",
+        "",
+        f"{part['mutations']:,} mutations: **{len(part['broken'])} were read as another history or",
+        "ended without a sentence**.",
+        "",
+        markdown_table(("file", "refused", "harmless"), rows),
+        "",
+        f"Made by `{part['command']} --out docs/results`.",
+        "",
+    ]
 
 
 def _soak(part: Mapping[str, Any]) -> list[str]:

@@ -120,6 +120,11 @@ def cut_short(name: str) -> Callable[[Path], None]:
         (change(task=None), "damaged: a field is missing or wrong"),
         (change(task={"id": "x"}), "damaged: a field is missing or wrong"),
         (change(options=None), "damaged: a field is missing or wrong"),
+        (change(name=None), "damaged: a field is missing or wrong"),
+        (
+            lambda folder: (folder / "policy.json").write_text("[" * 200_000),
+            "damaged: it is not JSON",
+        ),
         (change(options={"ranges": {"first": 1}, "hidden_": 3}), "does not exist"),
         (change(name="homm"), "policy 'homm' does not exist; did you mean 'hom'"),
     ],

@@ -32,8 +32,9 @@ def test_a_run_that_ends_is_compared_and_removed(tmp_path: Path) -> None:
     job.out.mkdir()
     (job.out / "record").touch()
     job.start()
-    assert job.process is not None
-    job.process.wait()
+    process = job.process
+    assert process is not None
+    process.wait()
     job.tend(more=False)
     assert (job.finished, job.equal, job.resumed, job.process) == (1, 1, 1, None)
     assert not job.out.exists()
