@@ -93,6 +93,7 @@ CALLED_BY_USERS: Final = frozenset(
     {
         "RolecastSampler",
         "RolecastSearcher",
+        "TorchRLParallelEnv",
         "acting_layers",
         "candidate",
         "for_env",
