@@ -177,7 +177,7 @@ def test_tune_runs_its_trials(ray_cluster: str, tmp_path: Path) -> None:
         run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
     )
     found = tuner.fit()
-    losses = [found[number].metrics["loss"] for number in range(len(found))]
+    losses = [(found[number].metrics or {})["loss"] for number in range(len(found))]
     assert len(losses) == 24
     assert np.mean(losses[-8:]) < np.mean(losses[:8])
     best = found.get_best_result().config
