@@ -1,6 +1,7 @@
 """`rolecast bench causal`: its rows, the beta that is chosen, and two ways to an acquisition."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,7 @@ def test_where_mcbo_leads_is_judged_by_paired_seeds_at_the_beta_of_the_other_tas
         "causal:psa": {"mcbo_0.05": 1.0, "mcbo_0.5": 3.0, "mcbo_5": 2.0, "eicbo": 3.5},
         "causal:ackley": {"mcbo_0.05": 9.0, "mcbo_0.5": 8.0, "mcbo_5": 7.0, "eifn": 8.0},
     }
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"task": task, "method": method, "seed": seed, "rounds": 2}
         | {"average": end + seed + 0.01 * seed * (method == "eifn"), "best": end}
         | {"curve": [0.0, end, 2.0 * end, end]}
