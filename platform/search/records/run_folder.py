@@ -254,9 +254,9 @@ class RunFolder:
         Raises:
             RequestError: tables or journal are damaged, or a batch is missing.
         """
-        recent = journal.read(self.journal_file, disk=self.disk)
-        parts = part_files(self.journal_file, disk=self.disk)
-        before = [batch for part in parts for batch in journal.read(part, disk=self.disk)]
+        # The newest first, so that a batch that moves on meanwhile is met twice, and never missed.
+        recent = list(self._journalled([self.journal_file]))
+        before = list(self._journalled(part_files(self.journal_file, disk=self.disk)))
         whole = self._sound(chain(self._tabled(), before, recent))
         return [batch if candidates else batch.without_candidates() for batch in whole]
 
@@ -266,9 +266,8 @@ class RunFolder:
         Raises:
             RequestError: as in `read_batches`, once it is met.
         """
-        parts = (*part_files(self.journal_file, disk=self.disk), self.journal_file)
-        recent = (journal.read(part, disk=self.disk) for part in parts)
-        return self._sound(chain(self._tabled(), chain.from_iterable(recent)))
+        parts = [*part_files(self.journal_file, disk=self.disk), self.journal_file]
+        return self._sound(chain(self._tabled(), self._journalled(parts)))
 
     def last_batch(self) -> Batch | None:
         """Return the last batch, all being read as by `batches`; None if there is none."""
@@ -282,6 +281,11 @@ class RunFolder:
                 require_sound(batch, self.path, after=last)
                 last = batch
                 yield batch
+
+    def _journalled(self, parts: Iterable[Path]) -> Iterator[Batch]:
+        """Yield the batches of some files of the journal."""
+        for part in parts:
+            yield from journal.read(part, disk=self.disk)
 
     def _tabled(self) -> Iterator[Batch]:
         """Yield the batches of the tables."""
