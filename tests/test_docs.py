@@ -143,7 +143,9 @@ def importable(dotted: str) -> bool:
     for count in range(len(parts), 0, -1):
         try:
             found = import_module(".".join(parts[:count]))
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
+            if not str(error.name).startswith("rolecast"):
+                return True  # it is there, and what it is for is not installed
             continue
         break
     for name in parts[count:]:

@@ -1,6 +1,7 @@
 """The search algorithm for Ray Tune: spaces, states, and trials on a real cluster."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from ray import tune
 from ray.tune.search import ConcurrencyLimiter
 
 from rolecast.core.errors import RequestError
+from rolecast.core.signals import signals_given_back
 from rolecast.search_space import Choice, Range, dimension, from_cube, holds, to_cube
 from rolecast.tune_searcher import RolecastSearcher, space_of
 
@@ -22,6 +24,13 @@ SPACE: dict[str, Any] = {
     "on": tune.choice([True, False]),
     "constant": 7,
 }
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """Tune takes Ctrl-C, and does not give it back; tests after these need it."""
+    with signals_given_back():
+        yield
 
 
 def searcher(seed: int = 0, **settings: Any) -> RolecastSearcher:

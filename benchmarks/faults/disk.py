@@ -185,7 +185,8 @@ class SimulatedDisk:
 
     def release(self, folder: Path) -> None:
         """Release the locks of processes that have ended."""
-        self._locked -= {path for path in self._locked if path.is_relative_to(folder)}
+        held = tuple(self._locked)  # a lock that is collected meanwhile leaves the set by itself
+        self._locked -= {path for path in held if path.is_relative_to(folder)}
 
     def cut_power(self, fault: Fault) -> None:
         """Lose what is not durable, or some of it."""

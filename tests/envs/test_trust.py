@@ -155,6 +155,7 @@ ALLOWED = {
     "envs/mujoco/render.py: import_module": "one of two names",
     "envs/mujoco/render.py: ctypes.CDLL": "a library of the installed package triton",
     "envs/mujoco/render.py: platform.system": "the name of this machine's kernel",
+    "platform/tuning/experiment.py: json.loads": "JSON",
     "platform/tuning/methods.py: json.loads": "JSON",
     "platform/deployment/onnx.py: import_module": "a constant",
     "platform/deployment/compiler.py: ctypes.CDLL": "what was compiled of templates just before",

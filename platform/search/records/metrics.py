@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rolecast.platform.search.records.history import Batch
+if TYPE_CHECKING:
+    from rolecast.platform.search.records.history import Batch  # loads pyarrow
 
 BELIEF_PREFIX: Final = "optimizer/"
 """Before the name of what an optimiser explains of itself."""
@@ -33,7 +34,7 @@ no held-out score."""
 
 
 def batch_metrics(
-    last: Batch, *, best_return: float, beliefs: Mapping[str, float]
+    last: "Batch", *, best_return: float, beliefs: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the figures after a batch.
 

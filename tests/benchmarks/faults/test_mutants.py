@@ -52,7 +52,7 @@ MUTANTS = {
         RunFolder, "_sound", "if last is None or batch.index > last.index", "if True"
     ),
     "half a record is not cut off": Mutant(RunFolder, "repair", "self.journal.repair()"),
-    "half a file is left": Mutant(RunFolder, "repair", "self.disk.remove(folder / name)"),
+    "half a file is left": Mutant(files, "remove_half_written", "disk.remove(folder / name)"),
     "a replay skips a batch": Mutant(
         ResilientOptimizer, "_rebuilt", "self._since, asked", "self._since[1:], asked"
     ),
