@@ -128,8 +128,8 @@ def test_a_node_that_never_changes_and_rows_that_repeat_are_no_errors(
     """A metric may be constant; its process says so, and the rest is searched as before."""
     monkeypatch.chdir(tmp_path)
     constant = MINE.replace("VALID", "True").replace('made["a"] ** 2', "2.0")
-    (tmp_path / "mine.py").write_text(constant)
-    told = answer(capsys, "mine.py:problem", "--rounds", "3", "--out", "run")
+    (tmp_path / "steady.py").write_text(constant)
+    told = answer(capsys, "steady.py:problem", "--rounds", "3", "--out", "run")
     assert told["rounds"] == 3
     history = read_history(tmp_path / "run")
     assert {float(x[0]) for x in history["node/x"]} == {2.0}
