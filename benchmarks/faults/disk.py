@@ -60,7 +60,7 @@ class SimulatedDisk:
         self._durable_folders: set[Path] = {Path("/")}
         self._removed: dict[Path, _Folder] = {}
         """Folders that are removed, with what is not durable of their names."""
-        self._locked: set[Path] = set()
+        self._holders: dict[Path, object] = {}
         self._numbers = count()
         world.on_power_cut = self.cut_power
 
@@ -171,22 +171,22 @@ class SimulatedDisk:
     def lock(self, path: Path) -> IO[bytes] | None:
         """Lock a file until what is returned is closed, or the driver ends."""
         self._reach("lock", path)
-        if path in self._locked:
+        if path in self._holders:
             return None
         if path not in self._files:
             self._refuse_full(path)
             self._change([(path, self._new_inode())])
-        self._locked.add(path)
-        return _Lock(self._locked, path)
+        return _Lock(self._holders, path)
 
     def is_locked(self, path: Path) -> bool:
         """Return whether a process has the lock."""
-        return path in self._locked
+        return path in self._holders
 
     def release(self, folder: Path) -> None:
         """Release the locks of processes that have ended."""
-        held = tuple(self._locked)  # a lock that is collected meanwhile leaves the set by itself
-        self._locked -= {path for path in held if path.is_relative_to(folder)}
+        for path in tuple(self._holders):
+            if path.is_relative_to(folder):
+                self._holders.pop(path, None)
 
     def cut_power(self, fault: Fault) -> None:
         """Lose what is not durable, or some of it."""
@@ -267,12 +267,13 @@ def _torn(inode: _Inode, rng: np.random.Generator) -> bytes:
 class _Lock(BytesIO):
     """A lock that is held."""
 
-    def __init__(self, locked: set[Path], path: Path) -> None:
+    def __init__(self, holders: dict[Path, object], path: Path) -> None:
         super().__init__()
-        self._locked, self._path = locked, path
+        self._holders, self._path = holders, path
+        self._holder = holders[path] = object()
 
     def close(self) -> None:
-        """Release it."""
-        if not self.closed:  # collected as garbage, it is closed again
-            self._locked.discard(self._path)
+        """Release it; that of a process that has ended, collected late, releases no other's."""
+        if self._holders.get(self._path) is self._holder:
+            del self._holders[self._path]
         super().close()

@@ -122,6 +122,22 @@ def test_a_dead_driver_writes_nothing() -> None:
     assert disk.names(Path("/")) == []
 
 
+def test_a_lock_of_a_dead_process_that_is_closed_late_releases_no_others() -> None:
+    world = World([], seed=0)
+    disk = SimulatedDisk(world)
+    disk.make_folder(LOG_PATH.parent)
+    stale = disk.lock(LOG_PATH)
+    disk.release(LOG_PATH.parent)  # its process has ended
+    lock = disk.lock(LOG_PATH)
+    assert stale is not None
+    assert lock is not None
+    stale.close()
+    assert disk.is_locked(LOG_PATH)
+    assert disk.lock(LOG_PATH) is None
+    lock.close()
+    assert not disk.is_locked(LOG_PATH)
+
+
 def test_a_witness_answers_otherwise_after_one_other_bit() -> None:
     asked = []
     for told in (0.5, np.nextafter(0.5, 1.0)):
