@@ -1,6 +1,6 @@
 """An optimiser asked for the parameters of one trial after the other, as Optuna and Ray Tune do."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,13 +74,17 @@ class TrialOptimizer:
         if not finished:
             return
         points = [self._point(trial, each.values) for trial, each in finished.items()]
-        self._optimizer.tell(np.stack(points), np.array([each.score for each in finished.values()]))
-        self._told += len(points)
+        self._tell_points(points, [each.score for each in finished.values()])
 
     def tell_given(self, trial: Hashable, score: float) -> None:
         """Tell a trial that has ended at the point it was given here; others are not told."""
-        if trial in self._given:
-            self.tell({trial: Finished(from_cube(self._given[trial], self.space), score)})
+        point = self._given.pop(trial, None)
+        if point is not None:
+            self._tell_points([point], [score])
+
+    def _tell_points(self, points: Sequence[Point], scores: Sequence[float]) -> None:
+        self._optimizer.tell(np.stack(points), np.array(scores))
+        self._told += len(points)
 
     def _point(self, trial: Hashable, values: Mapping[str, Any]) -> Point:
         """Return the point of a trial: the one it was given, unless it has other values."""

@@ -112,16 +112,11 @@ def fault_schedules(
         warn(f"seed {each}: {simulation.run_faults(each, least).failure} by {shown}")
     if points:
         say("\n".join(simulation.run_schedule(seed).passed))
-    if out is not None:
-        _write(out, part, results, json=json)
-    elif json:
-        print_json(results)
-    else:
-        ran = results["schedules"]
-        say(
-            f"{ran} schedules, {results['faults']} faults, {results['lives']} drivers: "
-            f"{len(failing)} failed; {results['real_time_ratio']:,} times real time on a core"
-        )
+    sentence = (
+        f"{results['schedules']} schedules, {results['faults']} faults, {results['lives']} "
+        f"drivers: {len(failing)} failed; {results['real_time_ratio']:,} times real time on a core"
+    )
+    _tell(out, part, results, sentence, json=json)
     if failing:
         raise RunError(
             f"{len(failing)} of {schedules} schedules failed; the first again: rolecast bench "
@@ -139,12 +134,8 @@ def _damage(mutations: int, seed: int, out: Path | None, *, json: bool) -> None:
     from rolecast.core.errors import RunError
 
     results = count_mutations(mutations, seed)
-    if out is not None:
-        _write(out, Part.DAMAGE, results, json=json)
-    elif json:
-        print_json(results)
-    else:
-        say(f"{mutations} mutations: {sum(results['refused'].values())} refused")
+    sentence = f"{mutations} mutations: {sum(results['refused'].values())} refused"
+    _tell(out, Part.DAMAGE, results, sentence, json=json)
     if results["broken"]:
         raise RunError(f"{len(results['broken'])} mutations: {results['broken'][0]}, and others")
 
@@ -161,23 +152,26 @@ def _soak(hours: float, seed: int, out: Path | None, *, json: bool) -> None:
     results = soak(hours, seed)
     finished = sum(run["finished"] for run in results["runs"])
     equal = sum(run["equal"] for run in results["runs"])
-    if out is not None:
-        _write(out, Part.SOAK, results, json=json)
-    elif json:
-        print_json(results)
-    else:
-        kills = sum(results["kills"].values())
-        say(f"{kills} kills, {finished} runs finished, {equal} of them equal")
+    kills = sum(results["kills"].values())
+    sentence = f"{kills} kills, {finished} runs finished, {equal} of them equal"
+    _tell(out, Part.SOAK, results, sentence, json=json)
     if equal < finished or results["hanging"]:
         raise RunError(f"{finished - equal} of {finished} runs differ from undisturbed ones")
 
 
-def _write(out: Path, part: Part, results: Mapping[str, Any], *, json: bool) -> None:
-    """Add the figures of a part to those in a folder."""
-    from rolecast.benchmarks.faults.page import page
+def _tell(
+    out: Path | None, part: Part, results: Mapping[str, Any], sentence: str, *, json: bool
+) -> None:
+    """Add the figures of a part to those in a folder; without one, print them or a sentence."""
+    if out is not None:
+        from rolecast.benchmarks.faults.page import page
 
-    parts = kept_results(out, "faults", [part]) | {str(part): results}
-    write_results(out, "faults", parts, page(parts), json=json)
+        parts = kept_results(out, "faults", [part]) | {str(part): results}
+        write_results(out, "faults", parts, page(parts), json=json)
+    elif json:
+        print_json(results)
+    else:
+        say(sentence)
 
 
 def _fails(simulation: Any, seed: int, faults: list[Any]) -> bool:

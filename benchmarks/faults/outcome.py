@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from rolecast.benchmarks.faults.schedule import Fault
+from rolecast.benchmarks.faults.schedule import Fault, FaultKind
 from rolecast.benchmarks.faults.world import Hang, World
+from rolecast.core.errors import RequestError, RunError
 
 
 class InvariantError(AssertionError):
@@ -74,3 +76,21 @@ def require_sentence(text: str) -> None:
     """Refuse a text that is not one line."""
     if not text or "\n" in text or "Traceback" in text:
         raise InvariantError(f"no sentence: {text!r}")
+
+
+def require_reason(error: BaseException, struck: Sequence[Fault], path: Path) -> None:
+    """Refuse an end of a driver for which no fault is a reason, or that is no sentence.
+
+    Args:
+        error: that ended it.
+        struck: faults of its life.
+        path: of its folder, which a full disk has to name.
+    """
+    kinds = {fault.kind for fault in struck}
+    require_sentence(str(error) or "interrupted")
+    if isinstance(error, KeyboardInterrupt) and FaultKind.TERM in kinds:
+        return
+    full = isinstance(error, RunError | RequestError) and FaultKind.FULL in kinds
+    if full and str(path) in str(error):
+        return
+    raise InvariantError(f"{type(error).__name__}: {error}") from error

@@ -14,7 +14,13 @@ import numpy as np
 
 from rolecast.benchmarks.faults.cluster import ACTOR_COUNT, SharedEvaluator
 from rolecast.benchmarks.faults.disk import SimulatedDisk
-from rolecast.benchmarks.faults.outcome import InvariantError, Outcome, outcome_of, require_sentence
+from rolecast.benchmarks.faults.outcome import (
+    InvariantError,
+    Outcome,
+    outcome_of,
+    require_reason,
+    require_sentence,
+)
 from rolecast.benchmarks.faults.parts import (
     SEARCH_KINDS,
     SMALL_PIECE,
@@ -25,7 +31,7 @@ from rolecast.benchmarks.faults.parts import (
 )
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
 from rolecast.benchmarks.faults.world import POINT_LIMIT, Killed, World
-from rolecast.core.errors import RequestError, RunError
+from rolecast.core.errors import RequestError
 from rolecast.platform.rollout.evaluator import Evaluator
 from rolecast.platform.search.planning.plan import run_record
 from rolecast.platform.search.progress import ProgressSnapshot
@@ -166,7 +172,7 @@ class Simulation:
             except Killed:
                 pass
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
-                self._require_reason(error)
+                require_reason(error, self._world.struck, RUN_PATH)
             self.struck += self._world.struck
             self._least = self._promised()
         self._require_result(result)
@@ -237,17 +243,6 @@ class Simulation:
             for name, value in vars(batch).items():
                 if name not in TIMED_FIELDS and not _same(value, getattr(other, name)):
                     raise InvariantError(f"batch {batch.index} has another {name}")
-
-    def _require_reason(self, error: BaseException) -> None:
-        """Refuse an end of a driver for which no fault is a reason, or that is no sentence."""
-        kinds = {fault.kind for fault in self._world.struck}
-        require_sentence(str(error) or "interrupted")
-        if isinstance(error, KeyboardInterrupt) and FaultKind.TERM in kinds:
-            return
-        full = isinstance(error, RunError | RequestError) and FaultKind.FULL in kinds
-        if full and str(RUN_PATH) in str(error):
-            return
-        raise InvariantError(f"{type(error).__name__}: {error}") from error
 
     def _require_result(self, result: SearchResult) -> None:
         """Refuse a result that is not that of the undisturbed search, and what is left over."""

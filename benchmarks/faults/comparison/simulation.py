@@ -17,11 +17,11 @@ from rolecast.benchmarks.faults.outcome import (
     InvariantError,
     Outcome,
     outcome_of,
+    require_reason,
     require_sentence,
 )
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
 from rolecast.benchmarks.faults.world import POINT_LIMIT, Killed, World
-from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.comparison import ComparisonResult, check_folder, run_comparison
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
@@ -130,7 +130,7 @@ class ComparisonSimulation:
             except Killed:
                 pass
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
-                self._require_reason(error)
+                require_reason(error, self._world.struck, COMPARISON_PATH)
             self.struck += self._world.struck
         self._world.calm()
         self._require_result()
@@ -190,17 +190,6 @@ class ComparisonSimulation:
         """Refuse trials that were given up for no reason."""
         if result.failures and not LOSING_FAULTS & {fault.kind for fault in self._world.struck}:
             raise InvariantError(f"given up: {dict(result.failures)}")
-
-    def _require_reason(self, error: BaseException) -> None:
-        """Refuse an end of a driver for which no fault is a reason, or that is no sentence."""
-        kinds = {fault.kind for fault in self._world.struck}
-        require_sentence(str(error) or "interrupted")
-        if isinstance(error, KeyboardInterrupt) and FaultKind.TERM in kinds:
-            return
-        full = isinstance(error, RunError | RequestError) and FaultKind.FULL in kinds
-        if full and str(COMPARISON_PATH) in str(error):
-            return
-        raise InvariantError(f"{type(error).__name__}: {error}") from error
 
     def _require_result(self) -> None:
         """Refuse a result that is not that of the undisturbed comparison, and what is left over."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import Final
 
 from rolecast.core.errors import RequestError, require_known
@@ -18,9 +17,7 @@ LOGGER_TABLE: Final = LazyTable[type[TrialCallback]](
         "wandb": "rolecast.platform.search.loggers.wandb:WandbLogger",
     }
 )
-
-_PACKAGE_EXTRAS: Final = MappingProxyType({"mlflow": "mlflow", "wandb": "wandb"})
-"""Logger to the package it needs, which is also the name of the extra."""
+"""By name, which is also that of the package that a logger needs, and of the extra."""
 
 
 def named_loggers(names: Sequence[str]) -> list[TrialCallback]:
@@ -32,10 +29,9 @@ def named_loggers(names: Sequence[str]) -> list[TrialCallback]:
     wanted = [each.strip() for each in names]
     require_known("logger", wanted, {*LOGGER_TABLE, _ALWAYS_WRITTEN})
     for name in wanted:
-        package = _PACKAGE_EXTRAS.get(name)
-        if package is not None and find_spec(package) is None:
+        if name in LOGGER_TABLE and find_spec(name) is None:
             raise RequestError(
-                f"logger {name!r} needs the package {package}; "
+                f"logger {name!r} needs the package {name}; "
                 f"expected it installed: pip install 'rolecast[{name}]'"
             )
     return [LOGGER_TABLE[name]() for name in dict.fromkeys(wanted) if name in LOGGER_TABLE]
