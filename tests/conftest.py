@@ -96,7 +96,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
     Triton decides when it is imported, by a test perhaps.
     """
-    if is_xdist_controller(session):
+    if is_xdist_controller(session) and session.config.option.numprocesses:
         return  # runs no test itself
     import torch
 

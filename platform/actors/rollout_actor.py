@@ -15,6 +15,7 @@ from rolecast.core.patience import STEP_TIMEOUT_S, Patience
 from rolecast.envs.registry import make_task
 from rolecast.platform.actors.assignment import Reply, packed, unpacked
 from rolecast.platform.actors.cluster import CALL_RETRIES
+from rolecast.platform.rollout.chunks import first_chunk
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.policies.protocol import Policy
 
@@ -33,6 +34,8 @@ class RolloutActor:
         os.environ["OMP_NUM_THREADS"] = "1"  # for what the task loads; workers share the cores
         task = make_task(source, **options)
         self._evaluator = LocalEvaluator(task, policy, patience=Patience(step_timeout))
+        if hasattr(task, "lanes"):  # half a second that the first batch would wait for
+            self._evaluator.play(first_chunk(policy.space.dimension))
 
     def place(self) -> tuple[Mapping[str, int], int]:
         """Return machine to rollout actors, one, and the process id, once everything is built."""

@@ -164,6 +164,12 @@ def cut(
     ]
 
 
+def first_chunk(dimension: int) -> Chunk:
+    """Return one episode of a compiled task, to load its kernels; D is `dimension`."""
+    middle, seed = np.full((1, dimension), 0.5), np.zeros((1, 1), dtype=np.uint64)
+    return cut(middle, seed, ["the middle of the cube"], compiled=True)[0]
+
+
 def join(
     chunks: Sequence[Chunk],
     results: Sequence[ChunkResult],

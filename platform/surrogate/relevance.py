@@ -9,8 +9,10 @@ Source: MacKay (1992), automatic relevance determination; Tipping (2001).
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtri
 
 from rolecast.core.types import Float
+from rolecast.platform.surrogate import dense
 
 
 def group_variances(
@@ -36,11 +38,11 @@ def group_variances(
     for _ in range(updates):
         # S = (X^T X / r + diag(1 / v))^-1, mu = S X^T z / r, gamma_i = 1 - S_ii / v_i.
         # v_g <- sum_g mu_i^2 / sum_g gamma_i,  r <- |z - X mu|^2 / (N - sum_i gamma_i).
-        precision = gram / noise
-        precision[np.diag_indices_from(precision)] += 1.0 / variances[groups]
-        covariance = np.linalg.inv(precision)
-        mean = covariance @ moment / noise
-        determined = np.clip(1.0 - np.diag(covariance) / variances[groups], 1e-6, 1.0)
+        # By the factor L of S^-1: S_ii = sum_j (L^-1)_ji^2, at a third of an inverse.
+        factor = dense.factor(gram / noise, 1.0 / variances[groups])
+        root, _ = dtrtri(np.tril(factor), lower=1)
+        mean = dense.solve(factor, moment) / noise
+        determined = np.clip(1.0 - dense.column_squares(root) / variances[groups], 1e-6, 1.0)
         squares = np.bincount(groups, np.square(mean), len(variances))
         shares = np.bincount(groups, determined, len(variances))
         variances = (squares + 1e-9) / (shares + 1e-9)

@@ -151,13 +151,23 @@ class Metric:
         recent = slice(max(0, count - SEARCH_CONSTANTS.relevance_window), None)
         targets, _ = transform_returns(data.returns[recent], config.outcome_transform)
         design = data.candidates[recent] / (radius / np.sqrt(data.dimension))
-        design = self._inside(design)
-        self._variances = group_variances(
-            design - design.mean(0), targets, self._present, self._variances
-        )
+        self._variances = self._fitted(design - design.mean(0), targets)
         self._relevance = relevance(
             self._variances, self._present, power, SEARCH_CONSTANTS.relevance_bounds
         )
+
+    def _fitted(self, design: Float, targets: Float) -> Float:
+        """Return the prior variances [G] of a linear fit to a design [N, D].
+
+        In the symmetric subspace the fit has one weight for each of the k orbits, and costs as
+        little. Weights that are always 0 there, number 0, get the least variance.
+        """
+        if self._subspace is None or not self.symmetric:
+            return group_variances(design, targets, self._present, self._variances)
+        inside = design @ self._subspace.basis
+        orbits = np.arange(self._subspace.dimension)
+        found = group_variances(inside, targets, orbits, self._variances[1:])
+        return np.concatenate([found.min(keepdims=True), found])
 
     def explain(self) -> dict[str, float]:
         """Return the judgement of the symmetries, where evidence makes it."""

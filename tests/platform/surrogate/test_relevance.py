@@ -64,6 +64,18 @@ def test_evidence_rises_from_update_to_update() -> None:
     assert reached == sorted(reached)
 
 
+def test_an_update_is_that_of_the_formula_with_an_inverse() -> None:
+    """One update of MacKay's equations, with the posterior covariance itself."""
+    design, targets = problem(4)
+    prior = np.linspace(0.5, 2.0, 8)
+    covariance = np.linalg.inv(design.T @ design / 0.7 + np.diag(1.0 / prior[GROUPS]))
+    mean = covariance @ design.T @ targets / 0.7
+    determined = 1.0 - np.diag(covariance) / prior[GROUPS]
+    expected = np.bincount(GROUPS, mean**2) / np.bincount(GROUPS, determined)
+    found = group_variances(design, targets, GROUPS, prior, updates=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)  # but for 1e-9 in each quotient
+
+
 def test_a_warm_start_goes_on() -> None:
     design, targets = problem(2)
     cold = group_variances(design, targets, GROUPS, np.ones(8), updates=40)

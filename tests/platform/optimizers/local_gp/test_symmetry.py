@@ -17,6 +17,9 @@ from rolecast.platform.optimizers.local_gp.symmetry import (
     evidence_against,
     linear_evidence,
 )
+from rolecast.platform.optimizers.observations import Observations
+from rolecast.platform.surrogate.outcome_transform import transform_returns
+from rolecast.platform.surrogate.relevance import group_variances, relevance
 from rolecast.policies.symmetry import TiedSubspace
 
 DIMENSION = 48
@@ -161,6 +164,27 @@ def test_the_gradient_is_pulled_back_through_the_metric(symmetry: str) -> None:
         (seen.seen(place + 1e-4 * row) - seen.seen(place)) @ slope for row in np.eye(DIMENSION)
     ]
     np.testing.assert_allclose(gradient, np.array(steps) / 1e-4, atol=1e-8)
+
+
+def test_relevance_of_orbits_is_that_of_a_fit_in_all_dimensions() -> None:
+    """In the subspace the fit has a weight for each orbit, one of all dimensions the same value."""
+    rng = np.random.default_rng(6)
+    data = Observations(DIMENSION)
+    points = 0.5 + 0.1 * rng.standard_normal((400, DIMENSION))
+    data.add(points, value(points, rng, np.zeros(400)), None)
+    found = metric("assumed")
+    found.update(data, 0.5)
+    subspace = TiedSubspace(TIES)
+    design = subspace.part(points / (0.5 / np.sqrt(DIMENSION)))
+    config = LocalGpConfig()
+    targets, _ = transform_returns(data.returns, config.outcome_transform)
+    by_orbit = group_variances(
+        design - design.mean(0), targets, np.abs(TIES) - 1, np.ones(subspace.dimension)
+    )
+    power = 0.5 * (1.0 - 400 / config.relevance_end)
+    expected = relevance(by_orbit, np.abs(TIES) - 1, power, SEARCH_CONSTANTS.relevance_bounds)
+    np.testing.assert_allclose(found.relevance, expected, rtol=1e-4)
+    assert np.ptp(expected) > 0.02
 
 
 def test_ties_are_one_for_each_dimension() -> None:
