@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.optimizers.duets.domain import (
@@ -130,7 +130,7 @@ class Region:
         drawn.
 
         Raises:
-            RunError: the region is too small a part of its box.
+            RequestError: the region is too small a part of its box.
         """
         owners, draws = np.divmod(np.arange(agents * count), max(count, 1))
         draws += first
@@ -138,7 +138,7 @@ class Region:
         waiting, done = np.arange(agents * count), 0
         while len(waiting):
             if done >= MOST_ATTEMPTS:
-                raise RunError(self._vanished(done))
+                raise RequestError(self._vanished(done))
             width = min(max(1, int(2.0 / max(self.share, 1e-4))), max(1, ATTEMPT_BLOCK // 64))
             parts = []
             for part in _parts(waiting, max(1, ATTEMPT_BLOCK // width)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets import region as module
 from rolecast.platform.optimizers.duets.coins import Coins
@@ -97,7 +97,7 @@ def test_a_region_that_no_draw_meets_is_an_error_and_no_endless_loop(
     monkeypatch.setattr(module, "ATTEMPT_BLOCK", 64)
     region = two_peaks(1e-4)
     message = r"found in 1 attempts after 1 trimmings; .* the last mean was greatest at \[0\.29"
-    with pytest.raises(RunError, match=message):
+    with pytest.raises(RequestError, match=message):
         region.draw(Coins(0, 2, np.arange(9)), 9, 0, 9)
 
 

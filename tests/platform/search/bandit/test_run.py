@@ -246,7 +246,7 @@ def test_a_region_trimmed_to_nothing_ends_the_run_in_words_and_loses_nothing(
     monkeypatch.setattr(region, "MOST_ATTEMPTS", 1)
     monkeypatch.setattr(region, "ATTEMPT_BLOCK", 64)
     words = ["bandit", "hartmann4", "--agents", "4", "--rounds", "20", "--beta", "1e-4"]
-    assert main([*words, "--out", str(tmp_path / "run")]) == 1
+    assert main([*words, "--out", str(tmp_path / "run")]) == 2
     errors = capsys.readouterr().err.strip().splitlines()
     assert len(errors) == 1
     assert "after 1 trimmings; expected a greater beta or lengthscale; the last mean" in errors[0]
