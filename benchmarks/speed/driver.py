@@ -16,7 +16,7 @@ from rolecast.benchmarks.result_table import keyed_table
 from rolecast.benchmarks.timing import digits
 from rolecast.core.threads import available_cores
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
-from rolecast.platform.rollout.sizes import DIRECT_WORKERS
+from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS
 
 DRIVER_WORKERS: Final = (1, 10, 100, 1000)
 """Stand-ins."""
@@ -155,8 +155,9 @@ def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
         "where there are many workers. The stand-ins answer on threads of "
         f"{STAND_IN_PROCESSES} processes:",
         "connections to 1,000 nodes are not in it. A small batch has a chunk for each worker, so",
-        "at one a second, 10 ms are 1 % of a core. A dispatcher spends on its 32 workers what a",
-        "driver without dispatchers would.",
+        "at one a second, 10 ms are 1 % of a core. A dispatcher spends on its "
+        f"{DISPATCHED_WORKERS} workers",
+        "what a driver without dispatchers would.",
         "",
         keyed_table(DRIVER_COLUMNS, found),
         "",

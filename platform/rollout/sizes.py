@@ -31,5 +31,5 @@ DIRECT_WORKERS: Final = 64
 """Most rollout actors that a driver gives chunks itself; of a compiled task, more of them get
 dispatchers."""
 
-DISPATCHED_WORKERS: Final = 32
-"""Rollout actors of a dispatcher."""
+DISPATCHED_WORKERS: Final = 128
+"""Most rollout actors of a dispatcher: a driver pays for each dispatcher in each batch."""

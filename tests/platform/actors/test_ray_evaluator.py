@@ -283,9 +283,9 @@ def test_an_error_of_a_task_comes_through_a_dispatcher() -> None:
 def test_many_actors_are_shared_evenly_among_dispatchers(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
     monkeypatch.setattr(dispatcher, "Dispatcher", Recorded(given))
-    assert len(dispatchers(list(map(str, range(1000))))) == 32
-    assert sum(given) == 1000
-    assert set(given) == {31, 32}
+    assert len(dispatchers(list(map(str, range(1001))))) == 8
+    assert sum(given) == 1001
+    assert set(given) == {125, 126}
 
 
 class Recorded:
