@@ -60,7 +60,7 @@ LARGEST_DIMENSIONS: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
 EXACT_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "turbo": {"centre": "observed"},
     "gibo": {"step": 0.25, "width": 0.2},
-    **{name: {"improvement": "mean"} for name in ("logei", "alebo", "saasbo")},
+    **{name: {"improvement": "mean"} for name in ("logei", "spherical_linear", "alebo", "saasbo")},
 }
 """Settings that its authors use for functions: GIBO's are those of its synthetic experiments, its
 defaults those for policies; the others suit exact evaluations alone."""

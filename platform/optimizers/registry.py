@@ -50,6 +50,7 @@ BASELINES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "turbo": "rolecast.baselines.hdbo.turbo:TurboConfig",
         "logei": "rolecast.baselines.hdbo.logei:LogEiConfig",
+        "spherical_linear": "rolecast.baselines.hdbo.spherical_linear:SphericalLinearConfig",
         "linebo": "rolecast.baselines.hdbo.linebo:LineBoConfig",
         "alebo": "rolecast.baselines.hdbo.alebo:AleboConfig",
         "baxus": "rolecast.baselines.hdbo.baxus:BaxusConfig",

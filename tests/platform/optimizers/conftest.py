@@ -72,6 +72,8 @@ SETTINGS: Final[dict[str, list[dict[str, Any]]]] = {
         {**SURROGATE, "candidates": 32, "trust_regions": 3, "centre": "observed"},
     ],
     "logei": [ACQUISITION],
+    # A linear process needs many points: each tells of the whole cube.
+    "spherical_linear": [{**ACQUISITION, "max_points": 150, "refit": 1.5, "fit_steps": 20}],
     "linebo": [
         {**SURROGATE, "queries": 5, "probes": 4},
         {**SURROGATE, "queries": 5, "direction": "coordinate"},
