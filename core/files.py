@@ -106,8 +106,8 @@ def unwritable(path: Path, error: OSError) -> RunError:
     """Return the error of a path that cannot be written, with what to do."""
     reason = error.strerror or type(error).__name__
     return RunError(
-        f"{path} cannot be written ({reason}); make room or mend it, then go on by: rolecast "
-        "resume DIR"
+        f"{path} cannot be written ({reason}); make room or mend it, then go on by `rolecast "
+        "resume DIR`, or for a comparison by `rolecast compare NAME --out DIR --resume`"
     )
 
 
