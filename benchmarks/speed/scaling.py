@@ -222,8 +222,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         lines += driver.markdown(found["driver"])
     if "forecast" in found:
         lines += [
-            "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of",
-            "random policies: where those end early, as on ant, a search takes longer.",
+            "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of the",
+            "first batch: where later ones last longer, as on hopper, so does the search.",
             "",
             keyed_table(FORECAST_COLUMNS, found["forecast"]),
             "",

@@ -12,8 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from rolecast.core.errors import RunError
 from rolecast.core.seeds import Purpose, derived_seed, episode_seeds
 from rolecast.core.threads import OneThread
+from rolecast.core.types import Float
 from rolecast.platform.rollout.chunks import cut, evaluate_chunk
 from rolecast.platform.rollout.sizes import DIRECT_WORKERS, DISPATCHED_WORKERS
 from rolecast.platform.search.planning import policy_hints
@@ -157,10 +159,20 @@ def makespan(sizes: Sequence[int], costs: Costs, workers: int) -> float:
 
 
 def measure(plan: Plan) -> Costs:
-    """Return costs measured in this process: some episodes, and the optimiser on random returns."""
+    """Return costs measured in this process.
+
+    Episodes are those of the first batch that the optimiser asks for, where a robot may stand that
+    falls at once by other weights. The optimiser is timed on random returns.
+    """
     structure, structure_s = _structure(plan)
+    session = _session(plan, structure)
+    wanted = BatchRequest(q=plan.batch_size, spent=0.0)
+    first = session.tell_and_ask(None, wanted).candidates
+    session.close()
+    if first is None:
+        raise RunError("the optimiser asks for no first batch")
     return Costs(
-        episode_s=_episode_s(plan),
+        episode_s=_episode_s(plan, first),
         optimizer_s=_optimizer_s(plan, structure),
         structure_s=structure_s,
     )
@@ -187,14 +199,15 @@ def _chunk_sizes(plan: Plan, workers: int, episode_s: float) -> list[int]:
     return [chunk.seeds.size for chunk in chunks]
 
 
-def _episode_s(plan: Plan) -> float:
-    rng = np.random.default_rng(derived_seed(plan.seed, Purpose.OPTIMIZER))
+def _episode_s(plan: Plan, candidates: Float) -> float:
+    """Return the seconds of an episode of some candidates [q, D], as the optimiser asks first."""
     number, seconds, episodes = 0, 0.0, 0
     while seconds < PROBE_S:
         count = PROBE_EPISODES if plan.compiled else 1
         seeds = episode_seeds(plan.seed, Purpose.SEARCH, number, count)[None]
-        candidates = rng.random((1, plan.dimension))
-        (chunk, *_) = cut(candidates, seeds, ["a probe"], compiled=plan.compiled)
+        place = number % len(candidates)
+        probe = candidates[place : place + 1]
+        (chunk, *_) = cut(probe, seeds, ["a probe"], compiled=plan.compiled)
         result = evaluate_chunk(plan.task, plan.policy, chunk)
         number += 1
         if number == 1:  # compiles, and loads the simulator
@@ -219,12 +232,17 @@ def _structure(plan: Plan) -> tuple[Mapping[str, Any] | None, float]:
     return structure, time.perf_counter() - start
 
 
-def _optimizer_s(plan: Plan, structure: Mapping[str, Any] | None) -> float:
-    """Return the optimiser's mean time for a batch, on returns that are noise."""
+def _session(plan: Plan, structure: Mapping[str, Any] | None) -> LocalSession:
+    """Return a fresh optimiser of the search."""
     config = policy_hints.with_structure(plan.optimizer, structure)
     seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
-    session = LocalSession(config, dimension=plan.dimension, seed=seed)
-    rng = np.random.default_rng(seed)
+    return LocalSession(config, dimension=plan.dimension, seed=seed)
+
+
+def _optimizer_s(plan: Plan, structure: Mapping[str, Any] | None) -> float:
+    """Return the optimiser's mean time for a batch, on returns that are noise."""
+    session = _session(plan, structure)
+    rng = np.random.default_rng(derived_seed(plan.seed, Purpose.OPTIMIZER))
     batches = _batches(plan)
     told: EvaluatedBatch | None = None
     start = time.perf_counter()
