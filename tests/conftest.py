@@ -151,7 +151,12 @@ def ray_cluster() -> Iterator[str]:
     import ray
 
     context: Any = ray.init(
-        address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False
+        address="local",
+        num_cpus=2,
+        num_gpus=0,
+        include_dashboard=False,
+        log_to_driver=False,
+        _system_config={"worker_niceness": 0},  # tests that run beside it would stop its workers
     )
     yield str(context.address_info["gcs_address"])
     ray.shutdown()

@@ -30,6 +30,10 @@ TOKEN_FILE: Final = Path(".ray") / "auth_token"
 INLINE_BYTES: Final = 4_000_000
 """Largest message that goes straight to an actor; larger ones take milliseconds more."""
 
+OWN_SETTINGS: Final = {"max_direct_call_object_size": INLINE_BYTES, "worker_niceness": 0}
+"""Ray's settings of a cluster that is started here. Workers are as nice as their driver: Ray makes
+them nicer by 15, and beside any other program they then hardly run."""
+
 CALL_RETRIES: Final = 5
 """Repeats of one call whose process dies; after that what it was called for is to blame."""
 
@@ -116,7 +120,7 @@ def _start(cpus: int) -> None:
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
-                _system_config={"max_direct_call_object_size": INLINE_BYTES},
+                _system_config=OWN_SETTINGS,
             )
         except Exception as error:
             ray.shutdown()

@@ -53,6 +53,24 @@ def test_a_cluster_that_is_joined_is_named(ray_cluster: str) -> None:
     cluster.close()
 
 
+NICENESS_SCRIPT = """
+import os, ray
+from rolecast.platform.actors import cluster
+
+connection = cluster.Cluster(None, 1)
+print(ray.get(ray.remote(lambda: os.nice(0)).remote()), os.nice(0))
+connection.close()
+"""
+
+
+def test_workers_of_a_cluster_of_our_own_are_as_nice_as_its_driver() -> None:
+    """Ray's own default is 15 more: two programs beside a search made it take twelve times."""
+    command = ["nice", "-n", "3", sys.executable, "-c", NICENESS_SCRIPT]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    worker, driver = found.stdout.split()
+    assert worker == driver
+
+
 TOKEN_SCRIPT = """
 import os, subprocess, sys
 import ray
