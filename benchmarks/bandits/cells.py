@@ -13,6 +13,7 @@ from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import Row
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
+from rolecast.platform.optimizers.duets.region import EmptyRegionError
 from rolecast.platform.search.bandit.run import BanditResult, bandit_search
 from rolecast.tune_configs.duets_fig1 import (
     FIGURE_AGENTS,
@@ -157,7 +158,10 @@ def all_runs(seeds: int) -> list[BanditRun]:
 
 
 def run_cell(run: BanditRun) -> Row:
-    """Play a run, or an epoch of the server; return its row, JSON values."""
+    """Play a run, or an epoch of the server; return its row, JSON values.
+
+    A run whose region is trimmed to nothing has `failed` instead of figures: the sentence.
+    """
     names = ("part", "function", "method", "agents", "rounds", "beta", "seed")
     row = {"key": run.key, **{name: getattr(run, name) for name in names}}
     if run.part == "server":
@@ -165,7 +169,10 @@ def run_cell(run: BanditRun) -> Row:
         cost = server_cost(dimension, run.rounds, run.seed, BUMP_LENGTHSCALE)
         return row | {name: five_digits(value) for name, value in cost.items()}
     start = time.process_time()
-    found = _played(run)
+    try:
+        found = _played(run)
+    except EmptyRegionError as error:
+        return row | {"failed": str(error), "seconds": five_digits(time.process_time() - start)}
     assert found.regret_by_round is not None
     if run.part == "cluster":
         times = arrival_times(found, run.seed)

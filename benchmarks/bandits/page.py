@@ -34,12 +34,15 @@ THEOREM_SLOPES: Final[Mapping[str, str]] = {
 
 
 def best_beta(rows: Sequence[Row]) -> tuple[float, list[Row]]:
-    """Return the beta of the lowest mean regret at the end, and its rows."""
+    """Return the beta of the lowest mean regret at the end, and its rows.
+
+    A beta with which a run failed is never the best.
+    """
     by_beta = {beta: [row for row in rows if row["beta"] == beta] for beta in FIGURE_BETAS}
     means = {
         beta: float(np.mean([row["regret"][-1] for row in each]))
         for beta, each in by_beta.items()
-        if each
+        if each and not any("failed" in row for row in each)
     }
     best = min(means, key=lambda beta: means[beta])
     return best, by_beta[best]
@@ -103,7 +106,8 @@ def _figure(rows: Sequence[Row]) -> list[str]:
         "",
         "N = 10, T = 50, noise of deviation 0.2. Cumulative regret and real numbers sent at the "
         "end: mean ± standard deviation over runs, at the beta of the lowest mean regret of each "
-        "method; then the mean regret at every beta.",
+        "method; then the mean regret at every beta, and in brackets how many runs failed, as "
+        "their region was trimmed to nothing: a beta with such a run is not chosen.",
     ]
     for function in FIGURE_FUNCTIONS:
         of_function = [row for row in rows if row["function"] == function]
@@ -131,8 +135,10 @@ def _line(method: str, rows: Sequence[Row]) -> tuple[str, ...]:
     beta, best = best_beta(rows)
     means = []
     for each in FIGURE_BETAS:
-        found = [row["regret"][-1] for row in rows if row["beta"] == each]
-        means.append(f"{np.mean(found):.0f}" if found else "")
+        of_beta = [row for row in rows if row["beta"] == each]
+        found = [row["regret"][-1] for row in of_beta if "failed" not in row]
+        failed = f" ({len(of_beta) - len(found)})" if len(found) < len(of_beta) else ""
+        means.append((f"{np.mean(found):.0f}" if found else "") + failed)
     spreads = (_spread([row[value][-1] for row in best]) for value in ("regret", "reals"))
     return (f"`{method}`", str(len(best)), f"{beta:g}", *spreads, *means)
 
@@ -268,6 +274,8 @@ def _outcome(row: Row) -> str:
         found = f"{row['memory_mib']:.0f} MiB, {row['inducing']:.0f} inducing points"
     elif row["part"] == "cluster":
         found = f"arrives at {row['times']}"
+    elif "failed" in row:
+        found = row["failed"]
     else:
         found = f"regret {row['regret'][-1]}, {row['reals'][-1]} reals"
     return f"{found}, {row['seconds']:.1f} s"

@@ -49,6 +49,10 @@ MOST_ATTEMPTS: Final = 1 << 22
 Mask = NDArray[np.bool_]
 
 
+class EmptyRegionError(RequestError):
+    """No point of a region is found any more: beta or lengthscale was too small."""
+
+
 @dataclass(frozen=True)
 class TrimmingTest:
     """Test of one epoch: a point stays where the sparse mean reaches the threshold."""
@@ -130,7 +134,7 @@ class Region:
         drawn.
 
         Raises:
-            RequestError: the region is too small a part of its box.
+            EmptyRegionError: the region is too small a part of its box.
         """
         owners, draws = np.divmod(np.arange(agents * count), max(count, 1))
         draws += first
@@ -138,7 +142,7 @@ class Region:
         waiting, done = np.arange(agents * count), 0
         while len(waiting):
             if done >= MOST_ATTEMPTS:
-                raise RequestError(self._vanished(done))
+                raise EmptyRegionError(self._vanished(done))
             width = min(max(1, int(2.0 / max(self.share, 1e-4))), max(1, ATTEMPT_BLOCK // 64))
             parts = []
             for part in _parts(waiting, max(1, ATTEMPT_BLOCK // width)):

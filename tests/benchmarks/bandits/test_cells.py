@@ -19,6 +19,7 @@ from rolecast.benchmarks.bandits.claim import claim_section
 from rolecast.benchmarks.bandits.page import best_beta, markdown, pages, whole_seeds
 from rolecast.core.files import read_json
 from rolecast.platform.cli.app import main
+from rolecast.platform.optimizers.duets import region
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.search.bandit.functions import FUNCTION_NAMES
 from rolecast.platform.search.bandit.method import BANDIT_METHODS
@@ -70,6 +71,25 @@ def test_a_cell_is_the_run_of_its_settings() -> None:
     assert row["rounds_at"] == [5, 10]
     assert row["regret"][-1] == pytest.approx(found.cumulative_regret, rel=1e-4)
     assert row["reals"][-1] == pytest.approx(found.communication_reals, rel=1e-4)
+
+
+def test_a_run_whose_region_is_trimmed_to_nothing_is_a_failed_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(region, "MOST_ATTEMPTS", 1)
+    monkeypatch.setattr(region, "ATTEMPT_BLOCK", 64)
+    run = BanditRun(
+        part="figure", function="hartmann4", method="duets", agents=4, rounds=20, beta=1e-4, seed=0
+    )
+    row = run_cell(run)
+    assert "trimmings; expected a greater beta" in row["failed"]
+    rest = [
+        {"function": "h1", "method": "duets", "beta": beta, "regret": [regret], "reals": [1.0]}
+        for beta, regret in ((0.2, 1.0), (0.5, 2.0))
+    ]
+    failed = {"function": "h1", "method": "duets", "beta": 0.2, "failed": "nothing is left"}
+    assert best_beta([*rest, failed])[0] == 0.5
+    assert best_beta(rest)[0] == 0.2
 
 
 def test_the_best_beta_is_that_of_the_lowest_mean_at_the_end() -> None:
