@@ -14,7 +14,17 @@ from rolecast.platform.tuning.methods import SearchMethod
 OWN_SEARCHES: Final = ("dss_gp_ucb", "local_gp", "gp_ucb", "cmaes", "random")
 """The project's searches, and yardsticks."""
 
-HDBO_COMPETITORS: Final = ("turbo", "alebo", "treebo", "linebo", "gibo", "rducb", "logei", "baxus")
+HDBO_COMPETITORS: Final = (
+    "turbo",
+    "alebo",
+    "treebo",
+    "linebo",
+    "gibo",
+    "rducb",
+    "logei",
+    "baxus",
+    "spherical_linear",
+)
 """Bayesian optimisation in many dimensions; the first five are the paper's."""
 
 EVOLUTION_STRATEGIES: Final = ("pgpe", "snes", "openai_es", "ars")
