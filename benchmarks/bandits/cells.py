@@ -160,7 +160,10 @@ def all_runs(seeds: int) -> list[BanditRun]:
 def run_cell(run: BanditRun) -> Row:
     """Play a run, or an epoch of the server; return its row, JSON values.
 
-    A run whose region is trimmed to nothing has `failed` instead of figures: the sentence.
+    A run of the figure whose region is trimmed to nothing has `failed` instead: the sentence.
+
+    Raises:
+        EmptyRegionError: so is the region of a run of another part, each of which has one beta.
     """
     names = ("part", "function", "method", "agents", "rounds", "beta", "seed")
     row = {"key": run.key, **{name: getattr(run, name) for name in names}}
@@ -172,6 +175,8 @@ def run_cell(run: BanditRun) -> Row:
     try:
         found = _played(run)
     except EmptyRegionError as error:
+        if run.part != "figure":
+            raise
         return row | {"failed": str(error), "seconds": five_digits(time.process_time() - start)}
     assert found.regret_by_round is not None
     if run.part == "cluster":

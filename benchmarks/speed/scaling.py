@@ -17,14 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pyarrow.parquet import read_table
-
 from rolecast.benchmarks.result_table import keyed_table, markdown_table
 from rolecast.benchmarks.speed import asynchronous, driver, start
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import require_known
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.platform.deployment.compiler import run_program
+from rolecast.platform.search.records.frames import read_history
 
 SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal")
 """Parts of the result."""
@@ -161,8 +160,7 @@ def _search(row: SearchRow, options: Sequence[str], *, single: bool) -> dict[str
         begun = time.monotonic()
         answer = _rolecast(["search", row.task, *options, *out], environment)
         whole = time.monotonic() - begun
-        times = read_table(Path(folder) / "run" / "history.parquet", columns=["wall_time_s"])
-        reached = times["wall_time_s"].to_numpy()
+        reached = read_history(Path(folder) / "run")["wall_time_s"].to_numpy()
     return {
         "search_s": digits(answer["wall_time_s"]),
         "later_s": digits(reached[-1] - reached[len(reached) // 2]),

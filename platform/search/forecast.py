@@ -165,16 +165,9 @@ def measure(plan: Plan) -> Costs:
     falls at once by other weights. The optimiser is timed on random returns.
     """
     structure, structure_s = _structure(plan)
-    session = _session(plan, structure)
-    wanted = BatchRequest(q=plan.batch_size, spent=0.0)
-    first = session.tell_and_ask(None, wanted).candidates
-    session.close()
-    if first is None:
-        raise RunError("the optimiser asks for no first batch")
+    first, optimizer_s = _optimizer(plan, structure)
     return Costs(
-        episode_s=_episode_s(plan, first),
-        optimizer_s=_optimizer_s(plan, structure),
-        structure_s=structure_s,
+        episode_s=_episode_s(plan, first), optimizer_s=optimizer_s, structure_s=structure_s
     )
 
 
@@ -232,17 +225,16 @@ def _structure(plan: Plan) -> tuple[Mapping[str, Any] | None, float]:
     return structure, time.perf_counter() - start
 
 
-def _session(plan: Plan, structure: Mapping[str, Any] | None) -> LocalSession:
-    """Return a fresh optimiser of the search."""
+def _optimizer(plan: Plan, structure: Mapping[str, Any] | None) -> tuple[Float, float]:
+    """Return the first batch [q, D] that the optimiser asks for, and its mean time for a batch.
+
+    It is told returns that are noise.
+    """
     config = policy_hints.with_structure(plan.optimizer, structure)
     seed = derived_seed(plan.seed, Purpose.OPTIMIZER)
-    return LocalSession(config, dimension=plan.dimension, seed=seed)
-
-
-def _optimizer_s(plan: Plan, structure: Mapping[str, Any] | None) -> float:
-    """Return the optimiser's mean time for a batch, on returns that are noise."""
-    session = _session(plan, structure)
-    rng = np.random.default_rng(derived_seed(plan.seed, Purpose.OPTIMIZER))
+    session = LocalSession(config, dimension=plan.dimension, seed=seed)
+    rng = np.random.default_rng(seed)
+    first: Float | None = None
     batches = _batches(plan)
     told: EvaluatedBatch | None = None
     start = time.perf_counter()
@@ -250,6 +242,7 @@ def _optimizer_s(plan: Plan, structure: Mapping[str, Any] | None) -> float:
     for batch in range(batches):
         wanted = BatchRequest(q=plan.batch_size, spent=batch / batches)
         reply = session.tell_and_ask(told, wanted)
+        first = reply.candidates if first is None else first
         times.append(reply.ask_s + reply.tell_s)
         told = EvaluatedBatch(
             returns=rng.normal(size=plan.batch_size),
@@ -259,7 +252,9 @@ def _optimizer_s(plan: Plan, structure: Mapping[str, Any] | None) -> float:
         if time.perf_counter() - start > PROBE_S:
             break
     session.close()
-    return float(np.mean(times[len(times) // 4 :]))
+    if first is None:
+        raise RunError("the optimiser asks for no first batch")
+    return first, float(np.mean(times[len(times) // 4 :]))
 
 
 def _limit(sizes: Sequence[int], costs: Costs, workers: int, batch_s: float, fixed_s: float) -> str:
