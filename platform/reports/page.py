@@ -37,7 +37,9 @@ def _templates() -> Environment:
 
 
 def _in_words(value: object) -> str:
-    """Write a cell: whole numbers with separators, others with four digits."""
+    """Write a cell: whole numbers with separators, others with four digits, parts as they are."""
+    if isinstance(value, Markup):
+        return value
     if isinstance(value, float):
         return f"{value:,.4g}"
     whole = isinstance(value, int) and not isinstance(value, bool)

@@ -55,6 +55,9 @@ def test_the_page_needs_no_other_file_and_no_network(
     make_comparison: MakeComparison, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_comparison(ENDS, lost={FAILED: "failed"})
+    policy = folder / "work" / "hopper-dense-sac-seed0" / "run" / "policy" / "policy.json"
+    policy.parent.mkdir(parents=True)
+    policy.write_text("{}")
     assert main(["report", str(folder), "--pair", "sac:dss_gp_ucb", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"report": str(folder / "report.html")}
     text = (folder / "report.html").read_text()
@@ -70,6 +73,7 @@ def test_the_page_needs_no_other_file_and_no_network(
         "IQM 30.0 [-]",
         "rolecast=0.1.0, ray=2.60.0",
         "rolecast compare made_up",
+        f'<a href="{policy.relative_to(folder)}">policy</a>',
         "seeds run",
     ):
         assert words in text
