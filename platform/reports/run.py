@@ -55,6 +55,9 @@ CHART_USE: Final = (
     "Point at the chart for values, drag to zoom, double-click to reset, click a name to hide it."
 )
 
+LEAST_EPISODES: Final = 10
+"""Fewer single episodes show no distribution."""
+
 NORMAL_QUANTILE: Final = 1.96
 """Standard errors from the middle to the ends of a normal interval of 95 %."""
 
@@ -168,10 +171,10 @@ def _episodes(run: Run, measured: RunMeasurements | None) -> list[Markup]:
         returns, of = np.array(measured.last_returns), "held-out episodes of the last incumbent"
     else:
         confirmed = [batch for batch in run.batches if batch.kind is Kind.CONFIRM]
-        if not confirmed:
-            return []
-        returns = confirmed[-1].episode_returns[-1]
+        returns = confirmed[-1].episode_returns[-1] if confirmed else np.array([])
         of = "episodes of the last confirmation of an incumbent"
+    if len(returns) < LEAST_EPISODES:
+        return []
     low, middle, high = np.percentile(returns, [10, 50, 90])
     text = (
         f"{len(returns):,} {of}: a tenth end below {low:,.4g}, half below {middle:,.4g}, a tenth "

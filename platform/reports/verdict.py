@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import hypot
 from typing import Any, Final
 
+from rolecast.core.rounding import digits_for
 from rolecast.platform.search.records.measurements import Yardstick
 
 STANDARD_ERRORS: Final = 2.0
@@ -33,7 +34,7 @@ by 13 +- 3.'
 def _clause(held: Yardstick, other: Yardstick) -> str:
     difference = held.mean - other.mean
     error = hypot(held.stderr or 0.0, other.stderr or 0.0)
-    digits = 0 if error >= 1.0 else 1
+    digits = digits_for(difference, error, least=0)
     by = f"{abs(difference):.{digits}f} +- {error:.{digits}f}"
     if abs(difference) <= STANDARD_ERRORS * error:
         return f"level with {other.name} (difference {difference:.{digits}f} +- {error:.{digits}f})"

@@ -9,6 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from rolecast.core import terminal
+from rolecast.core.rounding import with_error
 from rolecast.core.terminal import clock_time
 
 LINE_INTERVAL_S: Final = 1.0
@@ -124,9 +125,7 @@ def table(figures: ProgressSnapshot) -> Table:
 
 
 def _value(value: float | None, stderr: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.1f}" if stderr is None else f"{value:.1f} ± {stderr:.1f}"
+    return "-" if value is None else with_error(value, stderr)
 
 
 def _count(value: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import write_bytes
+from rolecast.core.rounding import with_error
 from rolecast.envs.trust import (
     remember_task,
     remember_use,
@@ -256,9 +257,8 @@ def run_to_end(
                 search.reporter.write(metrics)
             told.result(search.seen.count, metrics)
         progress.finish(
-            f"held-out return of the incumbent {result.test_return:.1f}"
-            + ("" if result.test_stderr is None else f" ± {result.test_stderr:.1f}")
-            + f" over {plan.test_episodes} episodes; everything is in {folder.path}"
+            f"held-out return of the incumbent {with_error(*score)}"
+            f" over {plan.test_episodes} episodes; everything is in {folder.path}"
         )
     except KeyboardInterrupt:
         batches = search.seen.count if search else 0

@@ -11,11 +11,13 @@ from typing import Any, Final, Self
 import numpy as np
 
 from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
+from rolecast.core.patience import STEP_TIMEOUT_S, Patience
+from rolecast.core.rounding import with_error
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import unwrapped
-from rolecast.envs.scripted import SCRIPTED
+from rolecast.envs.rewards.task import set_patience, unwrapped
+from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS, ablated_returns
@@ -44,6 +46,10 @@ ABLATED_EPISODES: Final = 1000
 """Held-out episodes on which the last incumbent is ablated."""
 
 
+SLOW_EPISODES: Final = 20
+"""Held-out episodes of a task that is not compiled, where its run does not say."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Yardstick:
     """A named return to compare with."""
@@ -60,16 +66,16 @@ class Yardstick:
     @property
     def text(self) -> str:
         """Mean and error in words."""
-        return f"{self.mean:.1f}" + ("" if self.stderr is None else f" +- {self.stderr:.1f}")
+        return with_error(self.mean, self.stderr, sign="+-")
 
 
 def yardstick(result: Evaluation) -> Yardstick:
     """Return the yardstick that an evaluation of a scripted policy is."""
-    return Yardstick(
-        name=f"scripted {result.policy}",
-        mean=result.episode_return_mean,
-        stderr=result.episode_return_stderr,
-    )
+    return _scripted(result.policy, result.episode_return_mean, result.episode_return_stderr)
+
+
+def _scripted(policy: str, mean: float, stderr: float | None) -> Yardstick:
+    return Yardstick(name=f"scripted {policy}", mean=mean, stderr=stderr)
 
 
 def scripted_yardsticks(task: str) -> list[Yardstick]:
@@ -88,7 +94,8 @@ def scripted_yardsticks(task: str) -> list[Yardstick]:
 class RunMeasurements:
     """Held-out returns of a run's incumbents, of its ablations and of scripted policies.
 
-    Empty for tasks whose episodes are not compiled, where they would take minutes.
+    Of a task whose episodes are not compiled, only the last incumbent and random actions play, as
+    many episodes as the search's own held-out test: more would take minutes.
     """
 
     batches: int
@@ -139,13 +146,22 @@ class RunMeasurements:
 
 
 def measure(
-    task_id: str, task: BatchedTask, policy: Policy, batches: Sequence[Batch]
+    task_id: str, task: BatchedTask, policy: Policy, batches: Sequence[Batch], *, tests: int
 ) -> RunMeasurements:
     """Evaluate incumbents of evenly spaced batches, and the scripted policies of the task.
 
     The last incumbent is also evaluated without each of its nets.
+
+    Args:
+        task_id: id of the task.
+        task: made from it.
+        policy: of the run.
+        batches: of the run.
+        tests: held-out episodes where a task is not compiled.
     """
     rewards = expected_rewards(task, batches)
+    if not hasattr(task, "lanes") and batches and not rewards:
+        return _measure_slow(task, policy, batches, tests)
     if not hasattr(task, "lanes") or not batches:
         return RunMeasurements(batches=len(batches), expected_rewards=rewards)
     chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
@@ -169,6 +185,22 @@ def measure(
         last_returns=tuple(returns[-1].tolist()),
         ablations=ablations,
         expected_rewards=rewards,
+    )
+
+
+def _measure_slow(
+    task: BatchedTask, policy: Policy, batches: Sequence[Batch], episodes: int
+) -> RunMeasurements:
+    """Let the last incumbent and random actions play the same episodes."""
+    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
+    last = policy.space.weights(batches[-1].incumbent, batches[-1].statistics)
+    returns = rollout(task, policy, last[None], seeds).returns[0]
+    by_chance, _ = rollout_scripted(task, "random", seeds)
+    error = float(by_chance.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else None
+    return RunMeasurements(
+        batches=len(batches),
+        yardsticks=(_scripted("random", float(by_chance.mean()), error),),
+        last_returns=tuple(returns.tolist()),
     )
 
 
@@ -211,10 +243,15 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
         return
     task_id = str(record["task"]["id"])
     task = make_stored_task(task_id, trust=trust)
+    search = record["search"]
+    patience = Patience(search.get("step_timeout", STEP_TIMEOUT_S))
+    set_patience(task, patience)
     try:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
         if isinstance(task, HasCausalProblem):  # its expected rewards are of candidates
             batches = folder.read_batches()
-        write_measurements(folder, measure(task_id, task, policy, batches))
+        tests = search.get("test_episodes") or SLOW_EPISODES
+        write_measurements(folder, measure(task_id, task, policy, batches, tests=tests))
     finally:
+        patience.close()
         task.close()

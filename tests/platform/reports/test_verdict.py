@@ -16,7 +16,7 @@ def other(mean: float, stderr: float | None = 0.0) -> Yardstick:
         ((180.0, 3.0), (135.0, 4.0), "better than chase by 45 +- 5"),
         ((120.0, 3.0), (135.0, 4.0), "below chase by 15 +- 5"),
         ((140.0, 3.0), (135.0, 4.0), "level with chase (difference 5 +- 5)"),
-        ((0.50, 0.02), (0.10, 0.02), "better than chase by 0.4 +- 0.0"),
+        ((0.50, 0.02), (0.10, 0.02), "better than chase by 0.40 +- 0.03"),
         ((2.0, None), (1.0, None), "better than chase by 1.0 +- 0.0"),
     ],
 )

@@ -79,13 +79,19 @@ def test_a_run_that_went_on_and_another_version_are_measured_anew(
         assert read(old_run) == read(small_run)
 
 
-def test_a_task_of_slow_episodes_is_not_measured(tmp_path: Path) -> None:
+def test_a_task_of_slow_episodes_plays_as_often_as_in_its_held_out_test(tmp_path: Path) -> None:
     out = tmp_path / "run"
     rolecast.search(
         "gym:Pendulum-v1?horizon=5", policy="mlp", optimizer="random", evaluations=4,
-        episodes=1, batch_size=2, workers=0, test_episodes=1, out=str(out),
+        episodes=1, batch_size=2, workers=0, test_episodes=3, out=str(out),
     )  # fmt: skip
     complete_run(out)
     measured = read(out)
-    assert (measured.yardsticks, measured.returns) == ((), ())
+    by_chance = rolecast.evaluate("random", task="gym:Pendulum-v1?horizon=5", episodes=3)
+    assert [each.name for each in measured.yardsticks] == ["scripted random"]
+    assert measured.yardsticks[0].mean == by_chance.episode_return_mean
+    assert measured.yardsticks[0].stderr == by_chance.episode_return_stderr
+    again = rolecast.evaluate(out, episodes=3)
+    assert np.mean(measured.last_returns) == pytest.approx(again.episode_return_mean)
+    assert measured.returns == ()
     assert measured.batches == len(np.unique(read_history(out)["batch"]))
