@@ -219,6 +219,11 @@ def _picture(task: Any, row: int) -> NDArray[np.uint8]:
         picture: NDArray[np.uint8] = task.frame(row)
     except RequestError:
         raise
+    except NotImplementedError as error:
+        raise RequestError(
+            f"task {task.spec.id!r} cannot be drawn: its environment has no render(); expected one "
+            'that takes render_mode="rgb_array" and returns pictures'
+        ) from error
     except Exception as error:
         what = (str(error).strip().splitlines() or ["no message"])[0]
         raise RequestError(

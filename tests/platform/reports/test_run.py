@@ -2,8 +2,10 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -157,3 +159,6 @@ def test_a_task_that_cannot_be_drawn_here_still_has_a_report(
     )
     text = write_report(out).read_text()
     assert "cannot be drawn on this machine: OSError (no screen)" in text
+    assert "Single episodes" not in text
+    monkeypatch.setattr(sys.modules["blind_environment"].Blind, "render", gymnasium.Env.render)
+    assert "cannot be drawn: its environment has no render()" in write_report(out).read_text()
