@@ -1,20 +1,32 @@
 """Where an experiment comes from: a name of `rolecast.tune_configs`, or a file of the user's."""
 
+import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
-from typing import Final
+from types import MappingProxyType, ModuleType
+from typing import Any, Final
 
-from rolecast.core.errors import ConfigError, RequestError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import MethodFactory
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 
 CONFIGS_PACKAGE: Final = "rolecast.tune_configs"
 """Package whose `EXPERIMENTS` names its modules, each with an `EXPERIMENT`."""
+
+EXPERIMENT_PARTS: Final[Mapping[str, type[Any]]] = MappingProxyType(
+    {each.__name__: each for each in (Experiment, SearchMethod, LearnerMethod)}
+)
+"""What a file makes an experiment of, by name."""
+
+UNEXPECTED_ARGUMENT: Final = re.compile(
+    r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'"
+)
+"""What Python says of a setting that does not exist."""
 
 _LOADED_AS: Final = "rolecast_experiment_file"
 """Name of a user's module while it runs; it stays in no table, so that Ray sends it by value."""
@@ -80,7 +92,14 @@ def _run(path: Path) -> ModuleType:
     except RequestError as error:
         raise RequestError(f"{path}: {error}") from error
     except Exception as error:
-        what = (str(error).strip().splitlines() or ["no message"])[0]
+        what = first_line(error)
+        if mistyped := UNEXPECTED_ARGUMENT.match(what):
+            of, name = mistyped.groups()
+            if of in EXPERIMENT_PARTS:
+                known = [each.name for each in fields(EXPERIMENT_PARTS[of])]
+                raise RequestError(
+                    f"{path}: {unknown_name(f'{of} setting', name, known)}"
+                ) from error
         raise RequestError(f"{path} raises {type(error).__name__}: {what}") from error
     finally:
         del sys.modules[_LOADED_AS]

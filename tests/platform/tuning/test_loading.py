@@ -23,6 +23,10 @@ def test_a_file_brings_its_experiment_and_its_methods(climbing_file: Path) -> No
         ("EXPERIMENT = {}", "expected an Experiment"),
         ("import no_such_module", "raises ModuleNotFoundError: No module named 'no_such_module'"),
         (
+            "from rolecast import Experiment\nExperiment(sed=3)",
+            "Experiment setting 'sed' does not exist; did you mean 'seeds'?",
+        ),
+        (
             "from rolecast.platform.tuning.methods import *\nSearchMethod(optimizer='')",
             "SearchMethod.optimizer is ''; expected a name",
         ),
