@@ -11,6 +11,7 @@ from typing import Final
 import ray
 
 from rolecast.core.errors import ConfigError, RequestError, RunError
+from rolecast.core.threads import available_cores
 
 CONNECT_TIMEOUT_S: Final = 5.0
 """After which an address that does not answer counts as unreachable."""
@@ -71,13 +72,22 @@ class Cluster:
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise _unreachable(address, str(error)) from error
 
-    def described(self) -> str:
-        """Say where the cluster is and how large, in a line."""
+    def described(self, workers: int) -> str:
+        """Say in a line where the cluster is, how large, and whether workers have to wait.
+
+        Args:
+            workers: that are asked of it.
+        """
         nodes = sum(node["Alive"] for node in ray.nodes())  # type: ignore[no-untyped-call]
         address = ray.get_runtime_context().gcs_address
         where = "started on this machine" if self.own else f"at {address}"
-        cpus = resources().get("CPU", 0.0)
-        return f"Ray {where}: {nodes} node{'' if nodes == 1 else 's'}, {cpus:g} CPUs"
+        cpus = available_cores() if self.own else resources().get("CPU", 0.0)
+        text = f"Ray {where}: {nodes} node{'' if nodes == 1 else 's'}, {cpus:g} CPUs"
+        if workers <= cpus:
+            return text
+        if self.own:
+            return f"{text}, shared by {workers} workers; more than {cpus:g} are slower"
+        return f"{text}; {cpus:g} of {workers} workers begin, the others join as CPUs come"
 
     def close(self) -> None:
         """Disconnect, and end the cluster if it was started here."""

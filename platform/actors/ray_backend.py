@@ -57,8 +57,8 @@ class RayBackend:
             RequestError: the cluster cannot be reached.
         """
         self._cluster = Cluster(address, workers or available_cores())
-        note(self._cluster.described())
         self.workers = workers or max(1, int(resources().get("CPU", 1)))
+        note(self._cluster.described(self.workers))
         # First, as Ray has processes ready for the first actors: a search waits for this one alone.
         self._prepared = None if optimizer is None else RemoteSession(optimizer)
         dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex

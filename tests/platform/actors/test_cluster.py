@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster
 
 SCRIPT = """
@@ -49,7 +50,18 @@ def test_a_start_that_times_out_is_tried_again(failures: int, said: str) -> None
 def test_a_cluster_that_is_joined_is_named(ray_cluster: str) -> None:
     """By the address at which others reach it, which `auto` does not say."""
     cluster = Cluster("auto", 1)
-    assert cluster.described() == f"Ray at {ray_cluster}: 1 node, 2 CPUs"
+    assert cluster.described(2) == f"Ray at {ray_cluster}: 1 node, 2 CPUs"
+    late = "; 2 of 64 workers begin, the others join as CPUs come"
+    assert cluster.described(64) == f"Ray at {ray_cluster}: 1 node, 2 CPUs{late}"
+    cluster.close()
+
+
+def test_more_workers_than_cores_of_this_machine_are_told_of(ray_cluster: str) -> None:
+    cluster, cores = Cluster("auto", 1), available_cores()
+    cluster.own = True
+    shared = f"{cores} CPUs, shared by 640 workers; more than {cores} are slower"
+    assert cluster.described(640) == f"Ray started on this machine: 1 node, {shared}"
+    cluster.own = False
     cluster.close()
 
 
