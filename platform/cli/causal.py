@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from rolecast.core.errors import ConfigError
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import Json
 from rolecast.platform.cli.search import Settings, search_option, tell
 from rolecast.platform.cli.settings import parse_settings
@@ -33,10 +34,11 @@ def causal(
     ] = None,
     policy: Annotated[
         str | None,
-        typer.Option(help="Policy whose parameters are the actions. Default: constant."),
+        typer.Option(help=option_text("Policy whose parameters act. Default: constant.")),
     ] = None,
     episodes: Annotated[
-        int | None, typer.Option(help="Episodes averaged into one evaluation. Default: 1.")
+        int | None,
+        typer.Option(help=option_text("Episodes of one evaluation. Default: 1.")),
     ] = None,
     batch_size: Annotated[int, typer.Option(help="Interventions of a round.")] = 1,
     seed: Annotated[int | None, search_option("seed")] = None,

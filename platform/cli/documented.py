@@ -6,6 +6,7 @@ So a default and its meaning exist once: in the dataclass.
 import ast
 import inspect
 import textwrap
+from collections.abc import Collection
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from itertools import pairwise
 from typing import Any
@@ -58,6 +59,29 @@ def field_texts(config: type) -> dict[str, str]:
                 ):
                     texts[name] = " ".join(text.split())
     return texts
+
+
+def option_text(text: str, default: object = None, *, fields_named: Collection[str] = ()) -> str:
+    r"""Return the help of an option: its default as Typer shows one, and fields as options.
+
+    Args:
+        text: what stands under a field; may end with "Default: " and what is done without a value.
+        default: a default that the option itself does not have; None for none.
+        fields_named: fields that stand in the text as `name` and are options as well.
+
+    >>> option_text("Steps drawn; or `stride`. Default: all.", fields_named=["stride"])
+    'Steps drawn; or --stride. \\[default: all]'
+    """
+    meaning, _, said = text.partition(" Default: ")
+    for name in fields_named:
+        meaning, said = (each.replace(f"`{name}`", flag(name)) for each in (meaning, said))
+    shown = said.removesuffix(".") or default
+    return meaning if shown is None else rf"{meaning} \[default: {shown}]"
+
+
+def flag(name: str) -> str:
+    """Return the option of a field: --env-steps of env_steps."""
+    return f"--{name.replace('_', '-')}"
 
 
 def summary_of(config: type) -> str:

@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
 from rolecast.platform.cli.search import Settings, search_option
 from rolecast.platform.cli.settings import parse_settings
 
 Workers = Annotated[
     list[int] | None,
-    typer.Option(min=0, help="Workers; many. Default: 0, 1, 2, 4 and so on to 64."),
+    typer.Option(min=0, help=option_text("Workers; many. Default: 0, 1, 2, 4 and so on to 64.")),
 ]
 
 

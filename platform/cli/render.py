@@ -8,12 +8,12 @@ from typing import Annotated, Final
 import typer
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.output import Json, print_json, say, warn
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.reports.film.options import Shot
 
-_FIELD_TEXTS = field_texts(Shot)
+_FIELD_TEXTS = {name: option_text(text) for name, text in field_texts(Shot).items()}
 LINE_INTERVAL_S: Final = 3.0
 """Between two lines about long work."""
 

@@ -11,7 +11,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.documented import field_texts, flag
 
 _FIELD_TEXTS = field_texts(RewardSettings)
 _HELP_PANEL = "Reward that the search learns from (scores stay those of the task itself)"
@@ -51,9 +51,8 @@ def takes_rewards(command: Callable[..., None]) -> Callable[..., None]:
 
 def _option(name: str, kind: Any) -> Parameter:
     """Return the option of one setting: None, or no flag, where it is not given."""
-    flag = f"--{name.replace('_', '-')}"
     option = typer.Option(
-        flag,
+        flag(name),
         metavar=_OPTION_LETTERS.get(name),
         help=_FIELD_TEXTS[name],
         rich_help_panel=_HELP_PANEL,
@@ -71,6 +70,6 @@ def with_rewards(options: Mapping[str, Any], rewards: Mapping[str, Any]) -> dict
     for name in rewards:
         if name in options:
             raise RequestError(
-                f"{name} is given as --{name.replace('_', '-')} and by --set; expected one of them"
+                f"{name} is given as {flag(name)} and by --set; expected one of them"
             )
     return {**options, **rewards}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.documented import settings_of
+from rolecast.platform.cli.documented import option_text, settings_of
 from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import Json, hint, print_json
 from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
@@ -28,8 +28,8 @@ _SEARCH_SETTINGS = {each.name: each for each in settings_of(SearchConfig)}
 def search_option(name: str, *, metavar: str | None = None) -> Any:
     """Return the option of one field: its text and its default are the config's."""
     setting = _SEARCH_SETTINGS[name]
-    default = "" if setting.default is None else f" Default: {setting.default}."
-    return typer.Option(help=setting.text + default, metavar=metavar)
+    text = option_text(setting.text, setting.default, fields_named=_SEARCH_SETTINGS)
+    return typer.Option(help=text, metavar=metavar)
 
 
 Settings = Annotated[

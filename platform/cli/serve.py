@@ -25,8 +25,9 @@ def serve(
 ) -> None:
     """Serve a found policy over HTTP by Ray Serve, until Ctrl-C.
 
-    POST /act takes {"observations": [n, do] or [B, n, do]} and answers {"actions": ...};
-    GET /health, /policy and /metrics tell of the service. A new policy in DIR is taken at once.
+    POST /act takes {"observations": ...}, of one team (n x do numbers) or of B teams, and answers
+    {"actions": ...}; GET /health, /policy and /metrics tell of the service. A new policy in DIR is
+    taken at once.
 
     Example: rolecast serve runs/hunt --port 8000
     """

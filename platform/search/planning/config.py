@@ -44,17 +44,17 @@ class SearchConfig:
     """Budget in steps of the task, all episodes together; or give `evaluations`."""
 
     evaluations: int | None = None
-    """Budget in evaluations; or give `env_steps`. With neither, 800,000 env steps."""
+    """Budget in evaluations; or give `env_steps`. Default: 800,000 env steps."""
 
     episodes: int | None = None
-    """E, episodes averaged into one evaluation."""
+    """E, episodes averaged into one evaluation. Default: proposed by the optimiser."""
 
     fewer_episodes: bool | None = None
     """Whether the optimiser may take fewer episodes where it sees little noise. Default: on, unless
-    episodes or a budget in evaluations is given."""
+    `episodes` or `evaluations` is given."""
 
     batch_size: int | None = None
-    """q, candidates asked at once."""
+    """q, candidates asked at once. Default: proposed by the optimiser."""
 
     seed: int = 0
     """Root of all randomness."""
@@ -65,20 +65,20 @@ class SearchConfig:
     it: `fewer_episodes`."""
 
     workers: int | None = None
-    """Ray actors that run episodes; 0 runs all in this process, without Ray. None: in this process,
+    """Ray actors that run episodes; 0 runs all in this process, without Ray. Default: this process,
     with workers of this machine where they pay; one per CPU in a cluster that is named."""
 
     threads: int | None = None
-    """Threads of this process for episodes of a compiled task; None is one per core."""
+    """Threads of this process for episodes of a compiled task. Default: one per core."""
 
     out: str | None = None
-    """Folder of the run, which must not exist; None makes one under runs/."""
+    """Folder of the run, which must not exist. Default: a new one under runs/."""
 
     address: str | None = None
-    """Ray cluster to run in ("auto", or host:port); None starts one on this machine."""
+    """Ray cluster to run in: auto, or host:port. Default: one that starts on this machine."""
 
     test_episodes: int | None = None
-    """Episodes of the held-out test at the end; None is 1000 for compiled tasks, 20 for others."""
+    """Episodes of the held-out test at the end. Default: 1000 of a compiled task, else 20."""
 
     step_timeout: float = STEP_TIMEOUT_S
     """Seconds after which a step or reset of a user's environment that has not returned ends the

@@ -186,7 +186,7 @@ def test_every_listing_has_a_json_form(
         (["policies", "hom"], "policy.role_assignment"),
         (["--version"], rolecast.__version__),
         (["--help"], "rolecast demo"),
-        (["search", "--help"], "Default: hom."),
+        (["search", "--help"], "[default: hom]"),
     ],
     ids=str,
 )
