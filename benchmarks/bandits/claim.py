@@ -22,15 +22,15 @@ def claim_section(rows: Sequence[Row], best_rows: BestRows) -> list[str]:
 
     Args:
         rows: of the figure.
-        best_rows: returns the rows of a method and function at its best beta.
+        best_rows: returns the rows of a method and function at its best beta; none without one.
     """
     lines = []
     for function in FIGURE_FUNCTIONS:
         of_function = [row for row in rows if row["function"] == function]
         best = {
-            method: best_rows([row for row in of_function if row["method"] == method])
+            method: found
             for method in FIGURE_METHODS
-            if any(row["method"] == method for row in of_function)
+            if (found := best_rows([row for row in of_function if row["method"] == method]))
         }
         if "duets" in best and len(best) > 1:
             lines += [_line(function, value, best) for value in CLAIM_VALUES]

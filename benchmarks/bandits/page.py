@@ -33,10 +33,10 @@ THEOREM_SLOPES: Final[Mapping[str, str]] = {
 """Growth by Theorem 4.1 for the squared exponential, in N and in T."""
 
 
-def best_beta(rows: Sequence[Row]) -> tuple[float, list[Row]]:
+def best_beta(rows: Sequence[Row]) -> tuple[float | None, list[Row]]:
     """Return the beta of the lowest mean regret at the end, and its rows.
 
-    A beta with which a run failed is never the best.
+    A beta with which a run failed is never the best; None, and no rows, where every beta has one.
     """
     by_beta = {beta: [row for row in rows if row["beta"] == beta] for beta in FIGURE_BETAS}
     means = {
@@ -44,6 +44,8 @@ def best_beta(rows: Sequence[Row]) -> tuple[float, list[Row]]:
         for beta, each in by_beta.items()
         if each and not any("failed" in row for row in each)
     }
+    if not means:
+        return None, []
     best = min(means, key=lambda beta: means[beta])
     return best, by_beta[best]
 
@@ -139,6 +141,8 @@ def _line(method: str, rows: Sequence[Row]) -> tuple[str, ...]:
         found = [row["regret"][-1] for row in of_beta if "failed" not in row]
         failed = f" ({len(of_beta) - len(found)})" if len(found) < len(of_beta) else ""
         means.append((f"{np.mean(found):.0f}" if found else "") + failed)
+    if beta is None:
+        return (f"`{method}`", "0", "none: each has a failed run", "", "", *means)
     spreads = (_spread([row[value][-1] for row in best]) for value in ("regret", "reals"))
     return (f"`{method}`", str(len(best)), f"{beta:g}", *spreads, *means)
 
@@ -242,9 +246,9 @@ def picture(rows: Sequence[Row]) -> bytes:
     for column, function in enumerate(functions):
         for method in FIGURE_METHODS:
             cells = [row for row in rows if (row["function"], row["method"]) == (function, method)]
-            if not cells:
-                continue
             _, best = best_beta(cells)
+            if not best:
+                continue
             for line, value in enumerate(("regret", "reals")):
                 curves = np.array([row[value] for row in best])
                 middle, spread = curves.mean(0), curves.std(0)

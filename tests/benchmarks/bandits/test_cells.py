@@ -16,7 +16,7 @@ from rolecast.benchmarks.bandits.cells import (
     slope,
 )
 from rolecast.benchmarks.bandits.claim import claim_section
-from rolecast.benchmarks.bandits.page import best_beta, markdown, pages, whole_seeds
+from rolecast.benchmarks.bandits.page import best_beta, markdown, pages, picture, whole_seeds
 from rolecast.core.files import read_json
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.duets import region
@@ -90,6 +90,23 @@ def test_a_run_whose_region_is_trimmed_to_nothing_is_a_failed_one(
     failed = {"function": "h1", "method": "duets", "beta": 0.2, "failed": "nothing is left"}
     assert best_beta([*rest, failed])[0] == 0.5
     assert best_beta(rest)[0] == 0.2
+
+
+def test_a_method_whose_every_beta_has_a_failed_run_has_no_best_beta() -> None:
+    told = {"part": "figure", "function": "h1", "agents": 10, "rounds": 50}
+    ended = {"seed": 0, "rounds_at": [50], "regret": [4.0], "reals": [7.0]}
+    failed = {"seed": 1, "failed": "nothing is left"}
+    rows = [
+        {**told, "method": method, "beta": 0.2, **end}
+        for method, ends in (("duets", (ended, failed)), ("diskernelucb", (ended,) * 2))
+        for end in ends
+    ]
+    rows[-1] = {**rows[-1], "seed": 1}
+    assert best_beta(rows[:2]) == (None, [])
+    page = markdown(rows)
+    assert "| `duets` | 0 | none: each has a failed run |  |  | 4 (1) |" in page
+    assert "Is DUETS lowest" not in page
+    assert picture(rows)
 
 
 def test_the_best_beta_is_that_of_the_lowest_mean_at_the_end() -> None:
