@@ -49,7 +49,11 @@ def typical(returns: Float) -> tuple[int, str]:
     order = np.argsort(returns, kind="stable")
     rank = round(RETURN_QUANTILE * (len(returns) - 1))
     chosen = int(order[rank])
-    return chosen, f"return {returns[chosen]:.4g}, rank {rank + 1} of {len(returns)} from below"
+    text = f"return {returns[chosen]:.4g}"
+    if len(returns) == 1:
+        return chosen, text
+    share = 100 * rank / (len(returns) - 1)
+    return chosen, f"{text}, percentile {share:.0f} of {len(returns)} episodes"
 
 
 def choose_typical(task: BatchedTask, player: Player, shot: Shot) -> tuple[PlayedEpisode, str]:

@@ -203,7 +203,7 @@ def test_render_writes_a_moving_and_a_still_picture(
 ) -> None:
     for name, begin in (("hunt.gif", b"GIF8"), ("hunt.png", b"\x89PNG")):
         told = only_json(rolecast_command("render", small_run, "--out", tmp_path / name, "--json"))
-        assert "of 101 from below" in str(told["description"])
+        assert "percentile 60 of 101 episodes" in str(told["description"])
         assert (tmp_path / name).read_bytes().startswith(begin)
 
 

@@ -23,7 +23,7 @@ def test_a_scripted_policy_is_drawn_without_a_run(
     told = json.loads(ended.stdout)
     assert told["frames"] == 3
     assert told["description"].startswith("pred_prey_3, chase: return ")
-    assert told["description"].endswith("rank 2 of 3 from below")
+    assert told["description"].endswith("percentile 50 of 3 episodes")
     assert out.read_bytes()[4:8] == b"ftyp"
 
 
