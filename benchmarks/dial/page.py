@@ -276,16 +276,21 @@ def _ahead(both: Sequence[Duel], neither: Sequence[Duel], rewards: Sequence[str]
         ours = [duel.reward for duel in found if duel.search > duel.learner_mean]
         theirs = [duel.reward for duel in found if duel.search <= duel.learner_mean]
         missing = [each for each in rewards if each not in {duel.reward for duel in found}]
-        parts.append(
-            f"{words}, the search has the higher mean under {_listed(ours)} and a learner under "
-            f"{_listed(theirs)}" + (f" (not run: {_listed(missing)})" if missing else "")
-        )
+        everything = len(rewards)
+        sides = [
+            f"{side} has the higher mean under "
+            f"{_listed(names) if len(names) < everything else 'every reward'}"
+            for side, names in (("the search", ours), ("a learner", theirs))
+            if names
+        ]
+        left = f" (not run: {_listed(missing)})" if missing else ""
+        parts.append(f"{words}, {', '.join(sides) or 'nothing was run'}{left}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names) or "none"
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _worth(rows: Sequence[Row]) -> str:
@@ -303,8 +308,8 @@ def _worth(rows: Sequence[Row]) -> str:
 
     lead = mean(told) - statistics.fmean(rivals[reward] for reward in shared)
     return (
-        f"On average over these rewards ({len(shared)}) the search that is told symmetries leads "
-        f"the best learner that is told none by {number(lead)}. To the search symmetries are worth "
-        f"{number(mean(told) - mean(plain))} if it is told them, and "
+        f"On average over these rewards ({len(shared)}) the search told symmetries leads the best "
+        f"learner told none by {number(lead)}. Symmetries are worth "
+        f"{number(mean(told) - mean(plain))} to the search if it is told them, "
         f"{number(mean(found) - mean(plain))} if it has to find them."
     )
