@@ -27,6 +27,9 @@ from rolecast.platform.search.session import OptimizerReply
 STATUS_INTERVAL_S: Final = 1.0
 """Least time between two writes of the status."""
 
+START_S: Final = 60.0
+"""Time up to which a first batch foretells nothing: it may be start and compiling."""
+
 Estimate = tuple[float, float | None]
 """A mean return and its standard error, None where it is not known."""
 
@@ -109,8 +112,10 @@ class Reporter:
         begun, before = self._since
         done = share - self._budget.share(before)
         running = max(now - begun, 1e-9)
+        foretold = done > 0
         if self._batches_seen == 0:  # it started processes and loaded kernels, as no later one will
             self._since = now, spent
+            foretold = foretold and running > START_S
         self._batches_seen += 1
         # What the optimiser believes is about rewards as paid, so it is no score if they differ.
         beliefs = reply.beliefs if batch.paid_as_earned else {}
@@ -128,7 +133,7 @@ class Reporter:
             ask_s=reply.ask_s,
             tell_s=reply.tell_s,
             wall_time_s=batch.wall_time_s,
-            time_left_s=running * (1.0 - share) / done if done > 0 else None,
+            time_left_s=running * (1.0 - share) / done if foretold else None,
         )
 
 

@@ -5,8 +5,10 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from rolecast.core.types import Float
+from rolecast.platform.search.progress import ProgressSnapshot, Silent
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.reporting import CandidateStats, Events
+from rolecast.platform.search.run import search
 
 
 def test_tensorboard_shows_curves_over_env_steps(tmp_path: Path) -> None:
@@ -46,6 +48,28 @@ def test_repeats_of_a_candidate_count_together() -> None:
     assert observed == pytest.approx((both.mean(), both.std(ddof=1) / np.sqrt(10)))
     assert scores.observed(np.array([0.3])) is None
     assert scores.best[0] == returns.mean(axis=1).max()
+
+
+class Snapshots(Silent):
+    """Progress that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[ProgressSnapshot] = []
+
+    def update(self, figures: ProgressSnapshot) -> None:
+        self.told.append(figures)
+
+
+def test_a_first_batch_foretells_no_time(tmp_path: Path) -> None:
+    """It may have compiled for half a minute, so a search of seconds was told to last an hour."""
+    progress = Snapshots()
+    search(
+        "pred_prey_3", policy="linear", optimizer="random", evaluations=12, episodes=1,
+        batch_size=4, workers=0, test_episodes=2, out=str(tmp_path / "run"), progress=progress,
+    )  # fmt: skip
+    first, second, *_ = (each.time_left_s for each in progress.told)
+    assert first is None
+    assert second is not None
 
 
 def test_one_episode_has_no_error() -> None:
