@@ -296,5 +296,5 @@ def _speed(task: BatchedTask, first: _Trajectory) -> Check:
     while (spent := time.perf_counter() - begin) < MOST_SECONDS:
         steps += int((~_play(task, seeds).done).sum()) + seeds.size
     rate = steps / spent
-    detail = f"{rate:,.0f} steps a second by the batched contract, in this process"
+    detail = f"{rate:,.0f} steps a second in batches, in this process"
     return Check(name="speed", ok=True, detail=detail)

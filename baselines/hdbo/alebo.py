@@ -26,7 +26,7 @@ GENERATOR_TAGS: Final = (7, 8)
 
 @dataclass(frozen=True, kw_only=True)
 class AleboConfig(AcquisitionConfig):
-    """A random linear embedding."""
+    """ALEBO: search in a random linear embedding."""
 
     embedding: int = 12
     """d_e, dimensions of the embedding, D at most; the authors' for a function of 6 in 1,000."""

@@ -34,7 +34,7 @@ LEAST_NOISE: Final = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class BaxusConfig(SurrogateConfig):
-    """A trust region in nested embeddings."""
+    """BAxUS: a trust region in nested embeddings."""
 
     evaluations: int = 1000
     """m_D, evaluations after which there should be as many bins as dimensions."""

@@ -35,7 +35,7 @@ LEAST_STEP_SHARE: Final = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class LineBoConfig(SurrogateConfig):
-    """Lines through the best point."""
+    """LineBO: one line after another through the best point."""
 
     direction: str = "descent"
     """"coordinate": one axis after the other; "random": uniform. "descent": the process's gradient

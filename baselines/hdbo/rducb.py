@@ -18,7 +18,7 @@ from rolecast.core.validation import OPEN_FRACTION, check
 
 @dataclass(frozen=True, kw_only=True)
 class RducbConfig(ForestConfig):
-    """Random decompositions."""
+    """RDUCB: an additive process over forests that are drawn at random."""
 
     edges: float = 0.2
     """Edges of a forest as a share of the dimensions, at least one; the authors'."""

@@ -30,7 +30,7 @@ INFERENCE_METHODS: Final = ("map", "nuts")
 
 @dataclass(frozen=True, kw_only=True)
 class SaasboConfig(AcquisitionConfig):
-    """A sparse process."""
+    """SAASBO: a process in which few dimensions matter, by its prior."""
 
     inference: str = "map"
     """Inference of hyperparameters: "map", greatest posterior density; "nuts", integrated out by

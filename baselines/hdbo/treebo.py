@@ -22,7 +22,7 @@ from rolecast.core.validation import POSITIVE_INTEGER, check
 
 @dataclass(frozen=True, kw_only=True)
 class TreeboConfig(ForestConfig):
-    """Trees of interactions, learned."""
+    """TreeBO: an additive process over a forest that is learned."""
 
     learn_every: int = 15
     """Evaluations after which the forest is sampled anew; the authors'."""

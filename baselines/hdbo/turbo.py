@@ -24,7 +24,7 @@ CENTRE_RULES: Final = ("mean", "observed")
 
 @dataclass(frozen=True, kw_only=True)
 class TurboConfig(SurrogateConfig):
-    """Trust regions; lengths and tolerances are the authors' (`trust_region`)."""
+    """TuRBO: trust regions that start again; lengths and tolerances are the authors'."""
 
     trust_regions: int = 1
     """m; each has its own points and process, and all share each batch."""
