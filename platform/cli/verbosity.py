@@ -83,5 +83,7 @@ def saying(verbosity: Verbosity, words: Sequence[str], stream: IO[str]) -> Itera
 
 
 def _tell_loading(stream: IO[str]) -> None:
-    stream.write("rolecast: loading; a first use compiles too, and keeps the result\n")
+    stream.write(
+        "rolecast: loading; the first use compiles for some half a minute, later ones do not\n"
+    )
     stream.flush()
