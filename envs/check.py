@@ -251,8 +251,10 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
         length = int((~first.done[:, index]).sum()) + 1
         paid += float(np.abs(due[: settings.steps_paid(length), index]).sum())
     whole = float(np.abs(first.earned).sum())
-    share = f"{paid * (1.0 - settings.drop) / whole:.0%}" if whole else "an unknown share"
-    detail = f"with {said} a learner is paid {share} of what random actions earn"
+    detail = f"with {said}; random actions earn nothing, so the share that is paid is unknown"
+    if whole:
+        share = paid * (1.0 - settings.drop) / whole
+        detail = f"with {said} a learner is paid {share:.0%} of what random actions earn"
     return Check(name="payment", ok=True, detail=detail)
 
 

@@ -56,9 +56,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Search the weights of a compact multi-agent policy by Bayesian optimisation on Ray.",
-    epilog="Begin with: rolecast demo. A failure prints one sentence. Anywhere on the line may stand "
-    "--debug (the traceback of a failure), --quiet or -q (results and errors alone), --verbose or "
-    "-v (versions and seconds too).",
+    epilog="Begin with: rolecast demo. A failure prints one sentence. Anywhere on the line may "
+    "stand --debug (the traceback of a failure), --quiet or -q (results and errors alone), "
+    "--verbose or -v (versions and seconds too).",
 )
 for name, command in (
     ("search", search.search),

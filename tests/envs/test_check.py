@@ -35,6 +35,7 @@ class Suspect(gymnasium.Env[Any, Any]):
         reward = np.inf if self.habit == "infinite" and self.steps == 4 else float(action[0])
         reward = 1.0 if self.habit == "steady" else reward
         reward = 1e308 if self.habit == "huge" else reward
+        reward = 0.0 if self.habit == "barren" else reward
         shown = float(self.number) if self.habit == "numbered" else float(self.steps)
         return np.array([shown]), reward, False, False, {}
 
@@ -118,6 +119,12 @@ def test_the_share_of_the_reward_that_is_paid_is_told(settings: Any, said: str) 
     payment = next(found for found in report.checks if found.name == "payment")
     assert said in payment.detail
     assert payment.ok == report.ok == ("nothing" not in said)
+
+
+def test_a_share_of_nothing_is_unknown() -> None:
+    report = check_task(Suspect, habit="barren", horizon=6, sparse=4)
+    payment = next(found for found in report.checks if found.name == "payment")
+    assert "random actions earn nothing, so the share that is paid is unknown" in payment.detail
 
 
 def test_a_task_that_cannot_be_made_is_a_wrong_request() -> None:

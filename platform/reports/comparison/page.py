@@ -239,7 +239,11 @@ def _share(each: Improvement) -> str:
 
 def _settings(comparison: Comparison) -> Markup:
     experiment = comparison.experiment["experiment"]
-    rows = [(name, _plain(value)) for name, value in experiment.items() if name != "methods"]
+    rows = [
+        (name, _plain(value))
+        for name, value in experiment.items()
+        if name != "methods" and value != ""
+    ]
     rows += [
         (f"method {method['label']}", _plain({k: v for k, v in method.items() if k != "label"}))
         for method in experiment["methods"]
