@@ -28,7 +28,7 @@ from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, Held
 from rolecast.platform.search.records.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.main_table import TABLE, TABLE_OPTIMIZERS, TEAM_TEST_EPISODES, experiment
+from rolecast.tune_configs.main_table import TABLE, TABLE_ORDER, TEAM_TEST_EPISODES
 
 YARDSTICK_EPISODES: Final = TEAM_TEST_EPISODES
 """Sealed episodes of each scripted policy."""
@@ -57,7 +57,10 @@ def main_trials(seeds: int) -> list[TableTrial]:
 def quick_main_trials() -> list[TableTrial]:
     """Return a table of seconds that says nothing, to see that the command works."""
     quick = replace(
-        experiment(FIRST_HEADING, "pred_prey_3", "hom", QUICK_STEPS, QUICK_TEST_EPISODES),
+        TABLE[FIRST_HEADING][0],
+        name="main_quick",
+        env_steps=QUICK_STEPS,
+        final_test_episodes=QUICK_TEST_EPISODES,
         held_out_set=DEVELOPMENT_SET,
         held_out_seed=HeldOut.seed,
     )
@@ -116,10 +119,9 @@ def _line(row: Row) -> str:
 
 def _order(row: Row) -> tuple[int, int, int, int]:
     """Sort rows as the table does, whatever the order in which they ended."""
-    labels = [method.label for method in TABLE_OPTIMIZERS]
     return (
         place(row["arena"], [*TABLE]),
-        place(row["contestant"], labels),
+        place(row["contestant"], TABLE_ORDER),
         row["env_steps"],
         row["seed"],
     )
@@ -128,10 +130,10 @@ def _order(row: Row) -> tuple[int, int, int, int]:
 def seeds_of(rows: Sequence[Row], heading: str) -> dict[str, dict[int, list[float]]]:
     """Return the returns under one heading, optimisers in the order of the table."""
     found: dict[str, dict[int, list[float]]] = {}
-    for method in TABLE_OPTIMIZERS:
+    for label in TABLE_ORDER:
         for row in rows:
-            if row["arena"] == heading and row["contestant"] == method.label:
-                budgets = found.setdefault(method.label, {})
+            if row["arena"] == heading and row["contestant"] == label:
+                budgets = found.setdefault(label, {})
                 budgets.setdefault(row["env_steps"], []).append(row["episode_return_mean"])
     return found
 

@@ -30,12 +30,14 @@ from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.policies.registry import make_policy
 from rolecast.tune_configs.main_table import (
-    ROBOT_BUDGETS,
-    SYMMETRIC_TASKS,
+    ARS_SETTINGS,
+    HOPPER_BUDGETS,
+    LONG_BUDGETS,
+    SWIMMER_BUDGETS,
     TABLE,
-    TABLE_OPTIMIZERS,
     TEAM_BUDGETS,
-    optimizers_of,
+    TEAM_OPTIMIZERS,
+    robot_optimizers,
 )
 
 pytestmark = [
@@ -68,40 +70,66 @@ ROWS = [row("local_gp", 400_000, seed, value) for seed, value in enumerate([10.0
 def test_every_optimiser_meets_every_task_at_every_budget_with_every_seed() -> None:
     trials = main_trials(5)
     per_heading = [
-        len(experiments) * len(optimizers_of(experiments[0].tasks[0])) * 5
-        for experiments in TABLE.values()
+        len(experiments) * len(experiments[0].methods) * 5 for experiments in TABLE.values()
     ]
     assert len(trials) == len({trial.key for trial in trials}) == sum(per_heading)
     names = {each.name for experiments in TABLE.values() for each in experiments}
     assert len(names) == sum(map(len, TABLE.values()))
     budgets = {tuple(each.env_steps for each in experiments) for experiments in TABLE.values()}
-    assert budgets == {TEAM_BUDGETS, ROBOT_BUDGETS}
+    assert budgets == {
+        TEAM_BUDGETS,
+        HOPPER_BUDGETS,
+        HOPPER_BUDGETS[:1],
+        SWIMMER_BUDGETS,
+        LONG_BUDGETS,
+    }
 
 
-@pytest.mark.parametrize("method", TABLE_OPTIMIZERS, ids=lambda each: each.label)
+@pytest.mark.parametrize(
+    "method", [*TEAM_OPTIMIZERS, *robot_optimizers("swimmer")], ids=lambda each: each.label
+)
 def test_every_optimiser_can_be_built(method: SearchMethod) -> None:
     optimizer_config(method.optimizer, **method.optimizer_settings)
     SearchConfig(task="pred_prey_3", optimizer=method.optimizer)
     make_policy("hom", make_task("pred_prey_3"), **method.policy_options)
 
 
-def test_ties_are_asked_for_on_symmetric_tasks_alone() -> None:
+def test_weights_are_tied_on_symmetric_tasks_alone() -> None:
     for experiments in TABLE.values():
         (task,) = experiments[0].tasks
-        tied = [each for each in optimizers_of(task) if each.policy_options.get("tied_weights")]
-        assert bool(tied) == bool(make_task(task).spec.symmetries and task in SYMMETRIC_TASKS)
-        assert len(tied) in (0, 2)
+        tied = [each for each in experiments[0].methods if each.policy_options.get("tied_weights")]
+        assert not tied or make_task(task).spec.symmetries
+
+
+def test_every_robot_is_paid_no_bonus_and_has_normalised_observations() -> None:
+    robots = [each for part in TABLE.values() for each in part if each.methods[0].policy != "hom"]
+    assert len(robots) == 9
+    for experiment in robots:
+        (task,) = experiment.tasks
+        assert task.endswith("?survival=0") or task == "swimmer"
+        for method in experiment.methods:
+            assert (method.policy, method.policy_options) == ("linear", {"normalise": "running"})
+
+
+@pytest.mark.parametrize("task", ARS_SETTINGS)
+def test_the_noise_of_ars_on_weights_is_its_authors(task: str) -> None:
+    """Nu is 0.025, and 0.01 on a swimmer: a cube's side is the range of a weight."""
+    space = make_policy("linear", make_task(task)).space
+    _, settings = ARS_SETTINGS[task]
+    sigma = optimizer_config("ars", **settings).first_spread(space.dimension)
+    weight = space.weights(np.full(space.dimension, 0.5 + sigma))
+    np.testing.assert_allclose(weight, 0.01 if task == "swimmer" else 0.025)
 
 
 @pytest.mark.parametrize(
     ("filters", "count"),
     [
-        (["task=pred_prey_3"], len(TEAM_BUDGETS) * len(TABLE_OPTIMIZERS) * 2),
+        (["task=pred_prey_3"], len(TEAM_BUDGETS) * len(TEAM_OPTIMIZERS) * 2),
         (
             ["task=pred_prey_3", "optimizer=random", "optimizer=gp_ucb", "seed=1"],
             2 * len(TEAM_BUDGETS),
         ),
-        (["task=Hopper-v5", "optimizer=local_gp", "env_steps=250000", "seed=0"], 1),
+        (["task=hopper", "optimizer=dss_gp_ucb", "env_steps=250000", "seed=0"], 1),
     ],
 )
 def test_filters_of_a_kind_are_alternatives_and_kinds_agree(filters: list[str], count: int) -> None:
