@@ -1,10 +1,10 @@
 """Speed of searches by workers, the cost of a driver by workers, and the error of the forecast.
 
-Five parts. Start: how soon a search begins. Searches: whole searches with one thread, with threads,
+Six parts. Start: how soon a search begins. Searches: whole searches with one thread, with threads,
 and with Ray workers, in processes of their own. Driver: the real evaluator deals chunks to W
 stand-ins that do no work, held by a few processes, as this machine has no memory for 1,000.
 Forecast: `rolecast plan` beside what the searches took. Unequal: asynchronous searches beside
-synchronous ones, where time is simulated.
+synchronous ones, where time is simulated. Batches: what larger batches earn.
 """
 
 import json
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from rolecast.benchmarks.result_table import keyed_table, markdown_table
-from rolecast.benchmarks.speed import asynchronous, driver, start
+from rolecast.benchmarks.speed import asynchronous, batches, driver, start
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import require_known
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
 from rolecast.platform.deployment.compiler import run_program
 from rolecast.platform.search.records.frames import read_history
 
-SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal")
+SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal", "batches")
 """Parts of the result."""
 
 FORECAST_COLUMNS: Final = (
@@ -109,6 +109,7 @@ def measure_all(
             _forecast(row, row.quick if quick else row.options, note) for row in SEARCH_ROWS
         ],
         "unequal": lambda: asynchronous.compare_modes(quick=quick, note=note),
+        "batches": lambda: batches.compare_batches(_searched, quick=quick, note=note),
     }
     here = machine({"ray": "ray", "numpy": "numpy", "numba": "numba", "mujoco": "mujoco"})
     found: dict[str, Any] = {}
@@ -169,6 +170,13 @@ def _search(row: SearchRow, options: Sequence[str], *, single: bool) -> dict[str
         "test_return": digits(answer["test_return"]),
         "time_shares": {name: digits(share) for name, share in answer["time_shares"].items()},
     }
+
+
+def _searched(task: str, options: Sequence[str]) -> Mapping[str, Any]:
+    """Run one search in this process's way of playing; return its answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = ["--workers", "0", "--out", str(Path(folder) / "run"), "--json"]
+        return _rolecast(["search", task, *options, *place], os.environ)
 
 
 def _rolecast(words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
@@ -239,6 +247,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         ]
     if "unequal" in found:
         lines += asynchronous.markdown(found["unequal"])
+    if "batches" in found:
+        lines += batches.markdown(found["batches"])
     return "\n".join(lines)
 
 

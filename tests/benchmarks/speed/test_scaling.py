@@ -1,8 +1,11 @@
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rolecast.benchmarks.speed.batches import compare_batches
 from rolecast.benchmarks.speed.driver import measure_driver
 from rolecast.benchmarks.speed.scaling import markdown
 from rolecast.platform.cli.app import main
@@ -49,6 +52,28 @@ def test_both_modes_are_compared_on_a_simulated_clock(tmp_path: Path) -> None:
     assert sooner < 1.0
     assert cut < 1.0
     assert "| pred_prey_3 | 16 | asynchronous | 1 |" in (tmp_path / "scaling.md").read_text()
+
+
+def test_a_larger_batch_has_as_much_time_as_the_planned_one() -> None:
+    """The searches themselves are as `rolecast search` runs them; here they are noted."""
+    asked = list[list[str]]()
+
+    def searched(task: str, options: Sequence[str]) -> Mapping[str, Any]:
+        asked.append([task, *options])
+        return {"test_return": len(asked)}
+
+    rows = compare_batches(searched, quick=True, note=lambda _: None)
+    assert [row["budget"] for row in rows] == ["equal env steps"] * 2 + ["equal time"]
+    planned, larger, longer = rows
+    assert larger["batch_size"] == longer["batch_size"] == 4 * planned["batch_size"]
+    assert longer["forecast_s"] == planned["forecast_s"] > larger["forecast_s"]
+    assert longer["env_steps"] > larger["env_steps"] == planned["env_steps"]
+    assert [row["return_mean"] for row in rows] == [1.0, 2.0, 3.0]
+    for row, words in zip(rows, asked, strict=True):
+        given = dict(zip(words[1::2], words[2::2], strict=True))
+        assert words[0] == row["task"]
+        assert given["--env-steps"] == str(row["env_steps"])
+        assert given["--batch-size"] == str(row["batch_size"])
 
 
 def test_the_committed_page_is_made_from_the_committed_results() -> None:

@@ -1,0 +1,143 @@
+"""Return of searches with larger batches, at equal env steps and at equal forecast wall time.
+
+With many workers and few episodes a batch, workers wait. A larger batch feeds them, and the model
+learns less often. Times are forecasts of `rolecast plan` for W workers from costs measured here;
+returns are of real searches, which are the same for any number of workers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from rolecast.benchmarks.result_table import markdown_table
+from rolecast.benchmarks.timing import digits
+from rolecast.platform.search.forecast import forecast, measure
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import make_plan
+
+BATCH_FACTORS: Final = ((1, 1), (4, 1), (16, 1), (1, 4))
+"""Candidates of a batch and episodes of a candidate, times those that the plan proposes."""
+
+MANY_WORKERS: Final = 64
+"""W of the forecast."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchRow:
+    """A search whose batch is made larger."""
+
+    task: str
+    env_steps: int
+    seeds: int
+    test_episodes: int
+
+
+BATCH_ROWS: Final = (
+    BatchRow(task="pred_prey_3", env_steps=400_000, seeds=10, test_episodes=10_000),
+    BatchRow(task="drone_delivery_3", env_steps=4_000_000, seeds=5, test_episodes=1000),
+)
+
+QUICK_BATCH_ROW: Final = BatchRow(task="pred_prey_3", env_steps=16_000, seeds=1, test_episodes=100)
+
+Searched = Callable[[str, Sequence[str]], Mapping[str, Any]]
+"""Runs `rolecast search TASK OPTIONS --json` and returns its answer."""
+
+
+def compare_batches(
+    searched: Searched, *, quick: bool, note: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Return what larger batches earn: a row for each task, factor and budget.
+
+    Args:
+        searched: runs a search.
+        quick: one small search of each kind.
+        note: told of each row.
+    """
+    found: list[dict[str, Any]] = []
+    for row in (QUICK_BATCH_ROW,) if quick else BATCH_ROWS:
+        planned = make_plan(SearchConfig(task=row.task, env_steps=row.env_steps))
+        proposed = planned.batch_size, planned.episodes
+        planned.task.close()
+        first_s = 0.0
+        for factor in BATCH_FACTORS[:2] if quick else BATCH_FACTORS:
+            size, episodes = factor[0] * proposed[0], factor[1] * proposed[1]
+            took_s = _forecast_s(row.task, row.env_steps, size, episodes)
+            first_s = first_s or took_s
+            budgets = {"equal env steps": row.env_steps}
+            if factor != (1, 1):
+                budgets["equal time"] = int(row.env_steps * first_s / took_s)
+            for budget, env_steps in budgets.items():
+                seconds = took_s if budget == "equal env steps" else first_s
+                returns = _returns(searched, row, env_steps, size, episodes)
+                found.append(
+                    {
+                        "task": row.task,
+                        "batch_size": size,
+                        "episodes": episodes,
+                        "budget": budget,
+                        "env_steps": env_steps,
+                        "forecast_s": digits(seconds),
+                        "seeds": row.seeds,
+                        "return_mean": digits(float(np.mean(returns))),
+                        "return_stderr": digits(float(np.std(returns, ddof=1) / row.seeds**0.5))
+                        if row.seeds > 1
+                        else None,
+                        "returns": [digits(each) for each in returns],
+                    }
+                )
+                note(f"{row.task}, {size} x {episodes} a batch, {budget}: {np.mean(returns):.1f}")
+    return found
+
+
+def _forecast_s(task: str, env_steps: int, batch_size: int, episodes: int) -> float:
+    """Return the expected seconds of a search with many workers."""
+    plan = make_plan(
+        SearchConfig(task=task, env_steps=env_steps, batch_size=batch_size, episodes=episodes)
+    )
+    (expected,) = forecast(plan, measure(plan), [MANY_WORKERS])
+    plan.task.close()
+    return float(expected.total_s)
+
+
+def _returns(
+    searched: Searched, row: BatchRow, env_steps: int, batch_size: int, episodes: int
+) -> list[float]:
+    """Return the held-out return of each seed."""
+    options = {
+        "--env-steps": env_steps,
+        "--batch-size": batch_size,
+        "--episodes": episodes,
+        "--test-episodes": row.test_episodes,
+    }
+    words = [str(word) for option in options.items() for word in option]
+    return [
+        float(searched(row.task, [*words, "--seed", str(seed)])["test_return"])
+        for seed in range(row.seeds)
+    ]
+
+
+def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the part of the page that shows `compare_batches`."""
+    head = ("task", "candidates", "episodes", "budget", "env steps", f"s, {MANY_WORKERS} workers")
+    keys = ("task", "batch_size", "episodes", "budget", "env_steps", "forecast_s")
+    return [
+        "Larger batches: candidates, and episodes of each. The first row of a task is its plan.",
+        f"Seconds are what `rolecast plan --workers {MANY_WORKERS}` expects. At equal time, the",
+        "larger batch has as many env steps more as it takes to last as long as the plan's.",
+        "",
+        markdown_table(
+            (*head, "seeds", "held-out return", "standard error"),
+            (
+                (
+                    *(row[key] for key in keys),
+                    row["seeds"],
+                    row["return_mean"],
+                    row["return_stderr"] or "-",
+                )
+                for row in found
+            ),
+        ),
+        "",
+    ]
