@@ -22,6 +22,14 @@ SINGLE_AGENT_HINTS: Final[Mapping[str, Any]] = MappingProxyType(
 )
 """Settings of a search of one agent's few weights (docs/notebook/2026-11-robots.md)."""
 
+HOPPER_RADIUS: Final = 0.2
+HOPPER_DIMENSION: Final = 36
+"""Radius of the first candidates on a hopper, in sides of the cube, and its weights.
+
+It is in proportion to 1 / sqrt(D): 0.28 for the 18 weights of a swimmer, 0.12 for the 108 of a
+walker, which falls in wider clouds.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LinearConfig(PolicySettings):
@@ -54,4 +62,9 @@ class LinearPolicy(MlpPolicy):
         """Settings for one agent; each weight is a relevance group of its own."""
         if self.agents > 1:
             return {}
-        return {**SINGLE_AGENT_HINTS, "groups": tuple(range(self.space.dimension))}
+        dimension = self.space.dimension
+        return {
+            **SINGLE_AGENT_HINTS,
+            "groups": tuple(range(dimension)),
+            "radius": HOPPER_RADIUS * (HOPPER_DIMENSION / dimension) ** 0.5,
+        }

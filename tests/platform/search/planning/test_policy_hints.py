@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ def test_a_linear_policy_of_one_agent_hints_at_its_settings() -> None:
         assert config.outcome_transform == "none"
         assert config.restart_at_centre is False
         assert config.groups == tuple(range(36))
+        assert config.radius == 0.2
         assert config.proposal(4_000) == Proposal(episodes=1, batch_size=8)
     given: Any = informed_config(
         optimizer_config("local_gp", outcome_transform="rank", batch_plan=(2, 20)), policy
@@ -59,6 +61,15 @@ def test_a_linear_policy_of_one_agent_hints_at_its_settings() -> None:
     assert given.outcome_transform == "rank"
     assert given.proposal(100) == Proposal(episodes=2, batch_size=20)
     assert informed_config(optimizer_config("cmaes"), policy) == optimizer_config("cmaes")
+
+
+def test_a_cloud_is_narrower_where_a_linear_policy_has_more_weights() -> None:
+    """Twelve times the weights of the hopper: 1 / sqrt(12) of its radius, or what a user says."""
+    walker = make_policy("linear", replace(ROBOT, observation_size=35, action_size=12))
+    config: Any = informed_config(optimizer_config("local_gp"), walker)
+    assert config.radius == pytest.approx(0.2 / 12**0.5)
+    given: Any = informed_config(optimizer_config("local_gp", radius=0.3), walker)
+    assert given.radius == 0.3
 
 
 def test_hints_reach_the_plan_of_a_search_and_a_user_overrides_them() -> None:
