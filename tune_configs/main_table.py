@@ -13,6 +13,7 @@ from rolecast.core.files import file_name
 from rolecast.platform.rollout.held_out import SEALED_SET
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.platform.tuning.rewards import DENSE_REWARD
 
 TEAM_BUDGETS: Final = (400_000, 800_000, 1_600_000)
 """Of predator-prey, env steps."""
@@ -107,7 +108,7 @@ def experiment(
     policy_options: Mapping[str, Any] = MappingProxyType({}),
     env_steps: int,
     test_episodes: int,
-    reward: str = "dense",
+    reward: str = DENSE_REWARD,
 ) -> Experiment:
     """Return optimisers on one task with one policy, at one budget in env steps."""
     return Experiment(
@@ -148,19 +149,20 @@ def _team(
     )
 
 
-def _robot(task: str, budgets: Sequence[int], reward: str = "dense") -> dict[str, list[Experiment]]:
+def _robot(task: str, budgets: Sequence[int], *rewards: str) -> dict[str, list[Experiment]]:
     """Return a section: a linear policy, normalised observations, reward without the bonus."""
-    heading = task if reward == "dense" else f"{task}, {reward.replace('=', ' ')}"
+    heading = ", ".join([task, *(reward.replace("=", " ") for reward in rewards)])
+    paid = [*rewards] if task in NO_BONUS else [*rewards, "survival=0"]
     experiments = [
         experiment(
             heading,
-            task if task in NO_BONUS else f"{task}?survival=0",
+            task,
             robot_optimizers(task),
             policy="linear",
             policy_options={"normalise": "running"},
             env_steps=budget,
             test_episodes=ROBOT_TEST_EPISODES,
-            reward=reward,
+            reward="&".join(paid) or DENSE_REWARD,
         )
         for budget in budgets
     ]
