@@ -55,27 +55,24 @@ def compare_batches(
         quick: one small search of each kind.
         note: told of each row.
     """
+    rows = (QUICK_BATCH_ROW,) if quick else BATCH_ROWS
+    factors = BATCH_FACTORS[:2] if quick else BATCH_FACTORS
+    timed = [(row, _batches(row, factors)) for row in rows]  # before searches take the cores
     found: list[dict[str, Any]] = []
-    for row in (QUICK_BATCH_ROW,) if quick else BATCH_ROWS:
-        planned = make_plan(SearchConfig(task=row.task, env_steps=row.env_steps))
-        proposed = planned.batch_size, planned.episodes
-        planned.task.close()
-        first_s = 0.0
-        for factor in BATCH_FACTORS[:2] if quick else BATCH_FACTORS:
-            size, episodes = factor[0] * proposed[0], factor[1] * proposed[1]
-            took_s = _forecast_s(row.task, row.env_steps, size, episodes)
-            first_s = first_s or took_s
-            budgets = {"equal env steps": row.env_steps}
-            if factor != (1, 1):
-                budgets["equal time"] = int(row.env_steps * first_s / took_s)
-            for budget, env_steps in budgets.items():
-                seconds = took_s if budget == "equal env steps" else first_s
-                returns = _returns(searched, row, env_steps, size, episodes)
+    for row, batches in timed:
+        planned = batches[0]
+        for batch in batches:
+            budgets = {"equal env steps": (row.env_steps, batch.forecast_s)}
+            if batch is not planned:
+                longer = int(row.env_steps * planned.forecast_s / batch.forecast_s)
+                budgets["equal time"] = longer, planned.forecast_s
+            for budget, (env_steps, seconds) in budgets.items():
+                returns = _returns(searched, row, env_steps, batch)
                 found.append(
                     {
                         "task": row.task,
-                        "batch_size": size,
-                        "episodes": episodes,
+                        "batch_size": batch.size,
+                        "episodes": batch.episodes,
                         "budget": budget,
                         "env_steps": env_steps,
                         "forecast_s": digits(seconds),
@@ -87,28 +84,46 @@ def compare_batches(
                         "returns": [digits(each) for each in returns],
                     }
                 )
-                note(f"{row.task}, {size} x {episodes} a batch, {budget}: {np.mean(returns):.1f}")
+                shape = f"{batch.size} x {batch.episodes} a batch"
+                note(f"{row.task}, {shape}, {budget}: {np.mean(returns):.1f}")
     return found
 
 
-def _forecast_s(task: str, env_steps: int, batch_size: int, episodes: int) -> float:
+@dataclass(frozen=True)
+class _Batch:
+    """Candidates and episodes of a batch, and the expected seconds of a search with them."""
+
+    size: int
+    episodes: int
+    forecast_s: float
+
+
+def _batches(row: BatchRow, factors: Sequence[tuple[int, int]]) -> list[_Batch]:
+    """Return the batch of the plan times each pair of factors."""
+    planned = make_plan(SearchConfig(task=row.task, env_steps=row.env_steps))
+    planned.task.close()
+    shapes = [(planned.batch_size * more, planned.episodes * longer) for more, longer in factors]
+    return [_Batch(*shape, _forecast_s(row, *shape)) for shape in shapes]
+
+
+def _forecast_s(row: BatchRow, batch_size: int, episodes: int) -> float:
     """Return the expected seconds of a search with many workers."""
     plan = make_plan(
-        SearchConfig(task=task, env_steps=env_steps, batch_size=batch_size, episodes=episodes)
+        SearchConfig(
+            task=row.task, env_steps=row.env_steps, batch_size=batch_size, episodes=episodes
+        )
     )
     (expected,) = forecast(plan, measure(plan), [MANY_WORKERS])
     plan.task.close()
     return float(expected.total_s)
 
 
-def _returns(
-    searched: Searched, row: BatchRow, env_steps: int, batch_size: int, episodes: int
-) -> list[float]:
+def _returns(searched: Searched, row: BatchRow, env_steps: int, batch: _Batch) -> list[float]:
     """Return the held-out return of each seed."""
     options = {
         "--env-steps": env_steps,
-        "--batch-size": batch_size,
-        "--episodes": episodes,
+        "--batch-size": batch.size,
+        "--episodes": batch.episodes,
         "--test-episodes": row.test_episodes,
     }
     words = [str(word) for option in options.items() for word in option]
