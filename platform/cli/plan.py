@@ -34,7 +34,7 @@ def plan(
 
     Example: rolecast plan drone_delivery_3 --evaluations 1500 --episodes 256 --workers 64
     """
-    from rolecast.platform.search.forecast import forecast, measure
+    from rolecast.platform.search.forecast import forecast, measure, with_larger_batches
     from rolecast.platform.search.planning.config import SearchConfig
     from rolecast.platform.search.planning.plan import described, make_plan
 
@@ -58,8 +58,9 @@ def plan(
     warn(described(made))
     warn("timing episodes and the optimiser ...")
     costs = measure(made)
-    made.task.close()
     found = forecast(made, costs, workers or [0, 1, 2, 4, 8, 16, 32, 64])
+    larger = with_larger_batches(made, costs, max(found, key=lambda each: each.workers))
+    made.task.close()
     if json:
         print_json(
             {
@@ -68,6 +69,8 @@ def plan(
                 "optimizer_s": costs.optimizer_s,
                 "structure_s": costs.structure_s,
                 "forecasts": [each.to_json() for each in found],
+                "larger_batch": larger
+                and {"batch_size": larger[0], "forecast": larger[1].to_json()},
             }
         )
         return
@@ -89,4 +92,10 @@ def plan(
             for each in found
         ],
     )
+    if larger:
+        size, expected = larger
+        say(
+            f"With --batch-size {size}, {expected.workers} workers would take "
+            f"{expected.total_s:.1f} s; what that does to the return: docs/cluster.md."
+        )
     say("Start and the held-out test come on top; workers: Ray actors, a core each.")

@@ -39,6 +39,12 @@ PROBE_S: Final = 4.0
 """Least time that the optimiser is timed, unless the search ends before; and that of the other
 episodes, which are played one by one."""
 
+LARGER_BATCH: Final = 4
+"""Candidates of a batch that feeds idle workers, times those of the plan."""
+
+LARGER_BATCH_GAIN: Final = 1.2
+"""Least factor by which a search with larger batches is faster, for it to be worth a word."""
+
 HIGH_EFFICIENCY: Final = 0.8
 """Efficiency from which on nothing is said to limit a search."""
 
@@ -130,6 +136,30 @@ def forecast(plan: Plan, costs: Costs, workers: Sequence[int]) -> list[Forecast]
             )
         )
     return found
+
+
+def with_larger_batches(plan: Plan, costs: Costs, planned: Forecast) -> tuple[int, Forecast] | None:
+    """Return the batch size and the forecast of a search whose larger batches feed idle workers.
+
+    The search itself never chooses by the number of workers, on which no result may depend.
+
+    Args:
+        plan: the search.
+        costs: its costs; the optimiser is timed again.
+        planned: its forecast for some workers.
+    Returns:
+        None where it is not faster, or where nobody is idle.
+    """
+    if not planned.limit or planned.workers < 2:
+        return None
+    size = min(LARGER_BATCH * plan.batch_size, plan.budget.search_fits(Spent()))
+    larger = replace(plan, batch_size=size)
+    _, optimizer_s = _optimizer(larger, _structure(larger)[0])
+    costs = replace(costs, optimizer_s=optimizer_s)
+    (expected,) = forecast(larger, costs, [planned.workers])
+    if planned.total_s < LARGER_BATCH_GAIN * expected.total_s:
+        return None
+    return size, expected
 
 
 def _dealt(plan: Plan, costs: Costs, workers: int) -> Costs:

@@ -23,6 +23,7 @@ def test_a_plan_is_a_forecast_for_each_number_of_workers(
     assert told["episode_s"] > 0.0
     assert (alone["workers"], eight["workers"]) == (0, 8)
     assert eight["total_s"] > 0.0
+    assert "larger_batch" in told
 
 
 def test_a_plan_for_people_names_what_limits_a_search(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,6 +32,15 @@ def test_a_plan_for_people_names_what_limits_a_search(capsys: pytest.CaptureFixt
     assert "an episode takes" in shown.out
     assert "limited by" in shown.out
     assert "timing episodes" in shown.err
+
+
+def test_a_plan_says_which_batch_would_feed_idle_workers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The optimiser takes nearly all of the time, and a quarter of the batches most of it less."""
+    search = ("plan", "pred_prey_3", "--evaluations", "300", "--episodes", "2")
+    assert main([*search, "--batch-size", "10", "--workers", "64"]) == 0
+    assert "With --batch-size 40, 64 workers would take" in capsys.readouterr().out
 
 
 def test_top_shows_where_a_search_stands(

@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rolecast.platform.search.forecast import Costs, forecast, makespan, measure
+from rolecast.platform.search.forecast import (
+    Costs,
+    forecast,
+    makespan,
+    measure,
+    with_larger_batches,
+)
+from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import Plan, make_plan
 
@@ -77,3 +84,27 @@ def test_costs_are_those_of_the_plan() -> None:
     assert costs.structure_s == 0.0
     found = forecast(plan_of(evaluations=40), costs, [1, 2])
     assert np.isfinite([each.total_s for each in found]).all()
+
+
+def test_larger_batches_are_named_where_they_feed_idle_workers() -> None:
+    """Of 20 candidates for 64 workers; one worker has enough to do, and random draws are free."""
+    plan = plan_of(evaluations=640, episodes=1, batch_size=20, task="gym:CartPole-v1")
+    costs = Costs(episode_s=1.0, optimizer_s=0.0)
+    one, many = forecast(plan, costs, [1, 64])
+    assert with_larger_batches(plan, costs, one) is None
+    found = with_larger_batches(plan, costs, many)
+    assert found is not None
+    size, expected = found
+    assert (size, expected.workers) == (80, 64)
+    assert expected.batches == pytest.approx(many.batches / 4, abs=1)
+    assert expected.total_s < 0.5 * many.total_s
+
+
+def test_a_batch_is_never_larger_than_the_budget() -> None:
+    plan = plan_of(evaluations=60, episodes=1, batch_size=20, task="gym:CartPole-v1")
+    costs = Costs(episode_s=1.0, optimizer_s=0.0)
+    (many,) = forecast(plan, costs, [64])
+    found = with_larger_batches(plan, costs, many)
+    assert found is not None
+    assert 20 < found[0] == plan.budget.search_fits(Spent()) < 80
+    assert found[1].batches == 1
