@@ -46,6 +46,7 @@ def ray_head(cpus: int) -> Iterator[Head]:
         **os.environ,
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_worker_niceness": "0",  # tests that run beside it would stop its workers
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     environment.pop("RAY_ADDRESS", None)
