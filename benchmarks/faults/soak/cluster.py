@@ -19,13 +19,15 @@ NODE_CPUS: Final = 4
 ABSENCE_S: Final = (5.0, 20.0)
 """Shortest and longest time until a node that was lost is there again."""
 
-FOUND_DEAD: Final = {
+SOAK_SETTINGS: Final = {
+    "worker_niceness": 0,
     "health_check_initial_delay_ms": 5000,
     "health_check_period_ms": 1000,
     "health_check_timeout_ms": 1000,
     "health_check_failure_threshold": 10,
 }
-"""Settings of Ray by which a lost node counts as lost after some ten seconds."""
+"""Settings of Ray: a lost node counts as lost after some ten seconds, and its workers are as nice
+as what runs beside them."""
 
 
 class Victim(StrEnum):
@@ -53,7 +55,7 @@ class LocalCluster:
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
-        settings = {"num_cpus": 0, "_system_config": FOUND_DEAD}
+        settings = {"num_cpus": 0, "_system_config": SOAK_SETTINGS}
         self._cluster: Any = Cluster(initialize_head=True, head_node_args=settings)
         self._nodes: list[Any] = []
         self._back_s: float | None = None

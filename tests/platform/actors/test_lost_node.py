@@ -46,6 +46,7 @@ FOUND_DEAD = {
     "health_check_period_ms": 500,
     "health_check_timeout_ms": 500,
     "health_check_failure_threshold": 4,
+    "worker_niceness": 0,  # tests that run beside it would stop its workers
 }
 
 
