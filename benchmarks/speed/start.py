@@ -34,12 +34,13 @@ def measure_start(runs: int, note: Callable[[str], None]) -> list[dict[str, Any]
     """Return seconds to the first line and to the first batch, without Ray and with workers.
 
     Args:
-        runs: commands of each way.
+        runs: commands of each way; of one alone, caches are not filled before it.
         note: told of each way.
     """
     found = []
     for workers in (0, available_cores()):
-        _start(workers)
+        if runs > 1:
+            _start(workers)
         times = [_start(workers) for _ in range(runs)]
         line_s, batch_s = (median(each) for each in zip(*times, strict=True))
         slowest = max(batch for _, batch in times)
