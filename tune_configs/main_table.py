@@ -30,7 +30,7 @@ ROBOT_TEST_EPISODES: Final = 20
 """Held-out episodes of the robots, which take forty times the steps."""
 
 NO_BONUS: Final = ("swimmer",)
-"""Robots whose reward has no survival bonus."""
+"""Robots whose reward has no survival bonus; others' settings of ARS for it do not normalise."""
 
 TABLE_HELD_OUT_SET: Final = SEALED_SET
 """Held-out episodes of the result tables, on which nothing was ever chosen."""
@@ -86,9 +86,12 @@ def robot_optimizers(task: str) -> tuple[SearchMethod, ...]:
         task: name of the task, without settings.
     """
     batch_size, settings = ARS_SETTINGS[task]
+    ars = SearchMethod(optimizer="ars", optimizer_settings=settings, batch_size=batch_size)
+    raw = replace(ars, policy_options={"normalise": "none"}, label="ars, raw observations")
     return (
         SearchMethod(optimizer="dss_gp_ucb"),
-        SearchMethod(optimizer="ars", optimizer_settings=settings, batch_size=batch_size),
+        ars,
+        *((raw,) if task in NO_BONUS else ()),
         SearchMethod(optimizer="gibo", batch_size=8),
         SearchMethod(
             optimizer="cmaes",
@@ -120,7 +123,7 @@ def experiment(
             replace(
                 method,
                 policy=policy,
-                policy_options={**method.policy_options, **policy_options},
+                policy_options={**policy_options, **method.policy_options},
             )
             for method in methods
         ),
