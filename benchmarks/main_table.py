@@ -16,12 +16,20 @@ from rolecast.benchmarks.experiment_table import (
     run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.result_table import Row, fill_region, markdown_table, place, sets_text
+from rolecast.benchmarks.result_table import (
+    Row,
+    fill_region,
+    markdown_table,
+    place,
+    sets_text,
+    t_interval,
+)
 from rolecast.core.files import write_bytes
 from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, HeldOut, held_out_seeds
@@ -44,6 +52,12 @@ FIRST_HEADING: Final = next(iter(TABLE))
 
 REGION_BEGIN: Final = "<!-- results: begin (written by `rolecast bench main`) -->"
 REGION_END: Final = "<!-- results: end -->"
+
+ROBOTS_BEGIN: Final = "<!-- robots: begin (written by `rolecast bench main`) -->"
+ROBOTS_END: Final = "<!-- robots: end -->"
+ROBOT_POLICY: Final = "linear"
+ROBOT_SEARCH, ROBOT_RIVAL = "dss_gp_ucb", "ars"
+"""Optimisers whose difference by seed is shown."""
 
 SeedReturns = Mapping[str, Mapping[int, Sequence[float]]]
 """Optimiser to budget to the held-out returns of its seeds, in the order of seeds."""
@@ -161,12 +175,12 @@ def _entry(returns: Sequence[float], *, each_seed: bool) -> str:
 
 
 def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) -> list[Path]:
-    """Write main.csv, main.md and the picture of the first heading; fill the region of a page.
+    """Write main.csv, main.md and the picture of the first heading; fill the regions of a page.
 
     Args:
         rows: finished trials, any part of the table.
         folder: where main.json is.
-        page: file whose region between the marks is replaced; None leaves it alone.
+        page: file whose regions between marks are replaced; None leaves it alone.
     Returns:
         The files written.
     Raises:
@@ -195,6 +209,8 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) ->
         if page is not None:
             region = _page_region(seeds, yardsticks, method.policy)
             write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
+            robots = f"{robots_markdown(rows)}\n"
+            write_bytes(page, fill_region(page, ROBOTS_BEGIN, ROBOTS_END, robots))
             written.append(page)
     write_bytes(folder / "main.md", "\n".join(parts).encode())
     return written
@@ -216,6 +232,59 @@ def team_yardsticks(task: str) -> list[Yardstick]:
 def _yardstick(name: str, returns: Float) -> Yardstick:
     stderr = float(returns.std(ddof=1) / np.sqrt(len(returns)))
     return Yardstick(name=f"scripted {name}", mean=float(returns.mean()), stderr=stderr)
+
+
+def robots_markdown(rows: Sequence[Row]) -> str:
+    """Return a table of robots: a line for each section and budget, a column for each optimiser.
+
+    Each entry has the median over seeds, the least, and the number of seeds. The last column is the
+    mean difference of search and rival by seed, with the 95 % t interval of five seeds or more.
+    """
+    lines, columns = [], dict[str, None]()
+    for heading, experiments in TABLE.items():
+        if experiments[0].methods[0].policy == ROBOT_POLICY:
+            seeds = seeds_of(rows, heading)
+            columns.update(dict.fromkeys(seeds))
+            budgets = sorted({budget for by_budget in seeds.values() for budget in by_budget})
+            lines += [(heading, budget, seeds) for budget in budgets]
+    return markdown_table(
+        ("robot", "env steps", *columns, f"{ROBOT_SEARCH} less {ROBOT_RIVAL}"),
+        (
+            (
+                heading,
+                thousands(budget),
+                *(_spread(seeds.get(name, {}).get(budget, ())) for name in columns),
+                _difference(rows, heading, budget),
+            )
+            for heading, budget, seeds in lines
+        ),
+    )
+
+
+def _spread(returns: Sequence[float]) -> str:
+    if not returns:
+        return "-"
+    return f"**{statistics.median(returns):,.0f}**, {min(returns):,.0f} ({len(returns)})"
+
+
+def _difference(rows: Sequence[Row], heading: str, budget: int) -> str:
+    """Return the mean difference of the search and its rival by seed, and its interval."""
+    ours, theirs = (
+        {
+            row["seed"]: row["episode_return_mean"]
+            for row in rows
+            if (row["arena"], row["contestant"], row["env_steps"]) == (heading, name, budget)
+        }
+        for name in (ROBOT_SEARCH, ROBOT_RIVAL)
+    )
+    paired = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
+    if not paired:
+        return "-"
+    mean = f"{statistics.fmean(paired):,.0f}"
+    if len(paired) < LEAST_SEEDS_OF_INTERVAL:
+        return mean
+    low, high = t_interval(paired)
+    return f"{mean} ({low:,.0f} to {high:,.0f})"
 
 
 def _preamble(rows: Sequence[Row]) -> str:

@@ -16,6 +16,8 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+import numpy as np
+from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from rolecast.core.errors import RequestError
@@ -253,6 +255,13 @@ def fill_region(page: Path, begin: str, end: str, text: str) -> bytes:
     if not found or not ended:
         raise RequestError(f"{page} has no region for results; expected {begin} … {end}")
     return f"{before}{begin}\n{text}{end}{after}".encode()
+
+
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % t interval of the mean of two values or more."""
+    mean, count = float(np.mean(values)), len(values)
+    reach = float(stats.sem(values) * stats.t.ppf(0.975, count - 1))
+    return mean - reach, mean + reach
 
 
 def _results(cells: Sequence[Cell], run: Callable[[Cell], Row], processes: int) -> Iterator[Row]:

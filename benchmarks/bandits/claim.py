@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from scipy import stats
 
-from rolecast.benchmarks.result_table import Row, markdown_table
+from rolecast.benchmarks.result_table import Row, markdown_table, t_interval
 from rolecast.tune_configs.duets_fig1 import FIGURE_FUNCTIONS, FIGURE_METHODS, PAPER_METHODS
 
 CLAIM_VALUES: Final[Mapping[str, str]] = {"regret": "regret", "reals": "real numbers sent"}
@@ -92,10 +91,3 @@ def _interval(differences: Ends) -> str:
         return mean
     low, high = t_interval(differences.tolist())
     return f"{mean} ({low:.0f} to {high:.0f})"
-
-
-def t_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % t interval of the mean of two values or more."""
-    mean, count = float(np.mean(values)), len(values)
-    reach = float(stats.sem(values) * stats.t.ppf(0.975, count - 1))
-    return mean - reach, mean + reach

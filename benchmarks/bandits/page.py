@@ -13,9 +13,9 @@ from rolecast.benchmarks.bandits.cells import (
     run_cell,
     slope,
 )
-from rolecast.benchmarks.bandits.claim import claim_section, t_interval
+from rolecast.benchmarks.bandits.claim import claim_section
 from rolecast.benchmarks.bandits.cluster import cluster_section
-from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
+from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place, t_interval
 from rolecast.platform.reports.style import png
 from rolecast.tune_configs.duets_fig1 import (
     FIGURE_BETAS,

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.benchmarks.bandits.claim import t_interval
-from rolecast.benchmarks.result_table import Row, markdown_table
+from rolecast.benchmarks.result_table import Row, markdown_table, t_interval
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png

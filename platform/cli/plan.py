@@ -94,8 +94,10 @@ def plan(
     )
     if larger:
         size, expected = larger
+        planned = max(found, key=lambda each: each.workers)
         say(
             f"With --batch-size {size}, {expected.workers} workers would take "
-            f"{expected.total_s:.1f} s; what that does to the return: docs/cluster.md."
+            f"{expected.total_s:.1f} s, or {planned.total_s / expected.total_s:.1f} times the env "
+            f"steps in {planned.total_s:.1f} s. Returns of the two: docs/cluster.md."
         )
     say("Start and the held-out test come on top; workers: Ray actors, a core each.")

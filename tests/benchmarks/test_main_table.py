@@ -13,9 +13,12 @@ from rolecast.benchmarks.main_table import (
     MAIN_FILTERS,
     REGION_BEGIN,
     REGION_END,
+    ROBOTS_BEGIN,
+    ROBOTS_END,
     main_trials,
     markdown,
     quick_main_trials,
+    robots_markdown,
     run_main_table,
     seeds_of,
     write_main_table,
@@ -206,7 +209,8 @@ def test_the_table_prints_the_median_and_each_seed() -> None:
 
 def test_a_page_gets_its_region_and_keeps_the_rest(tmp_path: Path) -> None:
     page = tmp_path / "results.md"
-    page.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
+    regions = f"{REGION_BEGIN}\nold\n{REGION_END}\n{ROBOTS_BEGIN}\nold\n{ROBOTS_END}\n"
+    page.write_text(f"before\n{regions}after\n")
     written = write_main_table(ROWS, tmp_path, page=page)
     assert all(file.is_file() for file in written)
     text = page.read_text()
@@ -228,3 +232,17 @@ def test_the_committed_page_has_the_medians_of_the_committed_rows() -> None:
         seeds_of(read_rows(docs / "results/main.json"), FIRST_HEADING), each_seed=False
     )
     assert table in (docs / "results.md").read_text()
+    robots = robots_markdown(read_rows(docs / "results/main.json"))
+    assert robots in (docs / "results.md").read_text()
+
+
+def test_robots_are_compared_by_seed() -> None:
+    """A seed that one of the two lacks has no difference; five have an interval."""
+    hopper = {"arena": "hopper", "env_steps": 250_000}
+    ours = [row("dss_gp_ucb", 250_000, s, 100.0 + s) | hopper for s in range(6)]
+    theirs = [row("ars", 250_000, s, 90.0 + 3 * s) | hopper for s in range(5)]
+    line = robots_markdown([*ours, *theirs]).splitlines()[-1]
+    assert line.startswith("| hopper | 250k | **102**, 100 (6) | **96**, 90 (5) |")
+    assert line.endswith("| 6 (2 to 10) |")  # 10 8 6 4 2: 6 +- 2.776 sqrt(10 / 5) = 3.93
+    few = robots_markdown([*ours[:2], *theirs[:2]]).splitlines()[-1]
+    assert few.endswith("| 9 |")
