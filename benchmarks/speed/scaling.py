@@ -13,8 +13,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 from rolecast.benchmarks.result_table import keyed_table, markdown_table
@@ -123,7 +125,11 @@ def measure_all(
 def _ways(
     row: SearchRow, options: Sequence[str], note: Callable[[str], None]
 ) -> list[dict[str, Any]]:
-    """Time one search with one thread, with all threads, by default, and with a worker per core."""
+    """Time one search with one thread, with all threads, by default, and with a worker per core.
+
+    As many searches at once as there are cores, of one thread each, show what the cores allow: they
+    share memory and heat, and nothing else.
+    """
     cores = available_cores()
     ways: Mapping[str, tuple[Sequence[str], bool]] = {
         "one thread": (("--workers", "0", "--threads", "1"), True),
@@ -142,7 +148,35 @@ def _ways(
         }
         found.append({"search": row.name, "way": name, **ratios, **timed})
         note(f"{row.name}, {name}: {timed['search_s']:.1f} s, {speed_up:.2f} times one thread")
+    if cores > 1:
+        found.append(_at_once(row, (*options, *ways["one thread"][0]), found[0], cores))
+        note(f"{row.name}, {cores} at once: {found[-1]['speed_up']} times one thread")
     return found
+
+
+def _at_once(
+    row: SearchRow, options: Sequence[str], alone: Mapping[str, Any], count: int
+) -> dict[str, Any]:
+    """Run a search several times at once; return the mean times, and what all do in them.
+
+    Args:
+        row: the search.
+        options: of `rolecast search`, with one thread.
+        alone: times of one search.
+        count: searches at once.
+    """
+    with ThreadPoolExecutor(count) as pool:
+        runs = list(pool.map(lambda _: _search(row, options, single=True), range(count)))
+    keys = ("search_s", "later_s", "whole_s")
+    means = {key: digits(fmean(run[key] for run in runs)) for key in keys}
+    return {
+        **runs[0],
+        **means,
+        "search": row.name,
+        "way": f"{count} at once",
+        "speed_up": digits(count * alone["search_s"] / means["search_s"]),
+        "later_speed_up": digits(count * alone["later_s"] / means["later_s"]),
+    }
 
 
 def _search(row: SearchRow, options: Sequence[str], *, single: bool) -> dict[str, Any]:
@@ -230,7 +264,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         lines += [
             "`search` is the time of searching, `whole` that of the command with its start and its",
             "held-out test. `later` compares the second half of the evaluations alone, when every",
-            "worker has started. `waiting` is the share of searching in which no episode ran.",
+            "worker has started. `waiting` is the share of searching in which no episode ran. `at",
+            "once` are searches of one thread each, side by side: what the cores allow.",
             "",
             _searches_table(found["searches"]),
             "",

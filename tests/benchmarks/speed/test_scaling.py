@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rolecast.benchmarks.speed import scaling
 from rolecast.benchmarks.speed.batches import compare_batches
 from rolecast.benchmarks.speed.driver import measure_driver
 from rolecast.benchmarks.speed.scaling import markdown
@@ -53,6 +54,22 @@ def test_both_modes_are_compared_on_a_simulated_clock(tmp_path: Path) -> None:
     assert sooner < 1.0
     assert cut < 1.0
     assert "| pred_prey_3 | 16 | asynchronous | 1 |" in (tmp_path / "scaling.md").read_text()
+
+
+def test_searches_at_once_show_what_the_cores_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that take 10 and 14 s do 16 s of work in 12 s where one alone takes 8."""
+    times = iter([8.0, 8.0, 8.0, 8.0, 10.0, 14.0])
+
+    def timed(*_: object, **__: object) -> dict[str, Any]:
+        seconds = next(times)
+        return {"search_s": seconds, "later_s": seconds / 2, "whole_s": seconds + 1, "workers": 0}
+
+    monkeypatch.setattr(scaling, "available_cores", lambda: 2)
+    monkeypatch.setattr(scaling, "_search", timed)
+    rows = scaling._ways(scaling.SEARCH_ROWS[0], (), lambda _: None)
+    assert [row["way"] for row in rows][-1] == "2 at once"
+    assert (rows[-1]["search_s"], rows[-1]["speed_up"]) == (12.0, 1.333)
+    assert rows[-1]["later_speed_up"] == 1.333
 
 
 def test_a_larger_batch_has_as_much_time_as_the_planned_one(
