@@ -36,7 +36,13 @@ from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, Held
 from rolecast.platform.search.records.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.main_table import TABLE, TABLE_ORDER, TEAM_TEST_EPISODES
+from rolecast.tune_configs.main_table import (
+    ARS_SETTINGS,
+    TABLE,
+    TABLE_ORDER,
+    TEAM_TEST_EPISODES,
+    robot_optimizers,
+)
 
 YARDSTICK_EPISODES: Final = TEAM_TEST_EPISODES
 """Sealed episodes of each scripted policy."""
@@ -56,8 +62,8 @@ REGION_END: Final = "<!-- results: end -->"
 ROBOTS_BEGIN: Final = "<!-- robots: begin (written by `rolecast bench main`) -->"
 ROBOTS_END: Final = "<!-- robots: end -->"
 ROBOT_POLICY: Final = "linear"
-ROBOT_SEARCH, ROBOT_RIVAL = "dss_gp_ucb", "ars"
-"""Optimisers whose difference by seed is shown."""
+ROBOT_SEARCH: Final = "dss_gp_ucb"
+"""Optimiser that is compared with its best rival, by seed."""
 
 SeedReturns = Mapping[str, Mapping[int, Sequence[float]]]
 """Optimiser to budget to the held-out returns of its seeds, in the order of seeds."""
@@ -238,17 +244,20 @@ def robots_markdown(rows: Sequence[Row]) -> str:
     """Return a table of robots: a line for each section and budget, a column for each optimiser.
 
     Each entry has the median over seeds, the least, and the number of seeds. The last column is the
-    mean difference of search and rival by seed, with the 95 % t interval of five seeds or more.
+    mean difference by seed of the search and its rival of the highest mean, with the 95 % t
+    interval of five seeds or more.
     """
-    lines, columns = [], dict[str, None]()
+    lines = []
     for heading, experiments in TABLE.items():
         if experiments[0].methods[0].policy == ROBOT_POLICY:
             seeds = seeds_of(rows, heading)
-            columns.update(dict.fromkeys(seeds))
             budgets = sorted({budget for by_budget in seeds.values() for budget in by_budget})
             lines += [(heading, budget, seeds) for budget in budgets]
+    there = {name for _, _, seeds in lines for name in seeds}
+    labels = (each.label for name in ARS_SETTINGS for each in robot_optimizers(name))
+    columns = [name for name in dict.fromkeys(labels) if name in there]
     return markdown_table(
-        ("robot", "env steps", *columns, f"{ROBOT_SEARCH} less {ROBOT_RIVAL}"),
+        ("robot", "env steps", *columns, f"{ROBOT_SEARCH} less its best rival"),
         (
             (
                 heading,
@@ -268,23 +277,20 @@ def _spread(returns: Sequence[float]) -> str:
 
 
 def _difference(rows: Sequence[Row], heading: str, budget: int) -> str:
-    """Return the mean difference of the search and its rival by seed, and its interval."""
-    ours, theirs = (
-        {
-            row["seed"]: row["episode_return_mean"]
-            for row in rows
-            if (row["arena"], row["contestant"], row["env_steps"]) == (heading, name, budget)
-        }
-        for name in (ROBOT_SEARCH, ROBOT_RIVAL)
-    )
-    paired = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
-    if not paired:
+    """Return the mean difference of the search and its best rival by seed, and its interval."""
+    returns: dict[str, dict[int, float]] = {}
+    for row in rows:
+        if (row["arena"], row["env_steps"]) == (heading, budget):
+            returns.setdefault(row["contestant"], {})[row["seed"]] = row["episode_return_mean"]
+    ours = returns.pop(ROBOT_SEARCH, {})
+    if not ours or not returns:
         return "-"
-    mean = f"{statistics.fmean(paired):,.0f}"
+    rival = max(returns, key=lambda name: statistics.fmean(returns[name].values()))
+    paired = [ours[seed] - returns[rival][seed] for seed in ours if seed in returns[rival]]
     if len(paired) < LEAST_SEEDS_OF_INTERVAL:
-        return mean
+        return f"{rival}: {len(paired)} seeds"
     low, high = t_interval(paired)
-    return f"{mean} ({low:,.0f} to {high:,.0f})"
+    return f"{rival}: {statistics.fmean(paired):,.0f} ({low:,.0f} to {high:,.0f})"
 
 
 def _preamble(rows: Sequence[Row]) -> str:

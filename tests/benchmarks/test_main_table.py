@@ -100,8 +100,10 @@ def test_every_optimiser_can_be_built(method: SearchMethod) -> None:
 def test_weights_are_tied_on_symmetric_tasks_alone() -> None:
     for experiments in TABLE.values():
         (task,) = experiments[0].tasks
-        tied = [each for each in experiments[0].methods if each.policy_options.get("tied_weights")]
-        assert not tied or make_task(task).spec.symmetries
+        for method in experiments[0].methods:
+            assert isinstance(method, SearchMethod)
+            tied = method.policy_options.get("tied_weights")
+            assert not tied or make_task(task).spec.symmetries
 
 
 def test_every_robot_is_paid_no_bonus_and_has_normalised_observations() -> None:
@@ -111,6 +113,7 @@ def test_every_robot_is_paid_no_bonus_and_has_normalised_observations() -> None:
         (reward,) = experiment.rewards
         assert "survival=0" in reward or experiment.tasks == ("swimmer",)
         for method in experiment.methods:
+            assert isinstance(method, SearchMethod)
             assert method.policy == "linear"
             normalise = "none" if method.label == "ars, raw observations" else "running"
             assert method.policy_options == {"normalise": normalise}
@@ -121,7 +124,8 @@ def test_the_noise_of_ars_on_weights_is_its_authors(task: str) -> None:
     """Nu is 0.025, and 0.01 on a swimmer: a cube's side is the range of a weight."""
     space = make_policy("linear", make_task(task)).space
     _, settings = ARS_SETTINGS[task]
-    sigma = optimizer_config("ars", **settings).first_spread(space.dimension)
+    config: Any = optimizer_config("ars", **settings)
+    sigma = config.first_spread(space.dimension)
     weight = space.weights(np.full(space.dimension, 0.5 + sigma))
     np.testing.assert_allclose(weight, 0.01 if task == "swimmer" else 0.025)
 
@@ -236,13 +240,15 @@ def test_the_committed_page_has_the_medians_of_the_committed_rows() -> None:
     assert robots in (docs / "results.md").read_text()
 
 
-def test_robots_are_compared_by_seed() -> None:
+def test_robots_are_compared_with_the_best_rival_by_seed() -> None:
     """A seed that one of the two lacks has no difference; five have an interval."""
     hopper = {"arena": "hopper", "env_steps": 250_000}
     ours = [row("dss_gp_ucb", 250_000, s, 100.0 + s) | hopper for s in range(6)]
     theirs = [row("ars", 250_000, s, 90.0 + 3 * s) | hopper for s in range(5)]
-    line = robots_markdown([*ours, *theirs]).splitlines()[-1]
-    assert line.startswith("| hopper | 250k | **102**, 100 (6) | **96**, 90 (5) |")
-    assert line.endswith("| 6 (2 to 10) |")  # 10 8 6 4 2: 6 +- 2.776 sqrt(10 / 5) = 3.93
+    weak = [row("random", 250_000, s, 1.0) | hopper for s in range(5)]
+    line = robots_markdown([*weak, *ours, *theirs]).splitlines()[-1]
+    columns = "| hopper | 250k | **102**, 100 (6) | **96**, 90 (5) | **1**, 1 (5) |"
+    assert line.startswith(columns)
+    assert line.endswith("| ars: 6 (2 to 10) |")  # 10 8 6 4 2: 6 +- 2.776 sqrt(10 / 5) = 3.93
     few = robots_markdown([*ours[:2], *theirs[:2]]).splitlines()[-1]
-    assert few.endswith("| 9 |")
+    assert few.endswith("| ars: 2 seeds |")
