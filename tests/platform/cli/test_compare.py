@@ -68,7 +68,7 @@ def one_sentence(ended: CompletedProcess[str]) -> str:
         ("experiment(LearnerMethod(algorithm='td33'))", "did you mean 'td3'?"),
         ("experiment(env_steps=20)", "env_steps is 20; expected at least 25, an episode"),
         ("experiment(env_steps=40)", "env_steps is 40; expected at least 50, one evaluation"),
-        ("experiment(seed=3)", "unexpected keyword argument 'seed'"),
+        ("experiment(seed=3)", "setting 'seed' does not exist; did you mean 'seeds'?"),
     ],
 )
 def test_a_wrong_experiment_is_one_sentence(
