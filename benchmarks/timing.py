@@ -164,6 +164,21 @@ def digits(value: float) -> float:
     return float(f"{value:.{KEPT_DIGITS}g}")
 
 
+def returns_by_seed(returns: Sequence[float]) -> dict[str, Any]:
+    """Return JSON values of held-out returns: mean, standard error over seeds (None of one), each.
+
+    Args:
+        returns: one a seed.
+    """
+    count = len(returns)
+    stderr = statistics.stdev(returns) / count**0.5 if count > 1 else None
+    return {
+        "return_mean": digits(statistics.fmean(returns)),
+        "return_stderr": None if stderr is None else digits(stderr),
+        "returns": [digits(each) for each in returns],
+    }
+
+
 def peak_mib() -> float:
     """Return the greatest resident memory of this process so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / RSS_PER_MIB

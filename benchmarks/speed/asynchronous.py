@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.benchmarks.result_table import markdown_table
-from rolecast.benchmarks.timing import digits
+from rolecast.benchmarks.timing import digits, returns_by_seed
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 from rolecast.platform.search.asynchronous import AsynchronousSearch
@@ -188,13 +188,7 @@ def compare_modes(*, quick: bool, note: Callable[[str], None]) -> list[dict[str,
                     "seeds": row.seeds,
                     "env_steps": row.env_steps,
                     "time": digits(float(np.mean(times[name]) / np.mean(times["synchronous"]))),
-                    "return_mean": digits(float(np.mean(returns[name]))),
-                    "return_stderr": digits(
-                        float(np.std(returns[name], ddof=1) / np.sqrt(row.seeds))
-                    )
-                    if row.seeds > 1
-                    else None,
-                    "returns": [digits(each) for each in returns[name]],
+                    **returns_by_seed(returns[name]),
                 }
                 for name in returns
             ]

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.benchmarks.result_table import markdown_table
-from rolecast.benchmarks.timing import digits
+from rolecast.benchmarks.timing import digits, returns_by_seed
 from rolecast.platform.search.forecast import forecast, measure
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan
@@ -77,11 +77,7 @@ def compare_batches(
                         "env_steps": env_steps,
                         "forecast_s": digits(seconds),
                         "seeds": row.seeds,
-                        "return_mean": digits(float(np.mean(returns))),
-                        "return_stderr": digits(float(np.std(returns, ddof=1) / row.seeds**0.5))
-                        if row.seeds > 1
-                        else None,
-                        "returns": [digits(each) for each in returns],
+                        **returns_by_seed(returns),
                     }
                 )
                 shape = f"{batch.size} x {batch.episodes} a batch"

@@ -59,7 +59,8 @@ def plan(
     warn("timing episodes and the optimiser ...")
     costs = measure(made)
     found = forecast(made, costs, workers or [0, 1, 2, 4, 8, 16, 32, 64])
-    larger = with_larger_batches(made, costs, max(found, key=lambda each: each.workers))
+    most = max(found, key=lambda each: each.workers)
+    larger = with_larger_batches(made, costs, most)
     made.task.close()
     if json:
         print_json(
@@ -94,10 +95,9 @@ def plan(
     )
     if larger:
         size, expected = larger
-        planned = max(found, key=lambda each: each.workers)
         say(
-            f"With --batch-size {size}, {expected.workers} workers would take "
-            f"{expected.total_s:.1f} s, or {planned.total_s / expected.total_s:.1f} times the env "
-            f"steps in {planned.total_s:.1f} s. Returns of the two: docs/cluster.md."
+            f"With --batch-size {size}, {most.workers} workers would take {expected.total_s:.1f} "
+            f"s, or {most.total_s / expected.total_s:.1f} times the env steps in "
+            f"{most.total_s:.1f} s. Returns of the two: docs/cluster.md."
         )
     say("Start and the held-out test come on top; workers: Ray actors, a core each.")
