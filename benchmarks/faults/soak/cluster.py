@@ -42,11 +42,11 @@ class Victim(StrEnum):
 
 
 ACTOR_NAMES: Final = {
-    Victim.ROLLOUT: "RolloutActor",
-    Victim.OPTIMIZER: "OptimizerActor",
-    Victim.TRIAL: "ComparisonTrial",
+    Victim.ROLLOUT: ("RolloutActor",),
+    Victim.OPTIMIZER: ("OptimizerActor",),
+    Victim.TRIAL: ("ComparisonTrial", "_Inner"),
 }
-"""Class of each actor, by which Ray names its process."""
+"""Classes by which Ray names each actor's process; a trial in a call of Tune has the second."""
 
 
 class LocalCluster:
@@ -75,7 +75,9 @@ class LocalCluster:
             return [_raylet(node) for node in self._nodes] if self._back_s is None else []
         raylets = [_raylet(node) for node in self._nodes]
         found = children(raylets)
-        return [pid for pid, name in found.items() if ACTOR_NAMES[victim] in name]
+        return [
+            pid for pid, name in found.items() if any(each in name for each in ACTOR_NAMES[victim])
+        ]
 
     def lose_node(self, raylet: int, rng: np.random.Generator) -> None:
         """Kill a raylet, as a machine is lost, and set when another node comes."""
