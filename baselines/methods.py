@@ -6,7 +6,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from rolecast.baselines.registry import ALGORITHM_FACTS, ALGORITHMS, algorithm_config
+from rolecast.baselines.registry import ALGORITHM_FACTS, ALGORITHMS
+from rolecast.baselines.settings_file import settings_of_learners
 from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
@@ -49,15 +50,9 @@ class AlgorithmMethod:
         choices = actions is not None and all(isinstance(each, Discrete) for each in actions)
         return "needs Discrete actions" if facts.discrete and not choices else None
 
-    def config_class(self) -> type[Any]:
-        """Return the class whose fields are its settings; this loads RLlib."""
-        return algorithm_config(self.name)
-
-    def defaults(self) -> dict[str, tuple[Any, str]]:
-        """Return default and allowed values of each setting; this loads RLlib."""
-        config = self.config_class()()
-        rules = {**config.RULES, **config.RLLIB_RULES}
-        return {name: (getattr(config, name), rule.expected) for name, rule in rules.items()}
+    def settings(self) -> dict[str, tuple[Any, str, str]]:
+        """Return default, allowed values and meaning of each setting; this loads no RLlib."""
+        return dict(settings_of_learners()[self.name])
 
     def check(self, task: TaskSpec, settings: Mapping[str, Any]) -> None:
         """Refuse settings or a task that it cannot have.

@@ -20,7 +20,7 @@ from rolecast.core.files import file_name
 from rolecast.envs.registry import OWN_FORMS, task_specs
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.cli.app import app
-from rolecast.platform.cli.documented import Setting, field_texts, settings_of
+from rolecast.platform.cli.documented import Setting, settings_of
 from rolecast.platform.optimizers.registry import (
     CONFIGURATIONS,
     optimizer_config_class,
@@ -252,10 +252,9 @@ def learners() -> Pages:
     for name in method_names({}):
         factory = method_factory(name, {})
         assert isinstance(factory, DescribesItself), f"{name} is of this project"
-        texts = field_texts(factory.config_class())
         settings = [
-            (code(key), code(default), values, texts.get(key, "RLlib's own setting."))
-            for key, (default, values) in factory.defaults().items()
+            (code(key), code(default), values, text)
+            for key, (default, values, text) in factory.settings().items()
         ]
         use = f'```text\nLearnerMethod(algorithm="{name}", settings={{...}})\n```'
         shown = table(("setting", "default", "values", "meaning"), settings)

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import typer
 
-from rolecast.platform.cli.documented import field_texts
 from rolecast.platform.cli.output import Json, print_json, print_table, say
 
 
@@ -66,14 +65,9 @@ def _show_settings(name: str, *, json: bool) -> None:
             f"learner {name!r} is of another package, which does not tell its settings; "
             "expected one of this project"
         )
-    texts = field_texts(factory.config_class())
     settings: dict[str, dict[str, Any]] = {
-        each: {
-            "default": _plain(default),
-            "expected": expected,
-            "text": texts.get(each, "RLlib's own setting."),
-        }
-        for each, (default, expected) in factory.defaults().items()
+        each: {"default": _plain(default), "expected": expected, "text": text}
+        for each, (default, expected, text) in factory.settings().items()
     }
     if json:
         facts = {"summary": factory.summary, "takes": factory.takes}

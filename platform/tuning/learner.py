@@ -116,11 +116,8 @@ class DescribesItself(Protocol):
             actions: action space of each agent; None for real numbers.
         """
 
-    def config_class(self) -> type[Any]:
-        """Return the class whose fields are its settings."""
-
-    def defaults(self) -> Mapping[str, tuple[Any, str]]:
-        """Return default and allowed values of each setting."""
+    def settings(self) -> Mapping[str, tuple[Any, str, str]]:
+        """Return default, allowed values and meaning of each setting."""
 
 
 class PolicyWithGraph(Policy, Protocol):

@@ -58,6 +58,8 @@ QUICK_COMMANDS = (
     ["optimizers"],
     ["policies"],
     ["learners"],
+    ["learners", "mappo"],
+    ["learners", "mapo"],
     ["search", "--help"],
     ["search", "pred_prey_33x"],
     ["search", "pred_prey_3", "--optimizer", "sness"],
