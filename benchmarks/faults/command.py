@@ -1,7 +1,7 @@
 """`rolecast bench faults`: schedules of faults, counted, and the failing ones made small."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from enum import StrEnum
 from functools import partial
@@ -58,7 +58,7 @@ def fault_schedules(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Figures of the seeds before, as --json printed them, to be added; repeatable.",
+            help="Figures of other seeds, as --json printed them, to be added; repeatable.",
         ),
     ] = None,
     points: Annotated[
@@ -77,7 +77,7 @@ def fault_schedules(
     written where --out names a folder.
     """
     if part is Part.SOAK:
-        _soak(hours, seed, out, json=json)
+        _soak(hours, seed, add or (), out, json=json)
         return
     if part is Part.DAMAGE:
         _damage(schedules, seed, out, json=json)
@@ -140,16 +140,18 @@ def _damage(mutations: int, seed: int, out: Path | None, *, json: bool) -> None:
         raise RunError(f"{len(results['broken'])} mutations: {results['broken'][0]}, and others")
 
 
-def _soak(hours: float, seed: int, out: Path | None, *, json: bool) -> None:
-    """Kill real processes, and tell what came of it.
+def _soak(hours: float, seed: int, add: Sequence[Path], out: Path | None, *, json: bool) -> None:
+    """Kill real processes, and tell what came of it, with the figures of other soaks.
 
     Raises:
         RunError: a run came out otherwise than undisturbed, or did not end.
     """
-    from rolecast.benchmarks.faults.soak.run import soak
+    from rolecast.benchmarks.faults.soak.run import added_soaks, soak
     from rolecast.core.errors import RunError
+    from rolecast.core.files import read_json
 
-    results = soak(hours, seed)
+    others = [read_json(file) for file in add]
+    results = added_soaks([*others, soak(hours, seed)])
     finished = sum(run["finished"] for run in results["runs"])
     equal = sum(run["equal"] for run in results["runs"])
     kills = sum(results["kills"].values())

@@ -87,6 +87,7 @@ def _soak(part: Mapping[str, Any]) -> list[str]:
     kills = [(kind, f"{count:,}") for kind, count in part["kills"].items()]
     runs = [(run["run"], run["resumed"], run["finished"], run["equal"]) for run in part["runs"]]
     others = sum(len(run["said"]) for run in part["runs"])
+    commands = ", ".join(f"`{command}`" for command in part["commands"])
     return [
         "## Real processes",
         "",
@@ -95,7 +96,8 @@ def _soak(part: Mapping[str, Any]) -> list[str]:
         "seed. A driver that has ended is started again, as a user resumes it; a node comes back",
         "after some seconds. Each run that ends is compared bit by bit with an undisturbed one.",
         "",
-        f"{sum(part['kills'].values()):,} kills in {part['hours']:g} hours; "
+        f"{sum(part['kills'].values()):,} kills in {part['hours']:g} hours, "
+        f"{part['longest_hours']:g} of them at a stretch; "
         f"{len(part['hanging'])} runs hung at the end.",
         "",
         markdown_table(("killed", "times"), kills),
@@ -105,7 +107,7 @@ def _soak(part: Mapping[str, Any]) -> list[str]:
         f"Drivers that lost the node they hang on, or their cluster, ended with {others} different",
         "messages, and were resumed too.",
         "",
-        f"Made by `{part['command']} --out docs/results`.",
+        f"Made by {commands}, added by `--add`.",
         "",
     ]
 

@@ -5,6 +5,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from rolecast.benchmarks.faults.soak.cluster import LocalCluster, Victim
 from rolecast.benchmarks.faults.soak.jobs import Job, make_jobs
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.cli.output import warn
 
 SOAK_FAMILY: Final = 0x736F616B
@@ -22,6 +23,9 @@ MEAN_PAUSE_S: Final = 4.0
 """Mean time from one kill to the next, exponentially distributed."""
 
 LOOK_PAUSE_S: Final = 0.2
+
+COUNTED_RUNS: Final = ("finished", "equal", "resumed")
+"""Figures of a run that add up over soaks."""
 
 LAST_RUNS_S: Final = 400.0
 """Time after the last kill in which all that runs has to end."""
@@ -43,9 +47,11 @@ def soak(hours: float, seed: int, *, mean_pause_s: float = MEAN_PAUSE_S) -> dict
             for job in jobs:
                 job.end()
             cluster.close()
+    took = round(seconds / 3600, 3)
     return {
-        "hours": round(seconds / 3600, 3),
-        "seed": seed,
+        "hours": took,
+        "longest_hours": took,
+        "seeds": [seed],
         "kills": {str(kind): kills[kind] for kind in Victim},
         "runs": [
             {
@@ -58,7 +64,33 @@ def soak(hours: float, seed: int, *, mean_pause_s: float = MEAN_PAUSE_S) -> dict
             for job in jobs
         ],
         "hanging": hanging,
-        "command": f"rolecast bench faults --part soak --hours {hours:g} --seed {seed}",
+        "commands": [f"rolecast bench faults --part soak --hours {hours:g} --seed {seed}"],
+    }
+
+
+def added_soaks(soaks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the figures of several soaks of different seeds together.
+
+    Raises:
+        RequestError: two have the same seed.
+    """
+    seeds = [seed for each in soaks for seed in each["seeds"]]
+    if len(set(seeds)) < len(seeds):
+        raise RequestError(f"soaks of seeds {seeds}; expected seeds that differ")
+    runs: dict[str, dict[str, Any]] = {}
+    for run in (run for each in soaks for run in each["runs"]):
+        before = runs.get(run["run"], {"run": run["run"], "said": []})
+        counts = {name: before.get(name, 0) + run[name] for name in COUNTED_RUNS}
+        said = sorted({*before["said"], *run["said"]})
+        runs[run["run"]] = {"run": run["run"], **counts, "said": said}
+    return {
+        "hours": round(sum(each["hours"] for each in soaks), 3),
+        "longest_hours": max(each["longest_hours"] for each in soaks),
+        "seeds": seeds,
+        "kills": {kind: sum(each["kills"][kind] for each in soaks) for kind in soaks[0]["kills"]},
+        "runs": list(runs.values()),
+        "hanging": [name for each in soaks for name in each["hanging"]],
+        "commands": [command for each in soaks for command in each["commands"]],
     }
 
 

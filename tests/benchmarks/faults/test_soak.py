@@ -3,6 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from rolecast.benchmarks.faults.page import page
 from rolecast.benchmarks.faults.soak import jobs, run
 from rolecast.benchmarks.faults.soak.cluster import Victim, children
 from rolecast.benchmarks.faults.soak.jobs import Job
+from rolecast.core.errors import RequestError
 
 
 def job_of(out: Path, *command: str) -> Job:
@@ -55,20 +57,37 @@ def test_a_driver_that_fails_tells_why_and_is_started_again(tmp_path: Path) -> N
     assert "none/run.json does not exist" in said
 
 
+def figures_of(seed: int, hours: float, said: str) -> dict[str, Any]:
+    """Return what a soak with one run tells."""
+    return {
+        "hours": hours,
+        "longest_hours": hours,
+        "seeds": [seed],
+        "kills": {str(kind): 2 for kind in Victim},
+        "runs": [{"run": "a", "resumed": 3, "finished": 2, "equal": 2, "said": [said]}],
+        "hanging": [],
+        "commands": [f"soak {seed}"],
+    }
+
+
 def test_a_soak_is_a_section_of_the_page() -> None:
-    text = page(
-        {
-            "soak": {
-                "hours": 0.5,
-                "kills": {str(kind): 2 for kind in Victim},
-                "runs": [{"run": "a", "resumed": 3, "finished": 2, "equal": 2, "said": ["lost"]}],
-                "hanging": [],
-                "command": "rolecast bench faults --part soak",
-            }
-        }
-    )
-    assert "12 kills in 0.5 hours" in text
+    text = page({"soak": figures_of(0, 0.5, "lost")})
+    assert "12 kills in 0.5 hours, 0.5 of them at a stretch" in text
     assert "| a | 3 | 2 | 2 |" in text
+
+
+def test_soaks_of_different_seeds_add_up() -> None:
+    one, other = figures_of(0, 0.5, "lost"), figures_of(1, 0.75, "gone")
+    together = run.added_soaks([one, run.added_soaks([other])])
+    assert together["hours"] == 1.25
+    assert together["longest_hours"] == 0.75
+    assert set(together["kills"].values()) == {4}
+    assert together["runs"] == [
+        {"run": "a", "finished": 4, "equal": 4, "resumed": 6, "said": ["gone", "lost"]}
+    ]
+    assert "`soak 0`, `soak 1`" in page({"soak": together})
+    with pytest.raises(RequestError, match=r"seeds \[0, 0\]; expected seeds that differ"):
+        run.added_soaks([one, one])
 
 
 @pytest.mark.nightly("the tests above, and test_lost_node.py and test_comparison.py, which kill")
