@@ -144,8 +144,9 @@ class TrialFolder:
         write_sealed_json(self.record_file, asdict(record), disk=self.disk)
 
     def fail(self, error: str) -> None:
-        """Say that the trial was given up."""
-        write_sealed_json(self.failure_file, {"error": error}, disk=self.disk)
+        """Say that the trial was given up; not of one that has finished, which lost nothing."""
+        if not self.read().done:
+            write_sealed_json(self.failure_file, {"error": error}, disk=self.disk)
 
     def forget_failure(self) -> None:
         """Give the trial another chance."""
