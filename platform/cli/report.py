@@ -1,13 +1,24 @@
 """`rolecast report`: the report of a run or of a comparison, one HTML file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.output import MARL_EVAL, Format, Json, check_format, print_json, say
+from rolecast.platform.cli.output import (
+    MARL_EVAL,
+    Format,
+    Json,
+    check_format,
+    print_json,
+    say,
+    warn,
+)
 from rolecast.platform.cli.trust import Trust
+
+MOST_TRIAL_REPORTS: Final = 20
+"""Reports of searches that are written with that of their comparison, if not asked otherwise."""
 
 
 def report(
@@ -32,6 +43,14 @@ def report(
         list[Path] | None,
         typer.Option(metavar="FILE", help="JSON of marl-eval or BenchMARL to show with it; many."),
     ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Reports of finished searches to write with that of their comparison, at most; "
+            rf"those that have one keep it. \[default: {MOST_TRIAL_REPORTS}]",
+        ),
+    ] = None,
     format_: Format = "html",
     trust: Trust = False,
     json: Json = False,
@@ -39,15 +58,23 @@ def report(
     """Write report.html into the folder of a run or of a comparison, finished or not.
 
     That of a run holds the learning curve, single episodes, diagnostics, the structure found, a
-    film and all settings; that of a comparison all methods side by side, and its figures and
-    pictures lie beside it as report/*.csv and report/*.png. Several runs of one task become one
+    film and all settings; that of a comparison all methods side by side, with links to the reports
+    of its searches, which are written too. Its figures and pictures lie beside it as report/*.csv
+    and report/*.png. Several runs of one task become one
     page. It needs no other file and no network. With `--format marl-eval` a comparison writes
     marl-eval.json instead, for marl-eval's and BenchMARL's own pages.
 
     Example: rolecast report runs/a runs/b runs/c --out abc.html
     """
     check_format(format_)
-    asked = {"--pair": pair, "--beside": beside, f"--format {MARL_EVAL}": format_ == MARL_EVAL}
+    if trials is not None and trials < 0:
+        raise RequestError(f"--trials is {trials}; expected an integer >= 0")
+    asked = {
+        "--pair": pair,
+        "--beside": beside,
+        "--trials": trials is not None,
+        f"--format {MARL_EVAL}": format_ == MARL_EVAL,
+    }
     for_comparisons = next((name for name, given in asked.items() if given), "")
     if len(folders) > 1:
         if for_comparisons:
@@ -56,6 +83,8 @@ def report(
     elif out is not None:
         raise RequestError(f"--out is for several runs; the report of {folders[0]} lies in it")
     elif _is_comparison(folders[0]):
+        if format_ != MARL_EVAL:
+            _trials(folders[0], MOST_TRIAL_REPORTS if trials is None else trials, trust=trust)
         written = _comparison(folders[0], pair, beside, format_, trust=trust)
     elif for_comparisons:
         raise RequestError(
@@ -89,6 +118,14 @@ def _comparison(
     if format_ == MARL_EVAL:
         return write_exchange_file(folder)
     return write_comparison_report(folder, pairs=pair or (), beside=beside or ())
+
+
+def _trials(folder: Path, most: int, *, trust: bool) -> None:
+    """Write the reports of a comparison's searches, and say how many are left."""
+    from rolecast.platform.reports.comparison.trial_reports import write_trial_reports
+
+    if left := write_trial_reports(folder, most=most, trust=trust, note=warn):
+        warn(f"finished searches without a report: {left}; --trials {most + left} writes all")
 
 
 def _one(folder: Path, *, trust: bool) -> Path:

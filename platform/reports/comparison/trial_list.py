@@ -36,8 +36,8 @@ def trials_section(frame: pd.DataFrame, out: Path) -> Markup:
     ]
     note = (
         "Every trial that was planned. The rate is env steps by seconds of training or searching. "
-        "The held-out return of a trial that has not finished is that of its last report. The "
-        "report of a search is made by: rolecast report DIR/work/TRIAL/run"
+        "The held-out return of a trial that has not finished is that of its last report. "
+        "Reports of searches, with films, are written by: rolecast report DIR --trials N"
     )
     return section("Trials", paragraph(note), wide(table(head, rows)))
 
