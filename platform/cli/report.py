@@ -60,9 +60,9 @@ def report(
     That of a run holds the learning curve, single episodes, diagnostics, the structure found, a
     film and all settings; that of a comparison all methods side by side, with links to the reports
     of its searches, which are written too. Its figures and pictures lie beside it as report/*.csv
-    and report/*.png. Several runs of one task become one
-    page. It needs no other file and no network. With `--format marl-eval` a comparison writes
-    marl-eval.json instead, for marl-eval's and BenchMARL's own pages.
+    and report/*.png. Several runs of one task become one page. It needs no other file and no
+    network. With `--format marl-eval` a comparison writes marl-eval.json instead, for marl-eval's
+    and BenchMARL's own pages.
 
     Example: rolecast report runs/a runs/b runs/c --out abc.html
     """

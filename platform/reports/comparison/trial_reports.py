@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.reports.run import write_report
 from rolecast.platform.search.records.measurements import complete_run
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -22,12 +23,11 @@ def write_trial_reports(
         out: folder of the comparison.
         most: reports to write at most, in the order of the trials.
         trust: make tasks, though their ids may run any code (`envs.trust`).
-        note: tells the user of each report.
+        note: tells the user of each report, and why one cannot be written.
     Returns:
-        How many finished searches still have none.
+        How many finished searches are left.
     Raises:
-        RequestError: this is no comparison, a run is damaged, or a task is not trusted.
-        RunError: a task failed, or a folder cannot be written.
+        RequestError: this is no comparison.
     """
     folder = ComparisonFolder(out)
     plans = folder.read_experiment()["trials"]
@@ -40,6 +40,9 @@ def write_trial_reports(
     chosen = lacking[:most]
     for number, run in enumerate(chosen, start=1):
         note(f"report {number} of {len(chosen)}: {run}")
-        complete_run(run, trust=trust)
-        write_report(run, trust=trust)
+        try:
+            complete_run(run, trust=trust)
+            write_report(run, trust=trust)
+        except (RequestError, RunError) as error:  # the others, and the comparison's, are written
+            note(f"no report of {run}: {error}")
     return len(lacking) - len(chosen)

@@ -55,3 +55,15 @@ def test_a_number_of_reports_is_refused_where_it_cannot_be(
     assert "--trials is -1; expected an integer >= 0" in capsys.readouterr().err
     assert main(["report", str(small_run), "--trials", "1"]) == 2
     assert "--trials is for the folder of a comparison" in capsys.readouterr().err
+
+
+def test_a_damaged_search_is_told_of_and_the_others_are_written(
+    make_comparison: MakeComparison, small_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_comparison(ENDS)
+    first, second = with_runs(folder, small_run)
+    (first.parent / "run.json").write_text("{")
+    assert main(["report", str(folder)]) == 0
+    assert f"no report of {first.parent}: " in capsys.readouterr().err
+    assert second.is_file()
+    assert (folder / "report.html").is_file()
