@@ -144,13 +144,16 @@ def _soak(hours: float, seed: int, add: Sequence[Path], out: Path | None, *, jso
     """Kill real processes, and tell what came of it, with the figures of other soaks.
 
     Raises:
+        RequestError: another soak has this seed, or two have the same.
         RunError: a run came out otherwise than undisturbed, or did not end.
     """
     from rolecast.benchmarks.faults.soak.run import added_soaks, soak
-    from rolecast.core.errors import RunError
+    from rolecast.core.errors import RequestError, RunError
     from rolecast.core.files import read_json
 
-    others = [read_json(file) for file in add]
+    others = [added_soaks([read_json(file) for file in add])] if add else []
+    if any(seed in each["seeds"] for each in others):  # refused before hours are spent
+        raise RequestError(f"--seed is {seed}; expected one that no file of --add has")
     results = added_soaks([*others, soak(hours, seed)])
     finished = sum(run["finished"] for run in results["runs"])
     equal = sum(run["equal"] for run in results["runs"])

@@ -1,5 +1,6 @@
 """The soak of real processes: whom it finds, and what it makes of a run that ends."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ from rolecast.benchmarks.faults.soak import jobs, run
 from rolecast.benchmarks.faults.soak.cluster import Victim, children
 from rolecast.benchmarks.faults.soak.jobs import Job
 from rolecast.core.errors import RequestError
+from rolecast.platform.cli.app import main
 
 
 def job_of(out: Path, *command: str) -> Job:
@@ -88,6 +90,16 @@ def test_soaks_of_different_seeds_add_up() -> None:
     assert "`soak 0`, `soak 1`" in page({"soak": together})
     with pytest.raises(RequestError, match=r"seeds \[0, 0\]; expected seeds that differ"):
         run.added_soaks([one, one])
+
+
+def test_a_seed_that_was_soaked_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tmp_path / "before.json"
+    before.write_text(json.dumps(figures_of(3, 0.5, "lost")))
+    asked = ["bench", "faults", "--part", "soak", "--seed", "3", "--add", str(before)]
+    assert main(asked) == 2
+    assert "--seed is 3; expected one that no file of --add has" in capsys.readouterr().err
 
 
 @pytest.mark.nightly("the tests above, and test_lost_node.py and test_comparison.py, which kill")
