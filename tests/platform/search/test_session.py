@@ -13,6 +13,7 @@ from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomConfig, RandomSearch
 from rolecast.platform.search.session import (
     MAX_REBUILDS,
+    ROUNDING_NOTE,
     BatchRequest,
     EvaluatedBatch,
     LocalSession,
@@ -80,6 +81,41 @@ def test_an_optimizer_that_comes_back_different_is_noticed() -> None:
     keeper.advance(None, BatchRequest(q=3, spent=0.0))
     with pytest.raises(RunError, match="asks for other candidates in the lost batch"):
         keeper.advance(EvaluatedBatch(returns=np.arange(3.0), stderrs=None), None)
+
+
+class Rounded(LocalSession):
+    """Asks for candidates that are off by some distance."""
+
+    def __init__(self, distance: float) -> None:
+        super().__init__(RandomConfig(), dimension=2, seed=0)
+        self.distance = distance
+
+    def tell_and_ask(
+        self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool = False
+    ) -> OptimizerReply:
+        reply = super().tell_and_ask(told, wanted, keep=keep)
+        if reply.candidates is not None:
+            reply.candidates[0, 0] += self.distance
+        return reply
+
+
+@pytest.mark.parametrize(("distance", "said"), [(0.0, 0), (1e-12, 1), (1e-6, None), (np.nan, None)])
+def test_a_rebuilt_optimizer_may_round_otherwise_and_no_more(
+    distance: float, said: int | None
+) -> None:
+    Mortal.count = 0
+    sessions, notes = iter((Mortal({2}), Rounded(distance))), list[str]()
+    keeper = ResilientOptimizer(
+        lambda: next(sessions), (LostError,), notes.append, state=None, since=[]
+    )
+    keeper.advance(None, BatchRequest(q=3, spent=0.0))
+    told = EvaluatedBatch(returns=np.arange(3.0), stderrs=None)
+    if said is None:
+        with pytest.raises(RunError, match="asks for other candidates"):
+            keeper.advance(told, None)
+    else:
+        assert keeper.advance(told, None).best is not None
+        assert notes[1:] == [ROUNDING_NOTE] * said
 
 
 class Frugal(RandomSearch):
