@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from rolecast.baselines.registry import ALGORITHM_FACTS, ALGORITHMS
-from rolecast.baselines.settings_file import settings_of_learners
+from rolecast.core.lazy_table import Setting, told_settings
 from rolecast.envs.spec import TaskSpec
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from rolecast.baselines.rllib.actor_policy import ActorPolicy  # loads torch
     from rolecast.baselines.rllib.trial import LearnerTrial  # loads RLlib
+
+LEARNER_SETTINGS: Final = Path(__file__).with_name("settings.csv")
+"""What `told_settings` reads."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,9 @@ class AlgorithmMethod:
         choices = actions is not None and all(isinstance(each, Discrete) for each in actions)
         return "needs Discrete actions" if facts.discrete and not choices else None
 
-    def settings(self) -> dict[str, tuple[Any, str, str]]:
-        """Return default, allowed values and meaning of each setting; this loads no RLlib."""
-        return dict(settings_of_learners()[self.name])
+    def settings(self) -> Sequence[Setting]:
+        """Return its settings; this loads no RLlib."""
+        return told_settings(LEARNER_SETTINGS)[self.name]
 
     def check(self, task: TaskSpec, settings: Mapping[str, Any]) -> None:
         """Refuse settings or a task that it cannot have.

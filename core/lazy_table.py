@@ -1,14 +1,33 @@
 """Registry whose entries are imported when they are asked for, and described without an import."""
 
 import ast
+import csv
 import inspect
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One field of a config class, as it is told to users."""
+
+    name: str
+    default: Any
+    """The default as a value; None where a value must be given."""
+
+    text: str
+    """What stands under the field."""
+
+    values: str = ""
+    """Those it may have, in words; empty where they stand in `text`."""
 
 
 class LazyTable(Mapping[str, T], Generic[T]):
@@ -59,3 +78,20 @@ def class_summary(place: str) -> str:
             return inspect.cleandoc(ast.get_docstring(node) or "").split("\n")[0]
     loaded: Any = getattr(import_module(module), attribute)
     return (inspect.getdoc(loaded) or "").split("\n")[0]
+
+
+@cache
+def told_settings(file: Path) -> Mapping[str, tuple[Setting, ...]]:
+    """Return the settings of each name, in their order; their classes are not imported.
+
+    Args:
+        file: made by `python -m tests.settings_files` of the config classes, with which a test
+            compares it. Columns: name, setting, default (JSON), values, text.
+    """
+    told: dict[str, tuple[Setting, ...]] = {}
+    with file.open(encoding="utf-8", newline="") as rows:
+        for row in csv.DictReader(rows):
+            default = json.loads(row["default"])
+            setting = Setting(row["setting"], default, row["text"], row["values"])
+            told[row["name"]] = (*told.get(row["name"], ()), setting)
+    return told

@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rolecast.core.errors import ConfigError, require_known, unknown_name
@@ -31,6 +32,9 @@ POLICIES: Final[LazyTable[type[PolicyConfig]]] = LazyTable(
     }
 )
 """Policies of this project: name to config class."""
+
+POLICY_SETTINGS: Final = Path(__file__).with_name("settings.csv")
+"""What `told_settings` reads."""
 
 
 def policy_names() -> list[str]:

@@ -17,18 +17,17 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 import rolecast
 from rolecast import tune_configs
 from rolecast.core.files import file_name
+from rolecast.core.lazy_table import Setting, told_settings
 from rolecast.envs.registry import OWN_FORMS, task_specs
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.cli.app import app
-from rolecast.platform.cli.documented import Setting, settings_of
 from rolecast.platform.optimizers.registry import (
-    CONFIGURATIONS,
-    optimizer_config_class,
+    OPTIMIZER_SETTINGS,
     optimizer_names,
     optimizer_summary,
 )
 from rolecast.platform.tuning.learner import DescribesItself, method_factory, method_names
-from rolecast.policies.registry import policy_config, policy_names, policy_summary
+from rolecast.policies.registry import POLICY_SETTINGS, policy_names, policy_summary
 
 Pages = dict[str, str]
 
@@ -215,7 +214,9 @@ def policies() -> Pages:
     """Return a page for each policy, with its settings."""
     summaries = {name: policy_summary(name) for name in policy_names()}
     pages = {
-        f"{name}.md": settings_page(name, summary, "policy.", [policy_config(name)])
+        f"{name}.md": settings_page(
+            name, summary, "policy.", told_settings(POLICY_SETTINGS).get(name, ())
+        )
         for name, summary in summaries.items()
     }
     rows = [(link(name), summary) for name, summary in summaries.items()]
@@ -227,19 +228,16 @@ def optimizers() -> Pages:
     """Return a page for each optimiser, with its settings and those of its configurations."""
     pages, rows = {}, []
     for name in optimizer_names():
-        classes = [optimizer_config_class(name), *CONFIGURATIONS.get(name, {}).values()]
-        pages[f"{name}.md"] = settings_page(name, optimizer_summary(name), "", classes)
+        settings = told_settings(OPTIMIZER_SETTINGS).get(name, ())
+        pages[f"{name}.md"] = settings_page(name, optimizer_summary(name), "", settings)
         rows.append((link(name), optimizer_summary(name)))
     note = "Guide: [Optimisers](../../optimizers.md)."
     return pages | index("Optimisers", note, ("optimiser", "what it is"), rows)
 
 
-def settings_page(name: str, summary: str, prefix: str, classes: Sequence[type]) -> str:
-    """Return a page of settings that `--set` takes; the first class gives the defaults."""
-    named: dict[str, Setting] = {}
-    for each in classes:
-        named = {setting.name: setting for setting in settings_of(each)} | named
-    rows = [(code(f"{prefix}{key}"), f"`{each.default}`", each.text) for key, each in named.items()]
+def settings_page(name: str, summary: str, prefix: str, settings: Sequence[Setting]) -> str:
+    """Return a page of settings that `--set` takes."""
+    rows = [(code(f"{prefix}{each.name}"), f"`{each.default}`", each.text) for each in settings]
     if not rows:
         return joined(f"# {name}", summary, "It has no settings.")
     shown = table(("setting", "default", "meaning"), rows)
@@ -253,8 +251,8 @@ def learners() -> Pages:
         factory = method_factory(name, {})
         assert isinstance(factory, DescribesItself), f"{name} is of this project"
         settings = [
-            (code(key), code(default), values, text)
-            for key, (default, values, text) in factory.settings().items()
+            (code(each.name), code(each.default), each.values, each.text)
+            for each in factory.settings()
         ]
         use = f'```text\nLearnerMethod(algorithm="{name}", settings={{...}})\n```'
         shown = table(("setting", "default", "values", "meaning"), settings)

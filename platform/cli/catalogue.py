@@ -1,13 +1,14 @@
 """`rolecast tasks`, `policies` and `optimizers`: what there is, and with which settings."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
 
+from rolecast.core.lazy_table import Setting, told_settings
 from rolecast.envs.spec import TaskSpec
-from rolecast.platform.cli.documented import Setting, settings_of, summary_of
+from rolecast.platform.cli.documented import json_settings, settings_of
 from rolecast.platform.cli.output import Json, print_json, print_table, say
 
 Name = Annotated[str | None, typer.Argument(help="Show the settings of this one.")]
@@ -55,18 +56,24 @@ def _row(name: str, spec: TaskSpec) -> tuple[str, ...]:
 
 def policies(name: Name = None, *, json: Json = False) -> None:
     """List the policies, or the settings of one (--set policy.KEY=VALUE)."""
-    from rolecast.policies.registry import policy_config, policy_names, policy_summary
+    from rolecast.policies.registry import (
+        POLICY_SETTINGS,
+        policy_config,
+        policy_names,
+        policy_summary,
+    )
 
     if name is None:
         _list("policies", {each: policy_summary(each) for each in policy_names()}, json=json)
-    else:
-        _show(name, "policy.", policy_config, json=json)
+        return
+    settings = told_settings(POLICY_SETTINGS).get(name) or settings_of(policy_config(name))
+    _show(name, policy_summary(name), "policy.", settings, json=json)
 
 
 def optimizers(name: Name = None, *, json: Json = False) -> None:
     """List the optimisers, or the settings of one (--set KEY=VALUE)."""
     from rolecast.platform.optimizers.registry import (
-        CONFIGURATIONS,
+        OPTIMIZER_SETTINGS,
         optimizer_config_class,
         optimizer_names,
         optimizer_summary,
@@ -75,9 +82,10 @@ def optimizers(name: Name = None, *, json: Json = False) -> None:
     if name is None:
         summaries = {each: optimizer_summary(each) for each in optimizer_names()}
         _list("optimizers", summaries, json=json)
-    else:
-        others = tuple(CONFIGURATIONS.get(name, {}).values())
-        _show(name, "", optimizer_config_class, json=json, others=others)
+        return
+    told = told_settings(OPTIMIZER_SETTINGS).get(name)
+    settings = told or settings_of(optimizer_config_class(name))
+    _show(name, optimizer_summary(name), "", settings, json=json)
 
 
 def _list(kind: str, summaries: Mapping[str, str], *, json: bool) -> None:
@@ -89,30 +97,13 @@ def _list(kind: str, summaries: Mapping[str, str], *, json: bool) -> None:
         say(f"\nSettings of one: rolecast {kind} NAME")
 
 
-def _show(
-    name: str,
-    prefix: str,
-    config_class: Callable[[str], Any],
-    *,
-    json: bool,
-    others: Iterable[type] = (),
-) -> None:
-    """Print the settings of one name, and of its `others`."""
-    named: dict[str, Setting] = {}
-    for each in (config_class(name), *others):
-        named = {setting.name: setting for setting in settings_of(each)} | named
-    settings = list(named.values())
+def _show(name: str, summary: str, prefix: str, settings: Sequence[Setting], *, json: bool) -> None:
+    """Print the settings of one name."""
     if json:
-        print_json({"name": name, "settings": {each.name: _as_json(each) for each in settings}})
+        print_json({"name": name, "settings": json_settings(settings)})
         return
-    say(f"{name}: {summary_of(config_class(name))}\n")
+    say(f"{name}: {summary}\n")
     print_table(
         ("--set", "default", "what it is"),
         [(f"{prefix}{each.name}", str(each.default), each.text) for each in settings],
     )
-
-
-def _as_json(setting: Setting) -> dict[str, Any]:
-    plain = str | int | float | bool | None
-    default = setting.default if isinstance(setting.default, plain) else str(setting.default)
-    return {"default": default, "text": setting.text}

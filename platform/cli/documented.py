@@ -5,23 +5,14 @@ So a default and its meaning exist once: in the dataclass.
 
 import ast
 import inspect
+import math
 import textwrap
-from collections.abc import Collection
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from itertools import pairwise
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Setting:
-    """One field of a config class."""
-
-    name: str
-    default: Any
-    """The default as a value; None where a value must be given."""
-
-    text: str
-    """What stands under the field."""
+from rolecast.core.lazy_table import Setting
 
 
 def settings_of(config: type) -> list[Setting]:
@@ -32,6 +23,25 @@ def settings_of(config: type) -> list[Setting]:
     """
     texts = field_texts(config)
     return [Setting(each.name, _default(each), texts.get(each.name, "")) for each in fields(config)]
+
+
+def json_settings(settings: Sequence[Setting]) -> dict[str, dict[str, Any]]:
+    """Return settings by name, for JSON: their defaults, values where they are told, and texts."""
+    return {
+        each.name: {
+            "default": _json_value(each.default),
+            **({"expected": each.values} if each.values else {}),
+            "text": each.text,
+        }
+        for each in settings
+    }
+
+
+def _json_value(default: object) -> object:
+    """Return a default as JSON has it; what it has not, as text."""
+    infinite = isinstance(default, float) and not math.isfinite(default)
+    plain = isinstance(default, str | int | float | bool | list | None) and not infinite
+    return default if plain else str(default)
 
 
 def _default(each: Any) -> Any:
@@ -82,8 +92,3 @@ def option_text(text: str, default: object = None, *, fields_named: Collection[s
 def flag(name: str) -> str:
     """Return the option of a field: --env-steps of env_steps."""
     return f"--{name.replace('_', '-')}"
-
-
-def summary_of(config: type) -> str:
-    """Return the first line of a class's docstring."""
-    return (inspect.getdoc(config) or "").split("\n")[0]

@@ -1,9 +1,10 @@
 """`rolecast learners`: the learning algorithms of a comparison, their settings and their tasks."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from rolecast.platform.cli.documented import json_settings
 from rolecast.platform.cli.output import Json, print_json, print_table, say
 
 
@@ -65,28 +66,13 @@ def _show_settings(name: str, *, json: bool) -> None:
             f"learner {name!r} is of another package, which does not tell its settings; "
             "expected one of this project"
         )
-    settings: dict[str, dict[str, Any]] = {
-        each: {"default": _plain(default), "expected": expected, "text": text}
-        for each, (default, expected, text) in factory.settings().items()
-    }
+    settings = factory.settings()
     if json:
         facts = {"summary": factory.summary, "takes": factory.takes}
-        print_json({"name": name, **facts, "settings": settings})
+        print_json({"name": name, **facts, "settings": json_settings(settings)})
         return
     say(f"{name}: {factory.summary}. Takes {factory.takes}.\n")
     print_table(
         ("setting", "default", "values", "what it is"),
-        [
-            (each, str(value["default"]), value["expected"], value["text"])
-            for each, value in settings.items()
-        ],
+        [(each.name, str(each.default), each.values, each.text) for each in settings],
     )
-
-
-def _plain(value: object) -> str | int | float | bool | list[Any] | None:
-    """Return a default as a JSON value."""
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return str(value)
-    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -40,6 +41,9 @@ CONFIGURATIONS: Final[Mapping[str, Mapping[str, type[OptimizerConfig]]]] = Mappi
     }
 )
 """Config classes of one name, chosen by its setting `configuration`."""
+
+OPTIMIZER_SETTINGS: Final = Path(__file__).with_name("settings.csv")
+"""What `told_settings` reads: of all optimisers of this project, in all configurations."""
 
 RENAMED_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {"heed_start": "restart_at_centre", "levelling": "outcome_transform"}

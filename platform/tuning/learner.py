@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from rolecast.core.errors import unknown_name
+from rolecast.core.lazy_table import Setting
 from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.protocol import Policy
@@ -116,8 +117,8 @@ class DescribesItself(Protocol):
             actions: action space of each agent; None for real numbers.
         """
 
-    def settings(self) -> Mapping[str, tuple[Any, str, str]]:
-        """Return default, allowed values and meaning of each setting."""
+    def settings(self) -> Sequence[Setting]:
+        """Return its settings, with the values that each may have."""
 
 
 class PolicyWithGraph(Policy, Protocol):

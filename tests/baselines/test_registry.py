@@ -5,11 +5,9 @@ import pytest
 import rolecast.baselines
 from rolecast.baselines.methods import METHODS
 from rolecast.baselines.registry import ALGORITHM_FACTS, ALGORITHMS, algorithm_config
-from rolecast.baselines.settings_file import SETTINGS_FILE
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.tuning.learner import method_factory, refusals
-from tests.baselines.settings_rows import settings_text
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -68,11 +66,6 @@ def test_what_is_told_without_loading_rllib_is_true(name: str) -> None:
         else:
             assert refusals(made)[name] is None
         made.close()
-
-
-def test_the_settings_that_are_told_without_loading_rllib_are_those_of_the_configs() -> None:
-    """Written anew by: python -m tests.baselines.settings_rows."""
-    assert SETTINGS_FILE.read_text(encoding="utf-8") == settings_text()
 
 
 def test_unknown_names_are_refused() -> None:

@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,15 @@ import pytest
 from rolecast.core.errors import RequestError
 from rolecast.core.lazy_table import LazyTable
 from rolecast.platform.optimizers.registry import (
+    BASELINES,
+    CAUSAL_SEARCHES,
+    OPTIMIZERS,
     optimizer_config_class,
     optimizer_names,
     optimizer_summary,
 )
 from rolecast.policies.registry import policy_config, policy_names, policy_summary
+from tests.settings_files import SETTINGS_FILES, text_of
 
 
 def test_an_entry_is_loaded_when_it_is_asked_for() -> None:
@@ -50,13 +55,23 @@ def test_unknown_names_are_refused_without_loading_any() -> None:
         policy_summary("linea")
 
 
+@pytest.mark.parametrize("file", SETTINGS_FILES, ids=lambda file: file.parent.name)
+def test_settings_that_are_told_without_their_classes_are_those_of_the_classes(file: Path) -> None:
+    """Written anew by: python -m tests.settings_files."""
+    assert file.read_text(encoding="utf-8") == text_of(SETTINGS_FILES[file]())
+
+
 HEAVY = ("ray", "torch", "botorch", "gpytorch", "numba", "pandas", "pyarrow", "scipy")
 
 
 QUICK_COMMANDS = (
     ["--help"],
     ["optimizers"],
+    *(["optimizers", name] for name in (*OPTIMIZERS, *BASELINES, *CAUSAL_SEARCHES)),
+    ["optimizers", "turbo", "--json"],
+    ["optimizers", "turbbo"],
     ["policies"],
+    ["policies", "hom"],
     ["learners"],
     ["learners", "mappo"],
     ["learners", "mapo"],
