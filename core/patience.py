@@ -68,6 +68,7 @@ class Patience:
         say: Callable[[str], None] = lambda _: None,
         *,
         silent_s: float = SILENT_S,
+        forgives: bool = False,
     ) -> None:
         """Set up.
 
@@ -75,8 +76,10 @@ class Patience:
             timeout_s: seconds after which a call is ended.
             say: tells the user, in another thread.
             silent_s: seconds after which a call is told of.
+            forgives: whether a call that fails ends its episode alone; then `failures` has it.
         """
         self.timeout_s, self._say, self._silent_s = timeout_s, say, silent_s
+        self.forgives, self.failures = forgives, list[str]()
         self.label_of = lambda seed: f"the episode of seed {seed}"
         self._open: _Call | None = None
         self._closed = threading.Event()
@@ -108,6 +111,10 @@ class Patience:
             return function(argument)
         finally:
             self._open = None
+
+    def forgive(self, error: RunError, seed: int) -> None:
+        """Keep what a call of the episode of a seed failed with."""
+        self.failures.append(f"{self.label_of(seed)}: {error}")
 
     def close(self) -> None:
         """End the looking, and give the signal back."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,11 @@ class PaysSurvivalBonus(Protocol):
 
         0 after the end of an episode. Known, as None or not, before the first reset.
         """
+
+
+FAILED_EPISODES: Final = "failed_episodes"
+"""Metric [B], 1 in the step in which an episode ended as its environment hung or raised, where
+that is forgiven; absent from steps without one."""
 
 
 @runtime_checkable

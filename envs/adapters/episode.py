@@ -10,10 +10,13 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 
 SINGLE_AGENT_NAME = "agent"
 """Agent name in a Gymnasium environment."""
+
+MOST_STEPS_OF_AN_EPISODE: Final = 10_000
+"""Steps after which an episode without a horizon has to have ended by itself."""
 
 LARGEST_STATE: Final = 4096
 """Numbers of a state; larger ones, such as pictures, are not read."""
@@ -204,3 +207,12 @@ def as_team(env: object, task_id: str) -> TeamEnvironment:
         f"task {task_id!r} made a {type(env).__name__}; "
         "expected a gymnasium.Env, a pettingzoo ParallelEnv or a batched task"
     )
+
+
+def known_horizon(steps: object, task_id: str) -> int:
+    """Return the horizon; without one, the steps after which an episode has to have ended."""
+    if steps is None:
+        return MOST_STEPS_OF_AN_EPISODE
+    if type(steps) is not int or steps < 1:
+        raise ConfigError(f"horizon of task {task_id!r}", steps, "an integer >= 1")
+    return steps

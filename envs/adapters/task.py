@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import ConfigError, RequestError, RunError, first_line, stepped_outside
-from rolecast.core.patience import CallEnded, Patience, StepTimeoutError
+from rolecast.core.patience import Patience, StepTimeoutError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
+from rolecast.envs.adapters.calls import FAILED_MOMENT, guarded_call
 from rolecast.envs.adapters.encoding import TeamEncoding
-from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team
+from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team, known_horizon
 from rolecast.envs.adapters.membership import membership, seeded_spaces
-from rolecast.envs.spec import TaskSpec
+from rolecast.envs.spec import FAILED_EPISODES, TaskSpec
 
 TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
     "sum": lambda rewards: rewards.sum(axis=1),
@@ -27,9 +28,6 @@ TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
 
 ADAPTER_OPTIONS: Final = ("horizon", "team_reward", "team", "others")
 """Options of the adapter; all others go to the environment."""
-
-MOST_STEPS_OF_AN_EPISODE: Final = 10_000
-"""Steps after which an episode without a horizon has to have ended by itself."""
 
 TASK_LOGGER: Final = logging.getLogger("rolecast.envs")
 """Says what happens to environments beside their episodes; by default on stderr."""
@@ -50,6 +48,9 @@ class AdaptedTask:
 
     patience: Patience | None = None
     """Ends a step that lasts too long; None: it lasts as long as it lasts."""
+
+    _failed: Float
+    """[B], 1 where an episode has failed since the last step."""
 
     def __init__(
         self,
@@ -95,7 +96,7 @@ class AdaptedTask:
             agents=len(self._agents),
             observation_size=self._encoding.observation_size,
             action_size=self._encoding.action_size,
-            horizon=_horizon(steps, task_id),
+            horizon=known_horizon(steps, task_id),
             summary=summary,
         )
         self._begin(np.zeros(0, dtype=np.uint64))
@@ -192,14 +193,16 @@ class AdaptedTask:
             ]
             bonus = moment.survival_bonus
             self._bonus[episode] = np.nan if bonus is None else bonus
-            live = self._see(episode, moment)
             # With the last agent of the policy, an episode ends by itself.
-            self._terminated[episode] = moment.terminated or (not live and bool(moment.live))
+            left = not self._live[episode] and bool(moment.live)
+            self._terminated[episode] = moment.terminated or left
             if self._steps[episode] >= self._spec.horizon:
                 self._end_by_force(episode)
         self._rewards = rewards
         done = np.array([not live for live in self._live])
-        return self._observations.copy(), self._join(rewards[:, self._paid]), done, {}
+        metrics = {FAILED_EPISODES: self._failed} if self._failed.any() else {}
+        self._failed = np.zeros(batch)
+        return self._observations.copy(), self._join(rewards[:, self._paid]), done, metrics
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return the picture [H, W, 3] rendered by the environment of one episode.
@@ -221,11 +224,7 @@ class AdaptedTask:
         One that raises as it closes has no effect on what was computed: a warning says so.
         """
         for team in self._teams:
-            try:
-                team.close()
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing depends on it any more
-                what = f"{type(error).__name__} ({first_line(error)})"
-                TASK_LOGGER.warning("task %r raised %s as it was closed", self._id, what)
+            self._close(team)
 
     def _begin(self, seeds: Seeds) -> None:
         """Allocate B episodes, none of them live."""
@@ -238,7 +237,7 @@ class AdaptedTask:
         self._observations = np.zeros((batch, spec.agents, spec.observation_size))
         self._terminated = np.zeros(batch, dtype=np.bool_)
         self._rewards = np.zeros((batch, spec.agents))
-        self._bonus = np.zeros(batch)
+        self._bonus, self._failed = np.zeros(batch), np.zeros(batch)
         self._states = np.zeros((batch, self._teams[0].state_size))
 
     def _restart(self, episodes: Iterable[int]) -> Float:
@@ -247,39 +246,50 @@ class AdaptedTask:
             self._steps[episode], self._terminated[episode] = 0, False
             self._rewards[episode] = 0.0
             seed = folded_seed(int(self._seeds[episode]))
-            moment = self._ask(episode, self._teams[episode].reset, seed)
+            self._ask(episode, self._teams[episode].reset, seed)
             if self._members.random:
                 acts = self._teams[episode].action_spaces
                 at_random = {agent: acts[agent] for agent in self._members.random}
                 self._random[episode] = seeded_spaces(at_random, seed)
-            self._see(episode, moment)
         return self._observations.copy()
 
     def _ask(self, episode: int, call: Callable[[Any], Moment], argument: object) -> Moment:
-        """Call an environment of a user; an error names the episode."""
-        seed, where = int(self._seeds[episode]), partial(self._where, episode)
-        try:
-            if self.patience is None:
-                return call(argument)
-            return self.patience.call(call, argument, where, seed)
-        except CallEnded as error:
-            limit = 0.0 if self.patience is None else self.patience.timeout_s
-            raise StepTimeoutError(
-                f"task {self._id!r} has not answered for {limit:g} s in {where()}; "
-                "expected an answer, or a longer --step-timeout",
-                seed,
-            ) from error
-        except (Exception, SystemExit) as error:  # sys.exit would end the search as if it were done
-            raise RunError(
-                f"task {self._id!r} raised {type(error).__name__} ({first_line(error)}) "
-                f"in {self._where(episode)}; expected none"
-            ) from error
+        """Call an environment of a user, and see what it shows; an error names the episode.
 
-    def _see(self, episode: int, moment: Moment) -> frozenset[str]:
+        One that fails is replaced where that is forgiven, and its episode ends.
+        """
+        seed, where = int(self._seeds[episode]), partial(self._where, episode)
+        patience = self.patience
+        try:
+            moment = guarded_call(call, argument, where, seed, patience, task_id=self._id)
+            self._see(episode, moment)
+        except RunError as error:
+            if patience is None or not patience.forgives:
+                raise
+            patience.forgive(error, seed)
+            self._replace(episode, hangs=isinstance(error, StepTimeoutError))
+            moment, self._failed[episode] = FAILED_MOMENT, 1.0
+            self._observations[episode] = 0.0
+            self._see(episode, moment)
+        return moment
+
+    def _replace(self, episode: int, *, hangs: bool) -> None:
+        """Give an episode a new environment; the old one is closed, unless that may hang too."""
+        if not hangs:
+            self._close(self._teams[episode])
+        self._teams[episode] = as_team(self._make(), self._id)
+
+    def _close(self, team: TeamEnvironment) -> None:
+        try:
+            team.close()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing depends on it any more
+            what = f"{type(error).__name__} ({first_line(error)})"
+            TASK_LOGGER.warning("task %r raised %s as it was closed", self._id, what)
+
+    def _see(self, episode: int, moment: Moment) -> None:
         """Write who is live and the observations; zeros for agents that have left.
 
-        At the end of an episode, agents with a last observation keep it. Returns the agents that
-        the policy acts for next.
+        At the end of an episode, agents with a last observation keep it.
         """
         live = moment.live.intersection(self._agents)
         self._live[episode], self._random_live[episode] = live, moment.live - live
@@ -298,7 +308,6 @@ class AdaptedTask:
                 f"task {self._id!r} showed NaN or infinity in {self._where(episode)}; "
                 "expected finite observations"
             )
-        return live
 
     def _end_by_force(self, episode: int) -> None:
         """End an episode at the horizon; one that should have ended by itself is an error."""
@@ -321,12 +330,3 @@ def folded_seed(seed: int) -> int:
     if seed < 2**31:
         return seed
     return int(episode_keys(np.array([seed], dtype=np.uint64))[0][0]) % 2**31
-
-
-def _horizon(steps: object, task_id: str) -> int:
-    """Return the horizon; without one, the steps after which an episode has to have ended."""
-    if steps is None:
-        return MOST_STEPS_OF_AN_EPISODE
-    if type(steps) is not int or steps < 1:
-        raise ConfigError(f"horizon of task {task_id!r}", steps, "an integer >= 1")
-    return steps

@@ -1,6 +1,7 @@
 """Task with reward settings, as a batched task and compiled."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -75,6 +76,17 @@ def set_patience(task: BatchedTask, patience: Patience | None) -> None:
     environment = unwrapped(task)
     if isinstance(environment, CallsEnvironment):
         environment.patience = patience
+
+
+@contextmanager
+def under_patience(task: BatchedTask, patience: Patience) -> Iterator[None]:
+    """Play a task for a while under a patience, which is closed then."""
+    set_patience(task, patience)
+    try:
+        yield
+    finally:
+        set_patience(task, None)
+        patience.close()
 
 
 class RewardTask:

@@ -35,6 +35,7 @@ class RayBackend:
         workers: int | None,
         address: str | None,
         step_timeout: float = STEP_TIMEOUT_S,
+        forgives: bool = False,
         optimizer: OptimizerConfig | None = None,
         here: LocalEvaluator | None = None,
         alike: bool = False,
@@ -49,6 +50,7 @@ class RayBackend:
             workers: rollout actors; None is one for each CPU of the cluster.
             address: of the cluster, as in `Cluster`.
             step_timeout: seconds after which a step of a user's environment is ended.
+            forgives: whether an episode that fails ends alone, as in `Patience`.
             optimizer: settings by which the optimiser's process loads what it needs; None: later.
             here: as in `RayEvaluator`.
             alike: whether episodes last equally long, so that dispatchers can share them.
@@ -65,7 +67,8 @@ class RayBackend:
         names = [f"{search}-{index}" if dispatched else None for index in range(self.workers)]
         start = cast("Any", RolloutActor).options
         self._actors = [
-            start(name=name).remote(source, options, policy, step_timeout) for name in names
+            start(name=name).remote(source, options, policy, step_timeout, forgives)
+            for name in names
         ]
         dealt = dispatchers(list(filter(None, names))) if dispatched else self._actors
         self.evaluator = RayEvaluator(dealt, here=here, note=note)

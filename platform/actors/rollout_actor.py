@@ -30,10 +30,12 @@ class RolloutActor:
         options: Mapping[str, Any],
         policy: Policy,
         step_timeout: float = STEP_TIMEOUT_S,
+        forgives: bool = False,
     ) -> None:
         os.environ["OMP_NUM_THREADS"] = "1"  # for what the task loads; workers share the cores
         task = make_task(source, **options)
-        self._evaluator = LocalEvaluator(task, policy, patience=Patience(step_timeout))
+        patience = Patience(step_timeout, forgives=forgives)
+        self._evaluator = LocalEvaluator(task, policy, patience=patience)
         if hasattr(task, "lanes"):  # half a second that the first batch would wait for
             self._evaluator.play(first_chunk(policy.space.dimension))
 

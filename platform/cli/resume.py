@@ -36,6 +36,12 @@ def resume(
             metavar="SECONDS", help="Longest step of an environment; the run's, if not given."
         ),
     ] = None,
+    failed_episodes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="stop|lowest", help="As of `rolecast search`; the run's, if not given."
+        ),
+    ] = None,
     task: Annotated[
         str | None,
         typer.Option(help="The run's task again, options included; as --trust, for that task."),
@@ -55,7 +61,7 @@ def resume(
     if BanditFolder(folder).known:
         from rolecast.platform.search.bandit.run import resume_bandit
 
-        given = env_steps, evaluations, step_timeout, task, log
+        given = env_steps, evaluations, step_timeout, failed_episodes, task, log
         if any(each is not None for each in given):
             raise RequestError(
                 f"{folder} is a bandit run; expected no option but --workers, --address, --trust "
@@ -71,6 +77,7 @@ def resume(
         workers=workers,
         address=address,
         step_timeout=step_timeout,
+        failed_episodes=failed_episodes,
         task=task,
         trust=trust,
         progress=shown(progress_for(sys.stderr)),

@@ -90,6 +90,9 @@ def search(
     settings: Settings = None,
     address: Annotated[str | None, search_option("address")] = None,
     step_timeout: Annotated[float | None, search_option("step_timeout", metavar="SECONDS")] = None,
+    failed_episodes: Annotated[
+        str | None, search_option("failed_episodes", metavar="stop|lowest")
+    ] = None,
     test_episodes: Annotated[int | None, search_option("test_episodes")] = None,
     confirm_share: Annotated[float | None, search_option("confirm_share")] = None,
     rewards: Mapping[str, Any],
@@ -131,6 +134,7 @@ def search(
         "out": out,
         "address": address,
         "step_timeout": step_timeout,
+        "failed_episodes": failed_episodes,
         "test_episodes": test_episodes,
         "confirm_share": confirm_share,
     }

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rolecast.core.errors import ConfigError, RequestError, RunError, unknown_name
 from rolecast.core.patience import StepTimeoutError
 from rolecast.core.types import Float, Seeds
-from rolecast.envs.spec import BatchedTask
+from rolecast.envs.spec import FAILED_EPISODES, BatchedTask
 from rolecast.platform.rollout.corners import equal_corners, grid_corners, shrinking_corners
 from rolecast.platform.rollout.rollout import Rollout, rollout
 from rolecast.platform.rollout.sizes import RECORDED_BATCHED, RECORDED_COMPILED
@@ -73,6 +73,9 @@ class ChunkResult:
     sums: Float | None = None
     """[c, e, 2, do], as of `Rollout`, where the policy normalises observations."""
 
+    failures: tuple[str, ...] = ()
+    """What episodes failed with, in words, where that is forgiven (`FAILED_EPISODES`)."""
+
     seconds: float = 0.0
     """Time that it took where it was computed."""
 
@@ -114,6 +117,12 @@ class BatchResult:
 
     sums: Float | None = None
     """[2, do], sum of all observations and of their squares, where the policy normalises them."""
+
+    failed: NDArray[np.bool_] | None = None
+    """[q, E], episodes that failed, where any did and that is forgiven."""
+
+    failures: tuple[str, ...] = ()
+    """What they failed with, in words."""
 
 
 def cut(
@@ -190,7 +199,7 @@ def join(
     lengths = np.empty(shape, dtype=np.int64)
     totals: dict[str, float] = {}
     sums = np.empty(0)
-    nodes = {name: np.empty(shape) for name in kept}
+    nodes, failed = {name: np.empty(shape) for name in kept}, np.zeros(shape, dtype=np.bool_)
     for chunk, result in zip(chunks, results, strict=True):
         rows = slice(chunk.first, chunk.first + len(chunk.seeds))
         columns = slice(chunk.episode, chunk.episode + chunk.seeds.shape[1])
@@ -201,6 +210,7 @@ def join(
             sums[rows, columns] = result.sums
         for name, values in nodes.items():
             values[rows, columns] = _observed(name, result.metrics, chunk.labels)
+        failed[rows, columns] = result.metrics.get(FAILED_EPISODES, 0.0)
         for name, values in result.metrics.items():
             totals[name] = totals.get(name, 0.0) + float(values.sum())
     met = [result.observations for result in results if result.observations is not None]
@@ -212,6 +222,8 @@ def join(
         nodes=nodes,
         observations=np.concatenate(met) if met else None,
         sums=sums.sum(axis=(0, 1)) if sums.size else None,
+        failed=failed if failed.any() else None,
+        failures=tuple(dict.fromkeys(said for result in results for said in result.failures)),
     )
 
 

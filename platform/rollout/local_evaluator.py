@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from functools import partial
 
 from rolecast.core.patience import Patience
@@ -68,9 +69,13 @@ class LocalEvaluator:
 
     def play(self, chunk: Chunk) -> ChunkResult:
         """Compute one chunk in the calling thread."""
-        if self._patience is not None:
-            self._patience.label_of = partial(label_of, chunk)
-        return evaluate_chunk(self._task, self._policy, chunk)
+        if self._patience is None:
+            return evaluate_chunk(self._task, self._policy, chunk)
+        self._patience.label_of = partial(label_of, chunk)
+        self._patience.failures.clear()
+        result = evaluate_chunk(self._task, self._policy, chunk)
+        failures = tuple(self._patience.failures)
+        return replace(result, failures=failures) if failures else result
 
     def submit(self, chunk: Chunk) -> Future[ChunkResult]:
         """Compute one chunk on a thread; without threads, here and now."""

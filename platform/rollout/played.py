@@ -75,8 +75,10 @@ def joined(parts: list[Played]) -> Played:
         observed=returns if same else np.concatenate([part.observed for part in parts]),
         lengths=np.concatenate([part.lengths for part in parts]),
         metrics={
-            name: np.concatenate([part.metrics[name] for part in parts])
-            for name in parts[0].metrics
+            name: np.concatenate(
+                [part.metrics.get(name, np.zeros(part.returns.size)) for part in parts]
+            )
+            for name in dict.fromkeys(name for part in parts for name in part.metrics)
         },
         observations=[rows for part in parts for rows in part.observations],
         sums=np.concatenate(summed) if summed else None,

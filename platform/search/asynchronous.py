@@ -27,6 +27,7 @@ from rolecast.platform.rollout.chunks import (
 )
 from rolecast.platform.rollout.evaluator import Evaluator, Stream
 from rolecast.platform.search.backend import Backend
+from rolecast.platform.search.failed_episodes import settled
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
@@ -178,4 +179,5 @@ class AsynchronousSearch(Search):
         ]
         chunks, results = zip(*parts, strict=True)
         shape = len(told), self._plan.episodes
-        return join(chunks, results, shape, self._plan.observed_metrics)
+        result = join(chunks, results, shape, self._plan.observed_metrics)
+        return settled(result, self.seen.lowest, self._note)

@@ -88,7 +88,7 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     """
     config = plan.config
     threads = (config.threads or available_cores()) if plan.compiled else 1
-    patience = Patience(config.step_timeout, note)
+    patience = Patience(config.step_timeout, note, forgives=config.forgives)
     here = LocalEvaluator(plan.task, plan.policy, threads, patience=patience)
     if config.workers == 0:
         return LocalBackend(here)
@@ -194,6 +194,7 @@ def _ray_backend(plan: Plan, workers: int | None, **options: Any) -> Backend:
             workers=workers,
             address=plan.config.address,
             step_timeout=plan.config.step_timeout,
+            forgives=plan.config.forgives,
             **options,
         )
     return backend

@@ -17,6 +17,7 @@ from rolecast.platform.rollout.chunks import BatchResult, cut, join
 from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
 from rolecast.platform.search.backend import Backend
 from rolecast.platform.search.confirmation import confirmation_batch, winner
+from rolecast.platform.search.failed_episodes import settled
 from rolecast.platform.search.planning import policy_hints
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.plan import Plan
@@ -50,7 +51,7 @@ class Search:
         Raises:
             RequestError: the folder is damaged.
         """
-        self._plan, self._folder, self._backend = plan, folder, backend
+        self._plan, self._folder, self._backend, self._note = plan, folder, backend, progress.note
         clock = self._clock = folder.clock
         folder.repair()
         known, state = folder.read_state()
@@ -280,7 +281,8 @@ class Search:
         results = evaluator.evaluate(chunks)
         self._evaluating_s += self._clock() - start
         self._episode_s = sum(result.seconds for result in results) / seeds.size
-        return join(chunks, results, seeds.shape, self._plan.observed_metrics)
+        result = join(chunks, results, seeds.shape, self._plan.observed_metrics)
+        return settled(result, self.seen.lowest, self._note)
 
     def _spent_with(self, result: BatchResult) -> Spent:
         return Spent(

@@ -92,6 +92,7 @@ def resume(
     workers: int | None = None,
     address: str | None = None,
     step_timeout: float | None = None,
+    failed_episodes: str | None = None,
     progress: Progress | None = None,
     callbacks: Sequence[TrialCallback] = (),
     trust: bool = False,
@@ -107,6 +108,7 @@ def resume(
         workers: as in `SearchConfig`; None is as many as the run had.
         address: as in `SearchConfig`; None is the run's.
         step_timeout: as in `SearchConfig`; None is the run's.
+        failed_episodes: as in `SearchConfig`; None is the run's.
         progress: shows the search; nothing is shown when None.
         callbacks: told of every batch, such as `named_loggers(["wandb"])` or a logger of Tune.
         trust: make the run's task and use its cluster, though they may run any code (`envs.trust`).
@@ -142,6 +144,7 @@ def resume(
             workers=config.workers if workers is None else workers,
             address=address or config.address,
             step_timeout=config.step_timeout if step_timeout is None else step_timeout,
+            failed_episodes=failed_episodes or config.failed_episodes,
         )
         plan = make_plan(config, source)
         progress = progress or Silent()

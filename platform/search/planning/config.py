@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.core.patience import STEP_TIMEOUT_S
+from rolecast.core.validation import check, one_of
 
 CALLABLE_PREFIX: Final = "callable:"
 """Begins the task name of a search whose task was given as a Python callable."""
@@ -84,6 +85,10 @@ class SearchConfig:
     """Seconds after which a step or reset of a user's environment that has not returned ends the
     search; after 10 seconds it is told of."""
 
+    failed_episodes: str = "stop"
+    """What an episode counts as whose environment hangs, raises or shows NaN. "stop": the search
+    ends. "lowest": it counts as the lowest return so far, and the search goes on. Default: stop."""
+
     confirm_share: float = 0.02
     """Share of the budget kept for re-evaluating the last incumbents on fresh episodes."""
 
@@ -131,9 +136,16 @@ class SearchConfig:
             or not 0 < limit < float("inf")
         ):
             raise ConfigError("SearchConfig.step_timeout", limit, "seconds above 0")
+        rules = {"failed_episodes": one_of("stop", "lowest")}
+        check("SearchConfig", {"failed_episodes": self.failed_episodes}, rules)
         share = self.confirm_share
         if not isinstance(share, int | float) or not 0.0 <= share <= 0.5:
             raise ConfigError("SearchConfig.confirm_share", share, "a number in [0, 0.5]")
+
+    @property
+    def forgives(self) -> bool:
+        """Whether the search goes on where an episode fails."""
+        return self.failed_episodes == "lowest"
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""

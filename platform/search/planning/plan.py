@@ -1,5 +1,6 @@
 """Turns a request into all that a search needs: task, policy, optimiser, budget, sizes."""
 
+import logging
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,11 +11,13 @@ from typing import Any, Final
 from rolecast import __version__
 from rolecast.core.errors import RequestError
 from rolecast.core.memory import EPISODE_BYTES, require_room
+from rolecast.core.patience import Patience
 from rolecast.core.seeds import Purpose, derived_seed
 from rolecast.core.types import Float
 from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.opposition import opposition_remark
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import under_patience
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.optimizers.registry import optimizer_config
@@ -30,6 +33,9 @@ from rolecast.policies.registry import make_policy
 
 TaskSource = str | Callable[..., Any]
 """A task id, or what `make_task` takes in its place."""
+
+PLAN_LOGGER: Final = logging.getLogger("rolecast.search")
+"""Says what lasts before a search begins; by default on stderr."""
 
 RECORDED_PACKAGES: Final = ("ray", "torch", "numpy", "scipy", "numba", "mujoco")
 """Packages whose versions a run records."""
@@ -117,9 +123,11 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
-    steps = typical_steps(made)
-    whole = config.env_steps or _budget_episodes(config, steps) * steps
-    config = with_found_symmetries(config, made, whole, play=play)
+    patience = Patience(config.step_timeout, PLAN_LOGGER.warning, forgives=config.forgives)
+    with under_patience(made, patience):
+        steps = typical_steps(made)
+        whole = config.env_steps or _budget_episodes(config, steps) * steps
+        config = with_found_symmetries(config, made, whole, play=play)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)

@@ -24,6 +24,9 @@ class BatchSummary:
     best_return: float = float("-inf")
     """Highest mean return of an evaluation."""
 
+    lowest: tuple[float, float] = (float("inf"), float("inf"))
+    """Lowest return of an episode, as earned and as paid."""
+
     next_number: int = 0
     """Number after the highest of those from which seeds of episodes were derived."""
 
@@ -35,6 +38,8 @@ class BatchSummary:
         """Take in the next batch."""
         self.count, self.last = self.count + 1, batch
         self.best_return = max(self.best_return, float(batch.means.max()))
+        lows = float(batch.episode_returns.min()), float(batch.observed_returns.min())
+        self.lowest = min(self.lowest[0], lows[0]), min(self.lowest[1], lows[1])
         self.next_number = max(self.next_number, int(batch.episodes_of.max()) + 1)
         used = self.budget.used(batch.spent_after)
         if not self._changes or not np.array_equal(self._changes[-1][1], batch.incumbent):

@@ -18,7 +18,7 @@ from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import set_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
-from rolecast.envs.spec import BatchedTask
+from rolecast.envs.spec import FAILED_EPISODES, BatchedTask, CallsEnvironment
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.rollout.evaluate import Evaluation, evaluate
@@ -194,14 +194,27 @@ def _measure_slow(
     """Let the last incumbent and random actions play the same episodes."""
     seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
     last = policy.space.weights(batches[-1].incumbent, batches[-1].statistics)
-    returns = rollout(task, policy, last[None], seeds).returns[0]
+    played = rollout(task, policy, last[None], seeds)
+    lowest = min(float(batch.episode_returns.min()) for batch in batches)
+    failed = played.metrics.get(FAILED_EPISODES, np.zeros((1, episodes))) > 0.0
+    lowest = played.returns.min(where=~failed, initial=lowest)
+    returns = np.where(failed, lowest, played.returns)[0]
+    before = _failures(task)
     by_chance, _ = rollout_scripted(task, "random", seeds)
     error = float(by_chance.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else None
+    random = _scripted("random", float(by_chance.mean()), error)
     return RunMeasurements(
         batches=len(batches),
-        yardsticks=(_scripted("random", float(by_chance.mean()), error),),
+        yardsticks=(random,) if _failures(task) == before else (),
         last_returns=tuple(returns.tolist()),
     )
+
+
+def _failures(task: BatchedTask) -> int:
+    """Return how many episodes of a user's environment failed, and were forgiven."""
+    environment = unwrapped(task)
+    patience = environment.patience if isinstance(environment, CallsEnvironment) else None
+    return 0 if patience is None else len(patience.failures)
 
 
 def expected_rewards(task: BatchedTask, batches: Sequence[Batch]) -> tuple[float, ...]:
@@ -244,7 +257,8 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
     task_id = str(record["task"]["id"])
     task = make_stored_task(task_id, trust=trust)
     search = record["search"]
-    patience = Patience(search.get("step_timeout", STEP_TIMEOUT_S))
+    forgives = search.get("failed_episodes") == "lowest"
+    patience = Patience(search.get("step_timeout", STEP_TIMEOUT_S), forgives=forgives)
     set_patience(task, patience)
     try:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])

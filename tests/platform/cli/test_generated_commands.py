@@ -21,7 +21,7 @@ OPTIONS: Final = st.sampled_from(
         *("--policy", "--optimizer", "--evaluations", "--env-steps", "--episodes", "--seed"),
         *("--batch-size", "--threads", "--test-episodes", "--out", "--trust", "--top"),
         *("--confirm-share", "--step-timeout", "--set", "--sparse", "--delay", "--noise", "--drop"),
-        *("--config", "--nowhere"),
+        *("--config", "--nowhere", "--failed-episodes"),
     ]
 )
 COMMANDS: Final = st.sampled_from(

@@ -1,0 +1,50 @@
+"""Calls of the environment of a user: watched, and what goes wrong told with its episode."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from rolecast.core.errors import RunError, first_line
+from rolecast.core.patience import CallEnded, Patience, StepTimeoutError
+from rolecast.envs.adapters.episode import Moment
+
+FAILED_MOMENT: Final = Moment(
+    observations={}, rewards={}, live=frozenset(), terminated=True, survival_bonus=0.0
+)
+"""What an environment that failed is taken to have shown: an episode that ended, unpaid."""
+
+
+def guarded_call(
+    call: Callable[[Any], Moment],
+    argument: object,
+    where: Callable[[], str],
+    seed: int,
+    patience: Patience | None,
+    *,
+    task_id: str,
+) -> Moment:
+    """Call an environment of a user.
+
+    Args:
+        call: called with `argument`.
+        argument: of the call.
+        where: returns what the call is, as in "step 3 of the episode of seed 7".
+        seed: of the episode.
+        patience: with the call; None: it may last for ever.
+        task_id: id of the task.
+    Raises:
+        RunError: it lasted too long or raised; names the episode.
+    """
+    try:
+        return call(argument) if patience is None else patience.call(call, argument, where, seed)
+    except CallEnded as error:
+        limit = 0.0 if patience is None else patience.timeout_s
+        raise StepTimeoutError(
+            f"task {task_id!r} has not answered for {limit:g} s in {where()}; "
+            "expected an answer, a longer --step-timeout, or --failed-episodes=lowest",
+            seed,
+        ) from error
+    except (Exception, SystemExit) as error:  # sys.exit would end the search as if it were done
+        raise RunError(
+            f"task {task_id!r} raised {type(error).__name__} ({first_line(error)}) "
+            f"in {where()}; expected none"
+        ) from error
