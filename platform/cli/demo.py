@@ -57,8 +57,7 @@ def demo(
     say(f"   {verdict(found, earned[CHASE_LABEL], earned[PURSUIT_LABEL])}")
 
     from rolecast.platform.reports.film.render import render, write_rendering
-    from rolecast.platform.reports.run import write_report
-    from rolecast.platform.search.records.measurements import complete_run
+    from rolecast.platform.reports.run import write_measured_report
 
     say("\n3. Drawing.")
     rendering = render(out)
@@ -66,8 +65,7 @@ def demo(
     write_rendering(rendering, out / "hunt.png")
     say(f"   {rendering.description}")
     say(f"   {_page(out)}")
-    complete_run(out)
-    report = write_report(out)
+    report = write_measured_report(out)
     say(f"\nOpen {report} (everything), or {out / 'hunt.gif'} (the hunt), {out / 'hunt.png'}.")
 
 

@@ -83,9 +83,12 @@ def report(
     elif out is not None:
         raise RequestError(f"--out is for several runs; the report of {folders[0]} lies in it")
     elif _is_comparison(folders[0]):
-        if format_ != MARL_EVAL:
-            _trials(folders[0], MOST_TRIAL_REPORTS if trials is None else trials, trust=trust)
-        written = _comparison(folders[0], pair, beside, format_, trust=trust)
+        most = MOST_TRIAL_REPORTS if trials is None else trials
+        written = (
+            _exchange(folders[0], trust=trust)
+            if format_ == MARL_EVAL
+            else _comparison(folders[0], pair or [], beside or [], most, trust=trust)
+        )
     elif for_comparisons:
         raise RequestError(
             f"{for_comparisons} is for the folder of a comparison; {folders[0]} is none"
@@ -105,41 +108,42 @@ def _is_comparison(folder: Path) -> bool:
 
 
 def _comparison(
-    folder: Path, pair: list[str] | None, beside: list[Path] | None, format_: str, *, trust: bool
+    folder: Path, pairs: list[str], beside: list[Path], most: int, *, trust: bool
 ) -> Path:
-    """Write the report of a comparison, or its results for marl-eval."""
+    """Write the reports of a comparison's searches, at most some, and its own."""
     from rolecast.platform.reports.comparison.page import (
+        require_reportable,
         write_comparison_report,
-        write_exchange_file,
     )
+    from rolecast.platform.reports.comparison.trial_reports import write_trial_reports
+    from rolecast.platform.tuning.yardsticks import complete_comparison
+
+    require_reportable(folder, pairs=pairs, beside=beside)
+    if left := write_trial_reports(folder, most=most, trust=trust, note=warn):
+        warn(f"finished searches without a report: {left}; --trials {most + left} writes all")
+    complete_comparison(folder, trust=trust)
+    return write_comparison_report(folder, pairs=pairs, beside=beside)
+
+
+def _exchange(folder: Path, *, trust: bool) -> Path:
+    """Write the results of a comparison for marl-eval."""
+    from rolecast.platform.reports.comparison.page import write_exchange_file
     from rolecast.platform.tuning.yardsticks import complete_comparison
 
     complete_comparison(folder, trust=trust)
-    if format_ == MARL_EVAL:
-        return write_exchange_file(folder)
-    return write_comparison_report(folder, pairs=pair or (), beside=beside or ())
-
-
-def _trials(folder: Path, most: int, *, trust: bool) -> None:
-    """Write the reports of a comparison's searches, and say how many are left."""
-    from rolecast.platform.reports.comparison.trial_reports import write_trial_reports
-
-    if left := write_trial_reports(folder, most=most, trust=trust, note=warn):
-        warn(f"finished searches without a report: {left}; --trials {most + left} writes all")
+    return write_exchange_file(folder)
 
 
 def _one(folder: Path, *, trust: bool) -> Path:
     """Write the report of one run."""
-    from rolecast.platform.reports.run import write_report
+    from rolecast.platform.reports.run import write_measured_report
     from rolecast.platform.search.bandit.folder import BanditFolder
-    from rolecast.platform.search.records.measurements import complete_run
 
     if BanditFolder(folder).known:
         from rolecast.platform.reports.bandit import write_bandit_report
 
         return write_bandit_report(folder)
-    complete_run(folder, trust=trust)
-    return write_report(folder, trust=trust)
+    return write_measured_report(folder, trust=trust)
 
 
 def _several(folders: list[Path], out: Path | None, *, trust: bool) -> Path:

@@ -178,12 +178,10 @@ def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
 
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     """Write the report of a finished search; print one JSON object, or what comes next."""
-    from rolecast.platform.reports.run import write_report
+    from rolecast.platform.reports.run import write_measured_report
     from rolecast.platform.search.causal import causal_figures
-    from rolecast.platform.search.records.measurements import complete_run
 
-    complete_run(out)
-    report = write_report(out)
+    report = write_measured_report(out)
     figures = causal_figures(out)
     if json:
         print_json({"out": str(out), "report": str(report), **summary, **figures})

@@ -40,6 +40,7 @@ from rolecast.platform.search.records.measurements import (
     ABLATED_EPISODES,
     RunMeasurements,
     Yardstick,
+    complete_run,
 )
 from rolecast.policies.artefact import load_policy
 from rolecast.policies.certificate import certified_bounds, valid_certificate, weights_digest
@@ -74,6 +75,15 @@ class Live:
 
     reload_s: int | None = None
     """Seconds after which a browser reads the file again; None: it is the last."""
+
+
+def write_measured_report(path: str | Path, *, trust: bool = False) -> Path:
+    """Write the report of a run, which is measured first where it was not since its last batch.
+
+    Arguments, result and errors are those of `complete_run` and `write_report`.
+    """
+    complete_run(path, trust=trust)
+    return write_report(path, trust=trust)
 
 
 def write_report(path: str | Path, *, trust: bool = False, live: Live | None = None) -> Path:

@@ -15,6 +15,7 @@ from rolecast.core.files import write_bytes, write_json
 from rolecast.platform.reports.comparison.groups import WAITING_STATUS, Groups, groups
 from rolecast.platform.reports.comparison.improvement import (
     Improvement,
+    Pair,
     chosen_pairs,
     improvements,
 )
@@ -82,6 +83,21 @@ def write_exchange_file(out: str | Path) -> Path:
     return target
 
 
+def require_reportable(
+    out: str | Path, *, pairs: Sequence[str] = (), beside: Sequence[Path] = ()
+) -> None:
+    """Refuse what `write_comparison_report` would refuse; arguments and errors are its own."""
+    whole = reduce(with_others, beside, groups(read_comparison(out)))
+    _shown_pairs(Path(out), whole, pairs)
+
+
+def _shown_pairs(out: Path, whole: Groups, pairs: Sequence[str]) -> list[Pair]:
+    """Return the pairs of methods to show; RequestError where there is nothing to show."""
+    if not any(trial.reported for trial in whole.trials) and not _failures(whole):
+        raise RequestError(f"{out} has no report of a trial yet; expected one at least")
+    return chosen_pairs(whole, pairs)
+
+
 def write_comparison_report(
     out: str | Path, *, pairs: Sequence[str] = (), beside: Sequence[Path] = ()
 ) -> Path:
@@ -101,9 +117,7 @@ def write_comparison_report(
     out = Path(out)
     comparison = read_comparison(out)
     whole = reduce(with_others, beside, groups(comparison))
-    if not any(trial.reported for trial in whole.trials) and not _failures(whole):
-        raise RequestError(f"{out} has no report of a trial yet; expected one at least")
-    found = improvements(whole, chosen_pairs(whole, pairs))
+    found = improvements(whole, _shown_pairs(out, whole, pairs))
     figures = results(whole)
     frames = {
         "results": figures,

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rolecast.core.errors import RequestError, RunError
-from rolecast.platform.reports.run import write_report
-from rolecast.platform.search.records.measurements import complete_run
+from rolecast.platform.reports.run import write_measured_report
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
@@ -41,8 +40,7 @@ def write_trial_reports(
     for number, run in enumerate(chosen, start=1):
         note(f"report {number} of {len(chosen)}: {run}")
         try:
-            complete_run(run, trust=trust)
-            write_report(run, trust=trust)
+            write_measured_report(run, trust=trust)
         except (RequestError, RunError) as error:  # the others, and the comparison's, are written
             note(f"no report of {run}: {error}")
     return len(lacking) - len(chosen)

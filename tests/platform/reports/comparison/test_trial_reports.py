@@ -48,6 +48,16 @@ def test_no_report_of_a_search_is_written_where_none_is_wanted(
     assert not second.exists()
 
 
+def test_a_wrong_pair_is_refused_before_any_report_is_written(
+    make_comparison: MakeComparison, small_run: Path
+) -> None:
+    folder = make_comparison(ENDS)
+    first, second = with_runs(folder, small_run)
+    assert main(["report", str(folder), "--pair", "cmaes:sac"]) == 2
+    assert not first.exists()
+    assert not second.exists()
+
+
 def test_a_number_of_reports_is_refused_where_it_cannot_be(
     make_comparison: MakeComparison, small_run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
