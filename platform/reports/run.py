@@ -8,9 +8,8 @@ from typing import Any, Final
 import numpy as np
 from markupsafe import Markup
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import write_bytes
-from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.causal_graph import causal_graph_of, causal_sections
 from rolecast.platform.reports.charts.search import histogram, learning_chart
@@ -263,31 +262,27 @@ def _structure(run: Run, policy: Policy) -> list[Markup]:
     return [section("Structure", paragraph(text), picture, listed)]
 
 
-def _episode(run: Run) -> Markup:
-    """Show a typical episode, or say why it cannot be shown."""
+def _films(run: Run, task: BatchedTask) -> list[Markup]:
+    """Show an episode, and those of two earlier incumbents; or say why none can be shown."""
     try:
         rendering = render(run.folder.path, Shot(most_frames=MOST_FRAMES), trust=run.trust)
-    except RequestError as reason:
-        return section("An episode", paragraph(f"Not shown: {reason}."))
+        earlier = sorted({0, len(run.batches) // 2} - {len(run.batches) - 1})
+        # Of a task that is not compiled, one episode each: it may be slow.
+        episodes = None if hasattr(task, "lanes") else 1
+        films = small_charts([_film(run, at, episodes) for at in earlier])
+    except (RequestError, RunError) as reason:
+        return [section("An episode", paragraph(f"Not shown: {reason}."))]
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")
     told = paragraph(f"Held-out episode, {rendering.description}.")
     played = run.folder.path / PLAY_FILE
     game = (link(PLAY_FILE, "Play with it in this browser"),) if played.is_file() else ()
-    return section("An episode", picture, told, *game)
+    shown = section("An episode", picture, told, *game)
+    return [shown, *([section("Earlier incumbents", films)] if earlier else [])]
 
 
-def _films(run: Run, task: BatchedTask) -> list[Markup]:
-    """Show an episode, and of tasks that play quickly those of two earlier incumbents."""
-    last = _episode(run)
-    earlier = sorted({0, len(run.batches) // 2} - {len(run.batches) - 1})
-    if not hasattr(task, "lanes") or not hasattr(unwrapped(task), "frame"):
-        return [last]
-    return [last, section("Earlier incumbents", small_charts([_film(run, at) for at in earlier]))]
-
-
-def _film(run: Run, batch: int) -> Markup:
+def _film(run: Run, batch: int, episodes: int | None) -> Markup:
     """Show an episode of the incumbent after a batch."""
-    shot = Shot(most_frames=min(EARLIER_FRAMES, MOST_FRAMES))
+    shot = Shot(most_frames=min(EARLIER_FRAMES, MOST_FRAMES), episodes=episodes)
     rendering = render(run.folder.path, shot, batch=batch, trust=run.trust)
     steps = run.batches[batch].spent_after.env_steps
     title = f"After {steps:,} env steps"

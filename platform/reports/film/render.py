@@ -18,7 +18,7 @@ from rolecast.core.errors import RequestError, unknown_name
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.adapters.task import AdaptedTask
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask, DrawsEpisodes
 from rolecast.platform.reports.film.encode import gif, png, write_film
@@ -31,6 +31,7 @@ from rolecast.platform.reports.film.episode import (
 )
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.folder import Run
+from rolecast.platform.search.planning.config import recorded_patience
 
 FILM_MS: Final = 9000
 """How long a film lasts that is neither very short nor very long."""
@@ -99,7 +100,8 @@ def render(
             return lambda observations, step: policy.act(weights, observations[None])[0]
 
         name = f"{run.task_id}, {policy.name}"
-        return _render(task, player, name, shot or Shot(), progress)
+        with under_patience(task, recorded_patience(run.record["search"])):
+            return _render(task, player, name, shot or Shot(), progress)
     finally:
         task.close()
 

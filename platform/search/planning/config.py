@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known
-from rolecast.core.patience import STEP_TIMEOUT_S
+from rolecast.core.patience import STEP_TIMEOUT_S, Patience
 from rolecast.core.validation import check, one_of
 
 CALLABLE_PREFIX: Final = "callable:"
@@ -164,6 +164,12 @@ class SearchConfig:
 
 DEFAULT_ENV_STEPS: Final = 800_000
 """Budget of a search for which none was named."""
+
+
+def recorded_patience(search: Mapping[str, Any]) -> Patience:
+    """Return the patience of a run with its environment, by the settings in its run.json."""
+    timeout_s = search.get("step_timeout", STEP_TIMEOUT_S)
+    return Patience(timeout_s, forgives=search.get("failed_episodes") == "lowest")
 
 
 def _require_integer(name: str, value: object, least: int) -> None:

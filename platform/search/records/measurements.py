@@ -11,12 +11,11 @@ from typing import Any, Final, Self
 import numpy as np
 
 from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
-from rolecast.core.patience import STEP_TIMEOUT_S, Patience
 from rolecast.core.rounding import with_error
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import set_patience, unwrapped
+from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import FAILED_EPISODES, BatchedTask, CallsEnvironment
 from rolecast.envs.trust import make_stored_task
@@ -24,7 +23,7 @@ from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.rollout.evaluate import Evaluation, evaluate
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.platform.search.planning.config import CALLABLE_PREFIX
+from rolecast.platform.search.planning.config import CALLABLE_PREFIX, recorded_patience
 from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.protocol import Policy
@@ -257,15 +256,12 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
     task_id = str(record["task"]["id"])
     task = make_stored_task(task_id, trust=trust)
     search = record["search"]
-    forgives = search.get("failed_episodes") == "lowest"
-    patience = Patience(search.get("step_timeout", STEP_TIMEOUT_S), forgives=forgives)
-    set_patience(task, patience)
     try:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
         if isinstance(task, HasCausalProblem):  # its expected rewards are of candidates
             batches = folder.read_batches()
         tests = search.get("test_episodes") or SLOW_EPISODES
-        write_measurements(folder, measure(task_id, task, policy, batches, tests=tests))
+        with under_patience(task, recorded_patience(search)):
+            write_measurements(folder, measure(task_id, task, policy, batches, tests=tests))
     finally:
-        patience.close()
         task.close()

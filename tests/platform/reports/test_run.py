@@ -150,7 +150,7 @@ def test_a_task_that_cannot_be_drawn_here_still_has_a_report(
         "python:blind_environment:Blind?horizon=3",
         policy="mlp",
         optimizer="random",
-        evaluations=2,
+        evaluations=4,
         episodes=1,
         batch_size=2,
         workers=0,
@@ -162,3 +162,8 @@ def test_a_task_that_cannot_be_drawn_here_still_has_a_report(
     assert "Single episodes" not in text
     monkeypatch.setattr(sys.modules["blind_environment"].Blind, "render", gymnasium.Env.render)
     assert "cannot be drawn: its environment has no render()" in write_report(out).read_text()
+    picture = np.zeros((8, 8, 3), np.uint8)
+    monkeypatch.setattr(sys.modules["blind_environment"].Blind, "render", lambda self: picture)
+    text = write_report(out).read_text()
+    assert "Earlier incumbents" in text
+    assert "After 6 env steps" in text

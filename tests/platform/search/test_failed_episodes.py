@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from gymnasium import spaces
 
 from rolecast.core.errors import ConfigError, RunError
+from rolecast.platform.cli.app import main
 from rolecast.platform.rollout.chunks import BatchResult
 from rolecast.platform.search.failed_episodes import settled
 from rolecast.platform.search.records.history import Kind
@@ -35,10 +36,14 @@ SameHistory = Callable[[Path, Path], None]
 class Costly(gymnasium.Env[Any, Any]):
     """Episodes of four steps that cost something, so that who fails early has the highest sum."""
 
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"]}
     observation_space = spaces.Box(-1.0, 1.0, (2,))
     action_space = spaces.Box(-1.0, 1.0, (1,))
     fails_in = 5
     """Step in which the episode of a seed that can be divided by three fails; 5: never."""
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         super().reset(seed=seed)
@@ -53,6 +58,9 @@ class Costly(gymnasium.Env[Any, Any]):
         if self.bad and self.taken == self.fails_in:
             shown = self.fail()
         return shown, float(action[0]) - 2.0, self.taken == 4, False, {}
+
+    def render(self) -> Any:
+        return np.zeros((8, 8, 3), np.uint8)
 
     def fail(self) -> Any:
         raise ArithmeticError("the simulation is unstable")
@@ -222,6 +230,20 @@ def test_measurements_count_failed_episodes_too(tmp_path: Path) -> None:
     assert measured is not None
     assert len(measured.last_returns) == 4
     assert min(measured.last_returns) >= returns_of(tmp_path / "run").min()
+
+
+@pytest.mark.parametrize("task", ["Raising", "Hanging"])
+def test_the_command_ends_with_a_report_and_a_film(
+    tmp_path: Path, task: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    words = ["--policy", "linear", "--optimizer", "random", "--evaluations", "4", "--trust"]
+    words += ["--episodes", "2", "--batch-size", "2", "--workers", "0", "--test-episodes", "4"]
+    words += ["--failed-episodes", "lowest", "--step-timeout", "0.3", "--out", str(out)]
+    assert main(["search", f"python:{__name__}:{task}?horizon=4", *words]) == 0
+    said = capsys.readouterr().err
+    assert "episodes failed and count as the lowest" in said
+    assert "Not shown" not in (out / "report.html").read_text()
 
 
 def test_a_failed_episode_that_earned_much_counts_as_the_lowest_of_all_batches() -> None:
