@@ -114,8 +114,8 @@ class PaysSurvivalBonus(Protocol):
 
 
 FAILED_EPISODES: Final = "failed_episodes"
-"""Metric [B], 1 in the step in which an episode ended as its environment hung or raised, where
-that is forgiven; absent from steps without one."""
+"""Metric [B], 1 in the step in which an episode ended as its environment hung, raised or showed
+NaN, where that is forgiven; absent from steps without one."""
 
 
 @runtime_checkable

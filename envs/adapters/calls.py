@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 from rolecast.core.errors import RunError, first_line
 from rolecast.core.patience import CallEnded, Patience, StepTimeoutError
 from rolecast.envs.adapters.episode import Moment
@@ -32,10 +34,13 @@ def guarded_call(
         patience: with the call; None: it may last for ever.
         task_id: id of the task.
     Raises:
-        RunError: it lasted too long or raised; names the episode.
+        RunError: it lasted too long, raised, or where that is forgiven paid NaN or infinity;
+            names the episode.
     """
     try:
-        return call(argument) if patience is None else patience.call(call, argument, where, seed)
+        if patience is None:
+            return call(argument)
+        moment = patience.call(call, argument, where, seed)
     except CallEnded as error:
         limit = 0.0 if patience is None else patience.timeout_s
         raise StepTimeoutError(
@@ -48,3 +53,7 @@ def guarded_call(
             f"task {task_id!r} raised {type(error).__name__} ({first_line(error)}) "
             f"in {where()}; expected none"
         ) from error
+    paid = [reward for reward in moment.rewards.values() if not np.isfinite(reward)]
+    if patience.forgives and paid:  # else the return is refused, with its candidate
+        raise RunError(f"task {task_id!r} paid {paid[0]} in {where()}; expected finite rewards")
+    return moment

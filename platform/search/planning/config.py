@@ -86,8 +86,8 @@ class SearchConfig:
     search; after 10 seconds it is told of."""
 
     failed_episodes: str = "stop"
-    """What an episode counts as whose environment hangs, raises or shows NaN. "stop": the search
-    ends. "lowest": it counts as the lowest return so far, and the search goes on. Default: stop."""
+    """What an episode counts as whose environment hangs, raises, or shows or pays NaN. "stop": the
+    search ends. "lowest": it counts as the lowest return so far, and the search goes on."""
 
     confirm_share: float = 0.02
     """Share of the budget kept for re-evaluating the last incumbents on fresh episodes."""

@@ -87,6 +87,19 @@ class ShowingNaN(Costly):
         return np.full(2, np.nan)
 
 
+class PayingNaN(Costly):
+    """Pays NaN in the second step."""
+
+    fails_in = 2
+
+    def step(self, action: Any) -> Any:
+        shown, reward, *rest = super().step(action)
+        return shown, np.nan if self.bad and self.taken == 2 else reward, *rest
+
+    def fail(self) -> Any:
+        return np.zeros(2)
+
+
 class Hanging(Costly):
     """Hangs in the second step."""
 
@@ -143,6 +156,7 @@ def searched_returns(path: Path) -> list[Any]:
         (Raising, "raised ArithmeticError (the simulation is unstable) in step 2 of the episode"),
         (RaisingAtReset, "raised ArithmeticError (the simulation is unstable) in the reset of"),
         (ShowingNaN, "showed NaN or infinity in step 2 of the episode"),
+        (PayingNaN, "paid nan in step 2 of the episode"),
         (Hanging, "has not answered for 0.3 s in step 2 of the episode"),
     ],
 )
