@@ -27,6 +27,9 @@ LOOK_PAUSE_S: Final = 0.2
 COUNTED_RUNS: Final = ("finished", "equal", "resumed")
 """Figures of a run that add up over soaks."""
 
+SAID_EVERY_S: Final = 60.0
+"""Time from one line about the soak to the next."""
+
 LAST_RUNS_S: Final = 400.0
 """Time after the last kill in which all that runs has to end."""
 
@@ -96,6 +99,7 @@ def added_soaks(soaks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _undisturbed(jobs: list[Job]) -> None:
     """Run each job to its end, for what the others are compared with."""
+    warn(f"soak: {len(jobs)} runs undisturbed, which the others are compared with")
     for job in jobs:
         job.start()
     for job in jobs:
@@ -115,8 +119,11 @@ def _disturbed(
     kills, kinds = Counter[Victim](), list(Victim)
     for job in jobs:
         job.start()
-    began = next_kill = time.monotonic()
+    began = next_kill = told = time.monotonic()
     while time.monotonic() < began + 3600 * hours:
+        if time.monotonic() >= told + SAID_EVERY_S:
+            told = time.monotonic()
+            warn(f"soak: {_so_far(told - began, kills, jobs)}")
         time.sleep(LOOK_PAUSE_S)
         cluster.tend()
         for job in jobs:
@@ -127,6 +134,12 @@ def _disturbed(
         kind = kinds[int(rng.integers(0, len(kinds)))]
         kills[kind] += _kill(kind, jobs, cluster, rng)
     return kills, time.monotonic() - began
+
+
+def _so_far(seconds: float, kills: Counter[Victim], jobs: list[Job]) -> str:
+    """Return what came of it so far, in words."""
+    finished, equal = sum(job.finished for job in jobs), sum(job.equal for job in jobs)
+    return f"{seconds / 60:.0f} min, {kills.total()} kills, {finished} runs ended, {equal} equal"
 
 
 def _kill(kind: Victim, jobs: list[Job], cluster: LocalCluster, rng: np.random.Generator) -> int:
