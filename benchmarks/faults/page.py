@@ -1,5 +1,6 @@
 """docs/results/faults.md."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -86,7 +87,8 @@ def _soak(part: Mapping[str, Any]) -> list[str]:
     """Return the section of real processes."""
     kills = [(kind, f"{count:,}") for kind, count in part["kills"].items()]
     runs = [(run["run"], run["resumed"], run["finished"], run["equal"]) for run in part["runs"]]
-    others = sum(len(run["said"]) for run in part["runs"])
+    texts = {re.sub(r"\d+", "N", text) for run in part["runs"] for text in run["said"]}
+    said = [f"- {text}" for text in sorted(texts)] or ["- none"]
     commands = ", ".join(f"`{command}`" for command in part["commands"])
     return [
         "## Real processes",
@@ -104,10 +106,11 @@ def _soak(part: Mapping[str, Any]) -> list[str]:
         "",
         markdown_table(("run", "resumed", "finished", "equal"), runs),
         "",
-        f"Drivers that lost the node they hang on, or their cluster, ended with {others} different",
-        "messages, and were resumed too.",
+        "Drivers that ended with an error of their own were resumed too. They said:",
         "",
-        f"Made by {commands}, added by `--add`.",
+        *said,
+        "",
+        f"Made by {commands}{', added by `--add`' if len(part['commands']) > 1 else ''}.",
         "",
     ]
 

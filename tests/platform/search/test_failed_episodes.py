@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -36,7 +36,7 @@ SameHistory = Callable[[Path, Path], None]
 class Costly(gymnasium.Env[Any, Any]):
     """Episodes of four steps that cost something, so that who fails early has the highest sum."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"]}
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012 - the interface's own form
     observation_space = spaces.Box(-1.0, 1.0, (2,))
     action_space = spaces.Box(-1.0, 1.0, (1,))
     fails_in = 5
