@@ -144,7 +144,9 @@ def resume(
             workers=config.workers if workers is None else workers,
             address=address or config.address,
             step_timeout=config.step_timeout if step_timeout is None else step_timeout,
-            failed_episodes=failed_episodes or config.failed_episodes,
+            failed_episodes=(
+                config.failed_episodes if failed_episodes is None else failed_episodes
+            ),
         )
         plan = make_plan(config, source)
         progress = progress or Silent()

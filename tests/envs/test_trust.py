@@ -150,6 +150,7 @@ ALLOWED = {
     "policies/artefact.py: json.loads": "JSON",
     "envs/adapters/sources.py: import_module": "behind make_task",
     "core/lazy_table.py: import_module": "an entry of a table in the code",
+    "core/lazy_table.py: json.loads": "JSON of a file of this package",
     "platform/search/planning/request.py: tomllib.loads": "TOML",
     "envs/registry.py: point.load": "behind make_task; an installed package",
     "envs/mujoco/render.py: import_module": "one of two names",
