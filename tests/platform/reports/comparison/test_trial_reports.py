@@ -38,22 +38,15 @@ def test_reports_of_searches_are_written_and_linked(
     assert page.count("/run/report.html") == 2
 
 
-def test_no_report_of_a_search_is_written_where_none_is_wanted(
-    make_comparison: MakeComparison, small_run: Path
+@pytest.mark.parametrize(
+    ("words", "status"), [(["--trials", "0"], 0), (["--pair", "cmaes:sac"], 2)]
+)
+def test_no_report_of_a_search_is_written_where_none_is_wanted_or_a_pair_is_wrong(
+    make_comparison: MakeComparison, small_run: Path, words: list[str], status: int
 ) -> None:
     folder = make_comparison(ENDS)
     first, second = with_runs(folder, small_run)
-    assert main(["report", str(folder), "--trials", "0"]) == 0
-    assert not first.exists()
-    assert not second.exists()
-
-
-def test_a_wrong_pair_is_refused_before_any_report_is_written(
-    make_comparison: MakeComparison, small_run: Path
-) -> None:
-    folder = make_comparison(ENDS)
-    first, second = with_runs(folder, small_run)
-    assert main(["report", str(folder), "--pair", "cmaes:sac"]) == 2
+    assert main(["report", str(folder), *words]) == status
     assert not first.exists()
     assert not second.exists()
 
