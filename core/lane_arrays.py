@@ -1,12 +1,14 @@
 """Rows of W lanes in memory, where vectors are fast to read: each row begins a cache line."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numba.extending import overload
 from numpy.typing import NDArray
 
-from rolecast.core.compiled import compiled, inlined
+from rolecast.core.compiled import compiled
+from rolecast.core.simd.place import block_stride, first_block, first_lane, lane_stop
 from rolecast.core.types import LANE_COUNT, Float32
 
 CACHE_LINE: Final = 64
@@ -24,18 +26,29 @@ def lane_array(*shape: int) -> Float32:
     return memory[start : start + size].reshape(*shape, LANE_COUNT)
 
 
-@inlined
 def workspace(count: int) -> Float32:
-    """Return `count` rows as `lane_array` does, not set to anything, inside a kernel."""
-    memory = np.empty((count + 1) * LANE_COUNT, dtype=np.float32)
-    start = -memory.ctypes.data % CACHE_LINE // 4
-    return memory[start : start + count * LANE_COUNT].reshape(count, LANE_COUNT)
+    """Return `count` rows as `lane_array` does, not set to anything, inside a kernel.
+
+    Raises:
+        TypeError: called outside.
+    """
+    raise TypeError("a workspace exists inside compiled kernels alone")
+
+
+@overload(workspace, jit_options={"forceinline": True})
+def _workspace(count: Any) -> Any:
+    def allocated(count: Any) -> Any:
+        memory = np.empty((count + 1) * LANE_COUNT, dtype=np.float32)
+        start = -memory.ctypes.data % CACHE_LINE // 4
+        return memory[start : start + count * LANE_COUNT].reshape(count, LANE_COUNT)
+
+    return allocated
 
 
 @compiled
 def gather_lanes(rows: Float32, index: NDArray[np.int64], lanes: Float32) -> None:
     """Write row index[k, w] of rows [P, D] to lane w of block k of lanes [K, D, W]."""
-    for k in range(lanes.shape[0]):
+    for k in range(first_block(), lanes.shape[0], block_stride()):
         for d in range(lanes.shape[1]):
-            for w in range(LANE_COUNT):
+            for w in range(first_lane(), lane_stop()):
                 lanes[k, d, w] = rows[index[k, w], d]

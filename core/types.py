@@ -1,6 +1,7 @@
 """Array types and the width of a compiled block: the words in which all rooms give shapes."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,3 +12,9 @@ Seeds = NDArray[np.uint64]
 
 LANE_COUNT: Final = 16
 """W, episodes side by side in one block of a compiled kernel; constant, so that loops vectorise."""
+
+KernelCall = tuple[Callable[..., None], tuple[Any, ...]]
+"""A compiled kernel and its arguments."""
+
+KernelCalls = tuple[KernelCall, ...]
+"""What is called, one after the other: here, or on CUDA with the arrays moved there."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.patience import Patience
-from rolecast.core.types import Float, Float32, Seeds
+from rolecast.core.types import Float, Float32, KernelCalls, Seeds
 from rolecast.envs.symmetry import Symmetry
 
 
@@ -160,6 +160,14 @@ class LaneEpisodes(Protocol):
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, da, W] in [-1, 1]; update all three arrays in place."""
+
+
+@runtime_checkable
+class EpisodeKernels(Protocol):
+    """Running compiled episodes whose kernels can be called elsewhere than on the CPU."""
+
+    def calls(self, actions: Any) -> KernelCalls:
+        """Return what `LaneEpisodes.advance` would call, and count the step as taken."""
 
 
 class LaneTask(Protocol):

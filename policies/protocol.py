@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from rolecast.core.types import Float, Float32
+from rolecast.core.types import Float, Float32, KernelCalls
 from rolecast.policies.space import ParameterSpace
 
 if TYPE_CHECKING:
@@ -18,6 +18,17 @@ class LanePolicy(Protocol):
 
     def act(self, weights: Float32, observations: Float32, actions: Float32) -> None:
         """Write actions [K, n, da, W] for weights [K, D, W] and observations [K, n, do, W]."""
+
+
+@runtime_checkable
+class PolicyKernels(Protocol):
+    """Compiled form whose kernels can be called elsewhere than on the CPU."""
+
+    def workspace_rows(self, agents: int) -> int:
+        """Return the rows that a kernel has for what it computes in between."""
+
+    def calls(self, weights: Any, observations: Any, actions: Any) -> KernelCalls:
+        """Return what `LanePolicy.act` calls."""
 
 
 class Policy(Protocol):

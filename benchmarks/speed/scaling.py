@@ -4,7 +4,8 @@ Six parts. Start: how soon a search begins. Searches: whole searches with one th
 and with Ray workers, in processes of their own. Driver: the real evaluator deals chunks to W
 stand-ins that do no work, held by a few processes, as this machine has no memory for 1,000.
 Forecast: `rolecast plan` beside what the searches took. Unequal: asynchronous searches beside
-synchronous ones, where time is simulated. Batches: what larger batches earn.
+synchronous ones, where time is simulated. Batches: what larger batches earn. Where there is a GPU
+and it is asked for: episodes played on it.
 """
 
 import json
@@ -20,7 +21,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from rolecast.benchmarks.result_table import keyed_table, markdown_table
-from rolecast.benchmarks.speed import asynchronous, batches, driver, start
+from rolecast.benchmarks.speed import asynchronous, batches, cuda_rollouts, driver, start
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import require_known
 from rolecast.core.threads import THREADS_VARIABLE, available_cores
@@ -29,6 +30,9 @@ from rolecast.platform.search.records.frames import read_history
 
 SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal", "batches")
 """Parts of the result."""
+
+CUDA_PART: Final = "cuda_rollouts"
+"""Part that is measured where it is named alone, as it needs a GPU."""
 
 FORECAST_COLUMNS: Final = (
     ("search", "search"),
@@ -88,13 +92,13 @@ def measure_all(
     """Return the results of some parts, as JSON values.
 
     Args:
-        parts: of `SCALING_PARTS`.
+        parts: of `SCALING_PARTS`, or `CUDA_PART`.
         quick: seconds instead of minutes.
         note: told of each measurement.
     Raises:
         RequestError: a part is unknown.
     """
-    require_known("--part", parts, SCALING_PARTS)
+    require_known("--part", parts, (*SCALING_PARTS, CUDA_PART))
     measured: Mapping[str, Callable[[], Any]] = {
         "start": lambda: start.measure_start(1 if quick else start.START_RUNS, note),
         "searches": lambda: [
@@ -112,6 +116,7 @@ def measure_all(
         ],
         "unequal": lambda: asynchronous.compare_modes(quick=quick, note=note),
         "batches": lambda: batches.compare_batches(_searched, quick=quick, note=note),
+        CUDA_PART: lambda: cuda_rollouts.measure_rollouts(quick=quick, note=note),
     }
     here = machine({"ray": "ray", "numpy": "numpy", "numba": "numba", "mujoco": "mujoco"})
     found: dict[str, Any] = {}
@@ -252,7 +257,7 @@ def markdown(found: Mapping[str, Any]) -> str:
             ("part", "measured on", "cores", "load before"),
             (
                 (name, on["processor"], on["cores"], on.get("load", "not noted"))
-                for name in SCALING_PARTS
+                for name in (*SCALING_PARTS, CUDA_PART)
                 if (on := found.get(f"{name}_on"))
             ),
         ),
@@ -284,6 +289,8 @@ def markdown(found: Mapping[str, Any]) -> str:
         lines += asynchronous.markdown(found["unequal"])
     if "batches" in found:
         lines += batches.markdown(found["batches"])
+    if CUDA_PART in found:
+        lines += cuda_rollouts.markdown(found[CUDA_PART])
     return "\n".join(lines)
 
 

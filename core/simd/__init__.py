@@ -19,17 +19,23 @@ from rolecast.core.simd.functions import (
     square_root,
     whole,
 )
-from rolecast.core.simd.memory import load, load_bits, spread, store
+from rolecast.core.simd.memory import load, load_bits, load_lane, spread, store, store_lane
 from rolecast.core.simd.operators import Bits, Lanes, Mask
+from rolecast.core.simd.place import block_stride, first_block, first_lane, lane_stop
 
 __all__ = [
     "Bits",
     "Lanes",
     "Mask",
     "any_lane",
+    "block_stride",
     "equal",
+    "first_block",
+    "first_lane",
+    "lane_stop",
     "load",
     "load_bits",
+    "load_lane",
     "magnitude",
     "pattern",
     "pick",
@@ -38,5 +44,6 @@ __all__ = [
     "spread",
     "square_root",
     "store",
+    "store_lane",
     "whole",
 ]

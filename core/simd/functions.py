@@ -9,8 +9,17 @@ from numba.core import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
-from rolecast.core.simd.operators import Bits, Lanes, Mask, Scalar, binary, comparison
-from rolecast.core.simd.types import BITS_TYPE, LANES_TYPE, MASK_TYPE, as_vector, fits
+from rolecast.core.simd.operators import Bits, Lanes, Mask, Scalar, binary, comparison, instruction
+from rolecast.core.simd.types import (
+    BITS_TYPE,
+    INT32_TYPE,
+    LANES_TYPE,
+    MASK_TYPE,
+    as_vector,
+    fits,
+    is_vector,
+    on_target,
+)
 from rolecast.core.types import LANE_COUNT
 
 
@@ -31,37 +40,53 @@ def _any_lane(_: Any, mask: Any) -> Any:
         return None
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        if not is_vector(values[0]):
+            return values[0]
         together = builder.bitcast(values[0], ir.IntType(LANE_COUNT))
         return builder.icmp_unsigned("!=", together, ir.Constant(together.type, 0))
 
     return types.boolean(mask), emit
 
 
-def _unary(of: Any, result: Any, instruction: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Return an intrinsic's body of one argument: Python would overload no operator for it."""
+def _unary(of: Any, result: Any, emitted: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    """Return an intrinsic's body of one argument: Python would overload no operator for it.
+
+    Args:
+        of: type of the argument.
+        result: type of the result.
+        emitted: emits it, from a builder, an argument and LLVM's type of the result.
+    """
 
     def apply(_: Any, value: Any) -> Any:
         if value != of:
             return None
 
         def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            return instruction(builder, values[0])
+            return emitted(builder, values[0], on_target(context, result))
 
         return result(value), emit
 
     return apply
 
 
-def _library(name: str) -> Callable[[Any, Any], Any]:
+def _library(name: str) -> Callable[[Any, Any, Any], Any]:
     """Return the call of a function of one float vector that the compiler itself knows."""
-    kind = ir.FunctionType(LANES_TYPE.vector, [LANES_TYPE.vector])
 
-    def call(builder: Any, value: Any) -> Any:
-        sized = f"llvm.{name}.v{LANE_COUNT}f32"
+    def call(builder: Any, value: Any, result: Any) -> Any:
+        kind = ir.FunctionType(result, [value.type])
+        sized = f"llvm.{name}.v{LANE_COUNT}f32" if is_vector(value) else f"llvm.{name}.f32"
         declare: Any = get_or_insert_function
         return builder.call(declare(builder.module, kind, sized), [value])
 
     return call
+
+
+def _magnitude(builder: Any, value: Any, result: Any) -> Any:
+    """Emit a number without its sign; CUDA's compiler does not know the function of LLVM."""
+    if is_vector(value):
+        return _library("fabs")(builder, value, result)
+    bits = builder.and_(builder.bitcast(value, INT32_TYPE), ir.Constant(INT32_TYPE, 0x7FFFFFFF))
+    return builder.bitcast(bits, result)
 
 
 if TYPE_CHECKING:
@@ -102,16 +127,8 @@ else:
     equal = binary(LANES_TYPE, MASK_TYPE, comparison("=="))
     any_lane = intrinsic(_any_lane)
     square_root = intrinsic(_unary(LANES_TYPE, LANES_TYPE, _library("sqrt")))
-    magnitude = intrinsic(_unary(LANES_TYPE, LANES_TYPE, _library("fabs")))
-    signed = intrinsic(
-        _unary(BITS_TYPE, LANES_TYPE, lambda builder, x: builder.sitofp(x, LANES_TYPE.vector))
-    )
-    whole = intrinsic(
-        _unary(LANES_TYPE, BITS_TYPE, lambda builder, x: builder.fptosi(x, BITS_TYPE.vector))
-    )
-    pattern = intrinsic(
-        _unary(LANES_TYPE, BITS_TYPE, lambda builder, x: builder.bitcast(x, BITS_TYPE.vector))
-    )
-    reinterpret = intrinsic(
-        _unary(BITS_TYPE, LANES_TYPE, lambda builder, x: builder.bitcast(x, LANES_TYPE.vector))
-    )
+    magnitude = intrinsic(_unary(LANES_TYPE, LANES_TYPE, _magnitude))
+    signed = intrinsic(_unary(BITS_TYPE, LANES_TYPE, instruction("sitofp")))
+    whole = intrinsic(_unary(LANES_TYPE, BITS_TYPE, instruction("fptosi")))
+    pattern = intrinsic(_unary(LANES_TYPE, BITS_TYPE, instruction("bitcast")))
+    reinterpret = intrinsic(_unary(BITS_TYPE, LANES_TYPE, instruction("bitcast")))

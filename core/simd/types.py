@@ -1,6 +1,8 @@
 """Types of vectors in registers, for compiled code: W lanes, and vectors of 64 bytes.
 
-Numba knows a vector type by its name; its element is LLVM's, its scalar is Numba's.
+Numba knows a vector type by its name; its element is LLVM's, its scalar is Numba's. On CUDA each
+lane is a thread, and a value of these types is the element that is this thread's
+(`rolecast.core.simd.cuda`).
 """
 
 from typing import Any, Final
@@ -42,11 +44,23 @@ def fits(kind: Any, wanted: Any) -> bool:
     return bool(kind == wanted or isinstance(kind, types.Number))
 
 
+def on_target(context: Any, kind: Any) -> Any:
+    """Return LLVM's type of a vector type where code is compiled for: on CUDA its element."""
+    return context.get_value_type(kind)
+
+
+def is_vector(value: Any) -> bool:
+    """Tell whether a value of LLVM holds all lanes, as it does on a CPU."""
+    return isinstance(value.type, ir.VectorType)
+
+
 def as_vector(context: Any, builder: Any, wanted: Any, kind: Any, value: Any) -> Any:
     """Return a value as a vector of the wanted type; a scalar goes into every lane."""
     if kind == wanted:
         return value
     scalar = context.cast(builder, value, kind, wanted.scalar)
+    if not isinstance(on_target(context, wanted), ir.VectorType):
+        return scalar
     first, undefined = ir.Constant(INT32_TYPE, 0), ir.Constant(wanted.vector, ir.Undefined)
     single = builder.insert_element(undefined, scalar, first)
     spread = ir.Constant(ir.VectorType(INT32_TYPE, wanted.width), [0] * wanted.width)

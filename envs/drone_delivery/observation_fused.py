@@ -5,8 +5,16 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.compiled import compiled
-from rolecast.core.simd import load, pick, spread, square_root, store
-from rolecast.core.types import LANE_COUNT, Float32
+from rolecast.core.simd import (
+    block_stride,
+    first_block,
+    load,
+    pick,
+    spread,
+    square_root,
+    store,
+)
+from rolecast.core.types import Float32
 from rolecast.envs.drone_delivery.observation import HANDOVER_SIZE, LEAST_LENGTH
 from rolecast.envs.drone_delivery.world_fused import (
     FUEL,
@@ -39,10 +47,10 @@ def observe_lanes(
     """Write the observations [K, n, do, W] of all blocks [K, n, WORLD_ROWS, W]."""
     blocks, n, size = world.shape[0], world.shape[1], observations.shape[2]
     handover = size == HANDOVER_SIZE
-    rows, shown = world.reshape(-1, LANE_COUNT), observations.reshape(-1, LANE_COUNT)
+    rows, shown = world, observations
     one, tiny = np.float32(1.0), np.float32(LEAST_LENGTH)
     per_speed, per_view, limit = one / speed_unit, one / view, view * view
-    for block in range(blocks):
+    for block in range(first_block(), blocks, block_stride()):
         for drone in range(n):
             row, out = (block * n + drone) * WORLD_ROWS, (block * n + drone) * size
             x, y = load(rows, row + X), load(rows, row + Y)

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, episode_keys
+from rolecast.core.lane_arrays import workspace
 from rolecast.core.simd import (
     Bits,
     Lanes,
     Mask,
     any_lane,
+    block_stride,
+    first_block,
     load,
     load_bits,
     pick,
@@ -24,7 +27,7 @@ from rolecast.core.simd import (
     store,
     whole,
 )
-from rolecast.core.types import LANE_COUNT, Float32, Seeds
+from rolecast.core.types import LANE_COUNT, Float32, KernelCall, KernelCalls, Seeds
 from rolecast.envs.drone_delivery.observation import observation_size
 from rolecast.envs.drone_delivery.observation_fused import observe_lanes
 from rolecast.envs.drone_delivery.physics import (
@@ -105,16 +108,22 @@ class DroneDeliveryEpisodes:
         self.returns = np.zeros((blocks, LANE_COUNT), dtype=np.float32)
         shape = (blocks, params.drones, observation_size(params), LANE_COUNT)
         self.observations = np.zeros(shape, dtype=np.float32)
-        self._observe()
+        kernel, arguments = self._observing()
+        kernel(*arguments)
 
-    def _observe(self) -> None:
-        observe_lanes(self._world, self._view, self._speed_unit, self.observations)
+    def _observing(self) -> KernelCall:
+        return observe_lanes, (self._world, self._view, self._speed_unit, self.observations)
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, 2, W] in [-1, 1]."""
-        advance(self._world, actions, *self._keys, self._constants, self.rewards)
-        self.returns += self.rewards
-        self._observe()
+        for kernel, arguments in self.calls(actions):
+            kernel(*arguments)
+
+    def calls(self, actions: Float32) -> KernelCalls:
+        """Return what `advance` calls."""
+        results = self.rewards, self.returns
+        moving = advance, (self._world, actions, *self._keys, self._constants, *results)
+        return moving, self._observing()
 
 
 @compiled
@@ -125,12 +134,16 @@ def advance(
     second: UInt32,
     constants: Float32,
     rewards: Float32,
+    returns: Float32,
 ) -> None:
-    """Advance all blocks [K, n, WORLD_ROWS, W] by one step, in place; write its rewards [K, W]."""
+    """Advance all blocks [K, n, WORLD_ROWS, W] by one step, in place.
+
+    Its rewards [K, W] are written, and added to the returns [K, W].
+    """
     blocks, n = actions.shape[0], actions.shape[1]
-    rows, wishes = world.reshape(-1, LANE_COUNT), actions.reshape(-1, LANE_COUNT)
-    scratch = np.empty((n * SCRATCH_ROWS, LANE_COUNT), dtype=np.float32)
-    for block in range(blocks):
+    rows, wishes = world, actions
+    scratch = workspace(n * SCRATCH_ROWS)
+    for block in range(first_block(), blocks, block_stride()):
         store(rewards, block, 0.0)
         keys = load_bits(first, block), load_bits(second, block)
         for drone in range(n):
@@ -142,6 +155,7 @@ def advance(
         if constants[12] > 0.0:
             hand_over(rows, block * n * WORLD_ROWS, n, constants[13])
         collide(rows, block * n * WORLD_ROWS, n, constants, scratch, rewards, block)
+        store(returns, block, load(returns, block) + load(rewards, block))
 
 
 @inlined

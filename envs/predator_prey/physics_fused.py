@@ -12,10 +12,12 @@ import numpy as np
 
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import UInt32, draw, episode_keys, symmetric_uniform
-from rolecast.core.lane_arrays import lane_array
+from rolecast.core.lane_arrays import lane_array, workspace
 from rolecast.core.simd import (
     Lanes,
     any_lane,
+    block_stride,
+    first_block,
     load,
     magnitude,
     pick,
@@ -26,7 +28,7 @@ from rolecast.core.simd import (
     store,
     whole,
 )
-from rolecast.core.types import LANE_COUNT, Float32, Seeds
+from rolecast.core.types import LANE_COUNT, Float32, KernelCalls, Seeds
 from rolecast.envs.predator_prey.observation import observation_size
 from rolecast.envs.predator_prey.observation_fused import observe
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
@@ -94,19 +96,24 @@ class PredatorPreyEpisodes:
             params.gain.astype(np.float32),
             params.max_speeds.astype(np.float32),
             np.array(numbers, dtype=np.float32),
-            self._positions.reshape(-1, LANE_COUNT),
-            self._velocities.reshape(-1, LANE_COUNT),
-            lane_array(2 * movers + 3 * n),
+            self._positions,
+            self._velocities,
             self.rewards,
             self.returns,
-            self.observations.reshape(-1, LANE_COUNT),
+            self.observations,
         )
         self.advance(lane_array(blocks, n, 2))
 
     def advance(self, actions: Float32) -> None:
         """Take one step with actions [K, n, 2, W] in [-1, 1]."""
-        advance(self._step, actions.reshape(-1, LANE_COUNT), *self._world)
+        for kernel, arguments in self.calls(actions):
+            kernel(*arguments)
+
+    def calls(self, actions: Float32) -> KernelCalls:
+        """Return what `advance` would call, and count the step as taken."""
+        step = self._step
         self._step += 1
+        return ((advance, (step, actions, *self._world)),)
 
 
 @compiled
@@ -123,7 +130,6 @@ def advance(
     constants: Float32,
     positions: Float32,
     velocities: Float32,
-    scratch: Float32,
     rewards: Float32,
     returns: Float32,
     observations: Float32,
@@ -144,7 +150,6 @@ def advance(
             predators of a capture.
         positions: [K m 2, W].
         velocities: [K (n + k) 2, W].
-        scratch: [2 (n + k) + 3 n, W]; the forces come first.
         rewards: [K, W], of this step.
         returns: [K, W], so far.
         observations: [K n do, W], after the step.
@@ -152,7 +157,8 @@ def advance(
     n, movers, entities, points, size, scouts = counts
     time_step, damping, force, margin, reward, view, capture = constants
     touch = f32((sizes[0] + sizes[n]) ** 2)
-    for block in range(rewards.shape[0]):
+    scratch = workspace(2 * movers + 3 * n)  # the forces come first
+    for block in range(first_block(), rewards.shape[0], block_stride()):
         p, v = 2 * block * entities, 2 * block * movers
         if step != OBSERVE_STEP:
             for a in range(n):

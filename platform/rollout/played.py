@@ -121,12 +121,17 @@ def to_lanes(rows: Float, blocks: int, held: NDArray[np.int64] | None = None) ->
 
     Lane l holds row held[l], or row l by default; lanes past the last one repeat it.
     """
-    held = np.arange(len(rows)) if held is None else held
-    held = held[np.minimum(np.arange(blocks * LANE_COUNT), len(held) - 1)]
     lanes = lane_array(blocks, *rows.shape[1:])
     flat = rows.astype(np.float32).reshape(len(rows), -1)
-    gather_lanes(flat, held.reshape(blocks, LANE_COUNT), lanes.reshape(blocks, -1, LANE_COUNT))
+    held = np.arange(len(rows)) if held is None else held
+    gather_lanes(flat, in_blocks(held, blocks), lanes.reshape(blocks, -1, LANE_COUNT))
     return lanes
+
+
+def in_blocks(rows: NDArray[np.int64], blocks: int) -> NDArray[np.int64]:
+    """Lay out what each of L lanes holds as [K, W]; lanes past the last one repeat it."""
+    lanes = np.minimum(np.arange(blocks * LANE_COUNT), len(rows) - 1)
+    return rows[lanes].reshape(blocks, LANE_COUNT)
 
 
 def from_lanes(lanes: Float32, length: int) -> Float:

@@ -4,26 +4,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.compiled import compiled
-from rolecast.core.simd import load, pick, store
+from rolecast.core.simd import first_lane, lane_stop, load, load_lane, pick, store, store_lane
 from rolecast.core.types import LANE_COUNT, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT
+
+Way = tuple[()] | tuple[bool]
+"""Empty, or true for shortest paths: types of their own, so that one way alone is compiled."""
+
+
+def way_of(n: int) -> Way:
+    """Return how n agents are assigned: by subsets, or by shortest paths where these are many."""
+    return (True,) if n > SUBSET_LIMIT else ()
 
 
 @compiled
 def assign_lanes(
-    rows: Float32, n: int, affinity: int, best: int, choice: int, agent_of_role: int
+    rows: Float32,
+    n: int,
+    affinity: int,
+    best: int,
+    choice: int,
+    agent_of_role: int,
+    paths: Way,
 ) -> None:
     """Write the agent of each role, as float32, to n rows from `agent_of_role` on.
 
     Args:
-        rows: [.., W], the workspace; each other argument but n is the first row of a part of it.
+        rows: [.., W], the workspace; `affinity` to `agent_of_role` are first rows of parts of it.
         n: agents and roles.
         affinity: n * n rows, of role (outer) for agent (inner); larger is preferred.
         best: 2^n rows of scratch; none beyond SUBSET_LIMIT agents.
         choice: as `best`.
         agent_of_role: n rows; each lane a permutation, ties as in `assign_roles`.
+        paths: as `way_of` tells.
     """
-    if n > SUBSET_LIMIT:
+    if len(paths) == 1:
         solve_lanes(rows, n, affinity, agent_of_role)
         return
     # best[taken]: largest total affinity of the roles |taken|, ..., n - 1, when the agents in the
@@ -48,11 +63,11 @@ def assign_lanes(
                 store(rows, choice + taken, pick(better, np.float32(agent), agents))
                 total = pick(better, offer, total)
         store(rows, best + taken, total)
-    for lane in range(LANE_COUNT):
+    for lane in range(first_lane(), lane_stop()):
         taken = 0
         for role in range(n):
-            agent = int(rows[choice + taken, lane])
-            rows[agent_of_role + role, lane] = agent
+            agent = int(load_lane(rows, choice + taken, lane))
+            store_lane(rows, agent_of_role + role, lane, agent)
             taken |= 1 << agent
 
 

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from rolecast.core.compiled import compiled
 from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.policies.hom.assignment import SUBSET_LIMIT, Index, assign_roles
-from rolecast.policies.hom.assignment_fused import assign_lanes
+from rolecast.policies.hom.assignment_fused import Way, assign_lanes, way_of
 
 Assign = Callable[[Float], Index]
 
@@ -20,9 +20,9 @@ TEAMS = [1, 2, 3, 5, 8, SUBSET_LIMIT, SUBSET_LIMIT + 1, 15]
 
 
 @compiled
-def in_workspace(rows: Float32, n: int, subsets: int) -> None:
+def in_workspace(rows: Float32, n: int, subsets: int, paths: Way) -> None:
     best = n * n
-    assign_lanes(rows, n, 0, best, best + subsets, best + 2 * subsets)
+    assign_lanes(rows, n, 0, best, best + subsets, best + 2 * subsets, paths)
 
 
 def compiled_face(affinity: Float) -> Index:
@@ -31,7 +31,7 @@ def compiled_face(affinity: Float) -> Index:
     subsets = 1 << n if n <= SUBSET_LIMIT else 0
     rows = np.zeros((n * n + 2 * subsets + n, LANE_COUNT), dtype=np.float32)
     rows[: n * n, :count] = affinity.reshape(count, n * n).T
-    in_workspace(rows, n, subsets)
+    in_workspace(rows, n, subsets, way_of(n))
     return rows[n * n + 2 * subsets :, :count].T.astype(np.int64)
 
 
