@@ -19,7 +19,7 @@ import numpy as np
 from rolecast.benchmarks.faults.schedule import Fault
 from rolecast.benchmarks.faults.world import World
 from rolecast.core.disk import FileVersion
-from rolecast.platform.search.records.journal import SECTOR_BYTES
+from rolecast.platform.search.records.journal import JOURNAL_FILE, SECTOR_BYTES
 
 WRITE_S: Final = 1e-4
 SYNC_S: Final = 4e-3
@@ -113,6 +113,8 @@ class SimulatedDisk:
     def append(self, path: Path, data: bytes) -> None:
         """Write at the end of a file."""
         self._reach("append", path)
+        if path.name == JOURNAL_FILE:
+            self._world.journal_s = self._world.now
         if path not in self._files:
             self._change([(path, self._new_inode())])
         self._write(self._files[path], data, path)

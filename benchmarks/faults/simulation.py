@@ -61,7 +61,7 @@ class Witnessed:
 
     world: World
     batches: list[float] = field(default_factory=list)
-    """When each batch was reported, the first one first."""
+    """When each batch was written, the first one first."""
 
     since_s: float = 0.0
     """When the last one was, by a clock that does not jump."""
@@ -78,7 +78,7 @@ class Witnessed:
             raise InvariantError(f"no batch for {silent_s:.0f} s")
         self.since_s = self.world.simulated_s
         del self.batches[figures.batch - 1 :]
-        self.batches.append(self.world.now)
+        self.batches.append(self.world.journal_s)
 
     def note(self, text: str) -> None:
         """See a sentence."""

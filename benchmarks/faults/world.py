@@ -44,6 +44,8 @@ class World:
         self.now = 0.0
         self.simulated_s = 0.0
         """Time without jumps of the clock."""
+        self.journal_s = 0.0
+        """When the last batch was written; the clock may jump before it is told of."""
         self.points = 0
         self.rng = np.random.default_rng([seed, 1])
         self.struck: list[Fault] = []

@@ -24,6 +24,8 @@ from rolecast.core.errors import RequestError
 from rolecast.core.files import is_file, read_bytes, unwritable, write_bytes
 from rolecast.platform.search.records.history import Batch
 
+JOURNAL_FILE: Final = "journal.bin"
+
 RECORD_MAGIC: Final = b"rcj2"
 """Beginning of a record; those of older releases have none."""
 
@@ -122,9 +124,20 @@ class Journal:
             self._disk.remove(part)
 
     def repair(self) -> None:
-        """Cut off the beginning of a record that a killed process left, so others can follow."""
+        """Make what an earlier process left durable, and cut off the beginning of a record.
+
+        That process may have ended before it did; this one has read its batches, and tells of them.
+
+        Raises:
+            RunError: the disk is full, or the file cannot be written.
+        """
         content = _content(self._path, self._disk)
         self._length = _records(self._path, content)[1]
+        if self._length:
+            try:
+                self._sync()
+            except OSError as error:
+                raise unwritable(self._path, error) from error
         if len(content) != self._length:
             write_bytes(self._path, content[: self._length], disk=self._disk)
 

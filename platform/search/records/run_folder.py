@@ -22,7 +22,7 @@ from rolecast.platform.search.planning.request import folder_exists
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import require_sound, require_structure
 from rolecast.platform.search.records.history import Batch, history_table, incumbents_table
-from rolecast.platform.search.records.journal import Journal, part_files
+from rolecast.platform.search.records.journal import JOURNAL_FILE, Journal, part_files
 from rolecast.platform.search.records.table_batches import PIECE_BYTES, grouped, tabled_batches
 from rolecast.platform.search.records.table_file import table_writer
 
@@ -85,7 +85,7 @@ class RunFolder:
     @property
     def journal_file(self) -> Path:
         """The batches that the tables may lack."""
-        return self.checkpoint_folder / "journal.bin"
+        return self.checkpoint_folder / JOURNAL_FILE
 
     @property
     def structure_file(self) -> Path:

@@ -15,6 +15,9 @@ from rolecast.benchmarks.faults.simulation import run_faults, run_schedule, undi
 from rolecast.benchmarks.faults.witness import WitnessConfig
 from rolecast.benchmarks.faults.world import Killed, World
 from rolecast.platform.rollout.chunks import cut
+from rolecast.platform.search.records import journal
+from rolecast.platform.search.records.journal import JOURNAL_FILE, Journal
+from tests.platform.search.records.conftest import batch_of
 
 LOG_PATH = Path("/runs/log")
 
@@ -49,7 +52,7 @@ def test_a_search_that_ends_at_any_of_its_last_points_has_its_result() -> None:
         assert run_faults(0, [Fault(point, FaultKind.KILL, 0)]).failure is None
 
 
-@pytest.mark.parametrize("seed", [529, 1230, 6005, 7254, 7705])
+@pytest.mark.parametrize("seed", [529, 1230, 6005, 7254, 7705, 63_102])
 def test_a_schedule_that_once_failed_passes(seed: int) -> None:
     assert run_schedule(seed).failure is None
 
@@ -120,6 +123,23 @@ def test_a_dead_driver_writes_nothing() -> None:
         with pytest.raises(Killed):
             disk.make_folder(LOG_PATH.parent)
     assert disk.names(Path("/")) == []
+
+
+@pytest.mark.parametrize("draw", range(20))
+def test_batches_that_another_driver_goes_on_from_are_durable(draw: int) -> None:
+    """The driver that wrote them may have ended before the second after which it would have."""
+    world = World([], seed=0)
+    disk = SimulatedDisk(world)
+    disk.make_folder(LOG_PATH)
+    disk.sync_folder(LOG_PATH.parent)
+    disk.sync_folder(LOG_PATH.parent.parent)
+    path = LOG_PATH / JOURNAL_FILE
+    ended = Journal(path, disk=disk, clock=world.clock)
+    for index in range(3):
+        ended.append(batch_of(index))
+    Journal(path, disk=disk, clock=world.clock).repair()
+    disk.cut_power(Fault(0, FaultKind.POWER, draw))
+    assert [batch.index for batch in journal.read(path, disk=disk)] == [0, 1, 2]
 
 
 def test_a_lock_of_a_dead_process_that_is_closed_late_releases_no_others() -> None:
