@@ -99,4 +99,5 @@ def compare(
         print_json({"out": str(result.out), "report": str(report), "failed": failed})
     else:
         say(f"open {report}; curves: tensorboard --logdir {result.out}")
+        say(f"reports of its searches: rolecast report {result.out}")
     result.require_success()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from rolecast.core.patience import Patience
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.platform.optimizers.protocol import OptimizerConfig
@@ -88,7 +87,7 @@ def backend_for(plan: Plan, note: Callable[[str], None] = lambda _: None) -> Bac
     """
     config = plan.config
     threads = (config.threads or available_cores()) if plan.compiled else 1
-    patience = Patience(config.step_timeout, note, forgives=config.forgives)
+    patience = config.patience(note)
     here = LocalEvaluator(plan.task, plan.policy, threads, patience=patience)
     if config.workers == 0:
         return LocalBackend(here)

@@ -1,6 +1,6 @@
 """What a user may ask of a search: one frozen value, also behind the command line."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
 
@@ -146,6 +146,10 @@ class SearchConfig:
     def forgives(self) -> bool:
         """Whether the search goes on where an episode fails."""
         return self.failed_episodes == "lowest"
+
+    def patience(self, say: Callable[[str], None]) -> Patience:
+        """Return the patience with calls of the environment; `say` is told of long ones."""
+        return Patience(self.step_timeout, say, forgives=self.forgives)
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""

@@ -11,7 +11,6 @@ from typing import Any, Final
 from rolecast import __version__
 from rolecast.core.errors import RequestError
 from rolecast.core.memory import EPISODE_BYTES, require_room
-from rolecast.core.patience import Patience
 from rolecast.core.seeds import Purpose, derived_seed
 from rolecast.core.types import Float
 from rolecast.envs.episode_length import typical_steps
@@ -123,7 +122,7 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
-    patience = Patience(config.step_timeout, PLAN_LOGGER.warning, forgives=config.forgives)
+    patience = config.patience(PLAN_LOGGER.warning)
     with under_patience(made, patience):
         steps = typical_steps(made)
         whole = config.env_steps or _budget_episodes(config, steps) * steps
