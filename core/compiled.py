@@ -23,7 +23,16 @@ FAST_MATH: Final = {"contract", "reassoc", "nsz", "arcp"}
 
 def compiled(function: F) -> F:
     """Compile a function of arrays and scalars; its types stay visible to checkers."""
-    decorate: Any = numba.njit(cache=True, nogil=True, fastmath=FAST_MATH, error_model="numpy")
+    return _cached(function, FAST_MATH)
+
+
+def compiled_exactly(function: F) -> F:
+    """Compile as `compiled` does, but to round as NumPy does: no sum is reordered or fused."""
+    return _cached(function, False)
+
+
+def _cached(function: F, fast_math: set[str] | bool) -> F:
+    decorate: Any = numba.njit(cache=True, nogil=True, fastmath=fast_math, error_model="numpy")
     kernel: Any = decorate(function)
     cache = kernel._cache._cache_file  # noqa: SLF001 - numba offers no way to add to the stamp
     cache._source_stamp = (cache._source_stamp, _fingerprint(kernel.py_func))  # noqa: SLF001

@@ -7,9 +7,9 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from rolecast.core.compiled import compiled
+from rolecast.core.compiled import compiled, compiled_exactly
 from rolecast.core.simd.place import block_stride, first_block, first_lane, lane_stop
-from rolecast.core.types import LANE_COUNT, Float32
+from rolecast.core.types import LANE_COUNT, Float, Float32
 
 CACHE_LINE: Final = 64
 """Bytes that memory moves at once; a row of W float32 is one such line."""
@@ -52,3 +52,22 @@ def gather_lanes(rows: Float32, index: NDArray[np.int64], lanes: Float32) -> Non
         for d in range(lanes.shape[1]):
             for w in range(first_lane(), lane_stop()):
                 lanes[k, d, w] = rows[index[k, w], d]
+
+
+@compiled_exactly
+def spread_rows(rows: Float | Float32, lanes: Float32) -> None:
+    """Write row l of rows [L, D] to lane l of lanes [K, D, W]; lanes past the last repeat it."""
+    for k in range(lanes.shape[0]):
+        for w in range(LANE_COUNT):
+            row = min(k * LANE_COUNT + w, rows.shape[0] - 1)
+            for d in range(lanes.shape[1]):
+                lanes[k, d, w] = rows[row, d]
+
+
+@compiled_exactly
+def gather_rows(lanes: Float | Float32, rows: Float) -> None:
+    """Undo `spread_rows`, in float64."""
+    for row in range(rows.shape[0]):
+        k, w = row // LANE_COUNT, row % LANE_COUNT
+        for d in range(rows.shape[1]):
+            rows[row, d] = lanes[k, d, w]

@@ -13,6 +13,7 @@ from rolecast.envs.actions import checked_actions
 from rolecast.envs.ids import format_id
 from rolecast.envs.mujoco.robots import Robot
 from rolecast.envs.mujoco.start import start_states
+from rolecast.envs.mujoco.step_fused import settle
 from rolecast.envs.mujoco.views import layout
 from rolecast.envs.spec import TaskSpec
 from rolecast.envs.symmetry import Symmetry
@@ -140,6 +141,7 @@ class MujocoTask:
         self.steps = np.zeros(batch, dtype=np.int64)
         self._done = np.ones(batch, dtype=bool)
         self._fallen = np.zeros(batch, dtype=bool)
+        self._bonus = np.zeros(batch)
         return self.restart(np.arange(batch), seeds)
 
     def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
@@ -174,27 +176,22 @@ class MujocoTask:
         live, before = ~self._done, pool.place.copy()
         torques = self._layout.torques(actions)
         pool.advance(np.flatnonzero(live).tolist(), torques)
-        self.steps += live
-        distance = pool.place - before
-        reward = distance / pool.step_s - robot.control_cost * _squares(torques)
+        distance, reward = pool.place - before, np.empty(live.size)
+        squares = np.zeros((2, live.size))
+        np.einsum("bi,bi->b", torques, torques, out=squares[0])
         if robot.contact_cost:
-            forces = pool.state[:, self._low.size :]
-            reward -= robot.contact_cost * _squares(np.clip(forces, -1.0, 1.0))
-        if robot.mortal:
-            state = pool.state[:, : self._low.size]
-            healthy = ((self._low < state) & (state < self._high)).all(axis=1)
-            self._bonus = np.asarray(robot.healthy_reward * (healthy & live), dtype=np.float64)
-            reward += self._bonus
-            self._fallen |= live & ~healthy
-            self._done |= self._fallen
-        if not np.isfinite(reward).all():
-            episode = int(np.flatnonzero(~np.isfinite(reward))[0])
+            forces = np.clip(pool.state[:, self._low.size :], -1.0, 1.0)
+            np.einsum("bi,bi->b", forces, forces, out=squares[1])
+        numbers = pool.step_s, robot.control_cost, robot.contact_cost, robot.healthy_reward
+        broken = settle(
+            live, distance, pool.state, self._low, self._high, squares, numbers, robot.mortal,
+            self.steps, self._spec.horizon, self._done, self._fallen, self._bonus, reward,
+        )  # fmt: skip
+        if broken >= 0:
             raise RunError(
-                f"task {self._spec.id!r} diverged in step {self.steps[episode]} of the episode of "
-                f"seed {self.seeds[episode]}; expected finite positions"
+                f"task {self._spec.id!r} diverged in step {self.steps[broken]} of the episode of "
+                f"seed {self.seeds[broken]}; expected finite positions"
             )
-        self._done |= self.steps >= self._spec.horizon
-        reward = np.where(live, reward, 0.0)
         return self._observe(pool), reward, self._done.copy(), {"distance": distance}
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
@@ -234,8 +231,3 @@ class MujocoTask:
     def _observe(self, pool: "SimulationPool") -> Float:
         """Return observations [B, n, do] of the current states of all episodes."""
         return self._layout.observe(pool.state)
-
-
-def _squares(rows: Float) -> Float:
-    """Return the sums of squares [B] of rows."""
-    return np.asarray(np.einsum("bi,bi->b", rows, rows))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rolecast.core.errors import unknown_name
 from rolecast.core.types import Float
 from rolecast.envs.mujoco.robots import Robot
+from rolecast.envs.mujoco.step_fused import observe_columns
 
 Columns = list[int]
 
@@ -42,8 +43,9 @@ class Layout:
 
     def observe(self, state: Float) -> Float:
         """Return observations [B, n, do] of rows [B, F]."""
-        observations: Float = state.take(self.seen, axis=1)
-        return np.clip(observations, -self.limit, self.limit, out=observations)
+        observations = np.empty((len(state), *self.seen.shape))
+        observe_columns(state, self.seen, self.limit, observations)
+        return observations
 
     def torques(self, actions: Float) -> Float:
         """Return the motors' inputs [B, nu] of actions [B, n, da]."""

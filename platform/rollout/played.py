@@ -1,12 +1,15 @@
 """What a chunk of episodes gave, and what both ways to play them share."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.lane_arrays import gather_lanes, lane_array
+from rolecast.core.compiled import compiled_exactly
+from rolecast.core.lane_arrays import gather_lanes, gather_rows, lane_array, spread_rows
 from rolecast.core.types import LANE_COUNT, Float, Float32, Seeds
 from rolecast.envs.spec import BatchedTask
 from rolecast.policies.protocol import Policy
@@ -98,14 +101,32 @@ class ObservationSums:
 
     def __init__(self, shape: tuple[int, ...], bound: float) -> None:
         self._bound, self.totals = bound, np.zeros((2, *shape))
+        self._all = np.ones(shape[0], dtype=bool)
 
     def add(self, observations: Float | Float32, live: NDArray[np.bool_] | None = None) -> None:
         """Add observations; of the episodes that are live, where these are rows."""
-        clipped = np.clip(observations, -self._bound, self._bound).astype(np.float64)
-        if live is not None:
-            clipped[~live] = 0.0
-        self.totals[0] += clipped
-        self.totals[1] += np.square(clipped)
+        rows = len(self._all)
+        add_clipped(
+            observations.reshape(rows, -1),
+            observations.dtype.type(self._bound),
+            self._all if live is None else live,
+            self.totals.reshape(2, rows, -1),
+        )
+
+
+@compiled_exactly
+def add_clipped(
+    rows: Float | Float32, bound: np.floating[Any], live: NDArray[np.bool_], totals: Float
+) -> None:
+    """Add live rows [R, D], clipped to a bound, and their squares to totals [2, R, D]."""
+    for row in range(rows.shape[0]):
+        if live[row]:
+            for d in range(rows.shape[1]):
+                number = rows[row, d]
+                number = bound if number > bound else -bound if number < -bound else number
+                clipped = np.float64(number)
+                totals[0, row, d] += clipped
+                totals[1, row, d] += clipped * clipped
 
 
 def over_agents(sums: Float) -> Float:
@@ -122,9 +143,11 @@ def to_lanes(rows: Float, blocks: int, held: NDArray[np.int64] | None = None) ->
     Lane l holds row held[l], or row l by default; lanes past the last one repeat it.
     """
     lanes = lane_array(blocks, *rows.shape[1:])
-    flat = rows.astype(np.float32).reshape(len(rows), -1)
-    held = np.arange(len(rows)) if held is None else held
-    gather_lanes(flat, in_blocks(held, blocks), lanes.reshape(blocks, -1, LANE_COUNT))
+    flat, spread = rows.reshape(len(rows), -1), lanes.reshape(blocks, -1, LANE_COUNT)
+    if held is None:
+        spread_rows(flat, spread)
+    else:
+        gather_lanes(flat.astype(np.float32), in_blocks(held, blocks), spread)
     return lanes
 
 
@@ -136,5 +159,7 @@ def in_blocks(rows: NDArray[np.int64], blocks: int) -> NDArray[np.int64]:
 
 def from_lanes(lanes: Float32, length: int) -> Float:
     """Undo `to_lanes`: [K, ..., W] to rows [L, ...]."""
-    rows = np.moveaxis(lanes, -1, 1)
-    return rows.reshape(-1, *rows.shape[2:])[:length].astype(np.float64)
+    shape = lanes.shape[1:-1]
+    rows = np.empty((length, math.prod(shape)))
+    gather_rows(lanes.reshape(len(lanes), -1, LANE_COUNT), rows)
+    return rows.reshape(length, *shape)

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from rolecast.core.compiled import compiled
-from rolecast.core.lane_arrays import CACHE_LINE, gather_lanes, lane_array, workspace
+from rolecast.core.lane_arrays import (
+    CACHE_LINE,
+    gather_lanes,
+    gather_rows,
+    lane_array,
+    spread_rows,
+    workspace,
+)
 from rolecast.core.types import LANE_COUNT
 
 
@@ -34,3 +41,15 @@ def test_every_lane_holds_the_row_that_is_named_for_it() -> None:
     lanes = lane_array(4, 3)
     gather_lanes(rows, index, lanes)
     np.testing.assert_array_equal(lanes, np.moveaxis(rows[index], 1, -1))
+
+
+@pytest.mark.parametrize("length", [1, 16, 37])
+def test_rows_in_lanes_come_back_and_the_last_one_fills_the_block(length: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(length, 5))
+    blocks = -(-length // LANE_COUNT)
+    lanes, back = lane_array(blocks, 5), np.empty_like(rows)
+    spread_rows(rows, lanes)
+    gather_rows(lanes, back)
+    np.testing.assert_array_equal(back, rows.astype(np.float32))
+    filled = lanes.transpose(0, 2, 1).reshape(-1, 5)[length:]
+    np.testing.assert_array_equal(filled, np.repeat(back[-1:], len(filled), axis=0))
