@@ -166,4 +166,13 @@ def _probe(address: str) -> None:
 
 def _unreachable(address: str, why: str) -> RequestError:
     reason = " ".join(why.split())
-    return RequestError(f"no Ray cluster answers at address {address!r}: {reason}")
+    return RequestError(f"no Ray cluster answers at address {address!r}: {reason}{_advice(why)}")
+
+
+def _advice(why: str) -> str:
+    """Return what most often helps, as the end of a sentence; empty where nothing listens."""
+    if os.environ.get("RAY_ADDRESS", "").startswith("http"):
+        return "; RAY_ADDRESS names a dashboard, which only ray job submit can use: unset it"
+    if "refused" in why:
+        return ""
+    return f"; a cluster with tokens needs {AUTH_MODE}=token and RAY_AUTH_TOKEN here too"

@@ -1,13 +1,14 @@
 """`rolecast top`: how a running search is doing, from another terminal."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.output import Json, print_json, say
+from rolecast.platform.cli.output import Json, print_json, say, warn
 
 REFRESH_S: Final = 1.0
 """Time between two looks at the folder."""
@@ -21,37 +22,58 @@ def top(
 ) -> None:
     """Follow a running search: what is spent, its speed, how long workers wait, and where they are.
 
-    Ends with the search, or by Ctrl-C, which does not touch the search.
+    Ends with the search, also where that was killed, or by Ctrl-C, which does not touch it.
 
     Example: rolecast top runs/hunt
     """
     from rich.console import Console
     from rich.live import Live
 
+    from rolecast.core.locks import is_locked
     from rolecast.platform.search.progress import ProgressSnapshot, table
-
-    status, finished = _read(folder)
-    if json:
-        print_json({**status, "finished": finished})
-        return
+    from rolecast.platform.search.records.run_folder import RunFolder
 
     def drawn(values: dict[str, Any]) -> Any:
         return table(ProgressSnapshot(**{k: v for k, v in values.items() if k != "time"}))
 
+    def running() -> bool:
+        return is_locked(RunFolder(folder).path / ".lock")
+
     console = Console(highlight=False, markup=False)
-    if once or finished:
-        console.print(drawn(status))
-    else:
-        try:
+    try:
+        _await_first(folder, running)
+        status, finished = _read(folder)
+        if json:
+            print_json({**status, "finished": finished})
+            return
+        if once or finished or not running():
+            console.print(drawn(status))
+        else:
             with Live(drawn(status), console=console) as view:
-                while not finished:
+                while not finished and running():
                     time.sleep(REFRESH_S)
                     status, finished = _read(folder)
                     view.update(drawn(status))
-        except KeyboardInterrupt:
-            return
-    age = time.time() - status["time"]
-    say("the search has finished" if finished else f"as of {age:.0f} s ago")
+    except KeyboardInterrupt:
+        return
+    if finished:
+        say("the search has finished")
+    elif running():
+        say(f"as of {time.time() - status['time']:.0f} s ago")
+    else:
+        say(f"no search runs any more; next: rolecast resume {folder}")
+
+
+def _await_first(folder: Path, running: Callable[[], bool]) -> None:
+    """Wait for the first batch of a search that runs."""
+    from rolecast.core.files import is_file
+    from rolecast.platform.search.records.run_folder import RunFolder
+
+    status_file = RunFolder(folder).status_file
+    if running() and not is_file(status_file):
+        warn("the search has not finished its first batch; waiting for it")
+    while running() and not is_file(status_file):
+        time.sleep(REFRESH_S)
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], bool]:

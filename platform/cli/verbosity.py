@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import IO, Any, Final, Literal
 
 from rolecast import __version__
@@ -83,7 +84,12 @@ def saying(verbosity: Verbosity, words: Sequence[str], stream: IO[str]) -> Itera
 
 
 def _tell_loading(stream: IO[str]) -> None:
-    stream.write(
-        "rolecast: loading; the first use compiles for some half a minute, later ones do not\n"
-    )
+    first = "" if _has_compiled() else "; the first use compiles for some half a minute"
+    stream.write(f"rolecast: loading{first}\n")
     stream.flush()
+
+
+def _has_compiled() -> bool:
+    """Return whether kernels were compiled before, where the package keeps them beside itself."""
+    room = Path(__file__).parents[2] / "policies"
+    return any(room.glob("__pycache__/*_fused.*.nbi"))

@@ -153,13 +153,18 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
     if summary is None:
         parts.append(paragraph(f"Not finished; go on with: rolecast resume {run.folder.path}"))
     else:
-        shares = ", ".join(
-            f"{name.replace('_', ' ')} {share:.0%}"
-            for name, share in summary["time_shares"].items()
-        )
-        text = f"{summary['wall_time_s']:.1f} s of searching with {summary['workers']} workers"
+        workers, shares = summary["workers"], _shares(summary)
+        text = f"{summary['wall_time_s']:.1f} s of searching with {workers} workers"
         parts.append(paragraph(f"{text} ({shares})."))
     return section("Results", *parts)
+
+
+def _shares(summary: Mapping[str, Any]) -> str:
+    """Say what the time of a search went to; without workers there is no Ray, and none waits."""
+    alone = {"ray_and_other": "other", "workers_wait": ""} if not summary["workers"] else {}
+    shares = summary["time_shares"].items()
+    named = [(alone.get(name, name.replace("_", " ")), share) for name, share in shares]
+    return ", ".join(f"{name} {share:.0%}" for name, share in named if name)
 
 
 def _curve(run: Run, measured: RunMeasurements | None) -> Markup:

@@ -1,5 +1,6 @@
 """How to make a run again, and how to use what it found: lines to copy."""
 
+from pathlib import Path
 from shlex import quote
 from typing import Final
 
@@ -7,6 +8,7 @@ from markupsafe import Markup
 
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import links, paragraph, preformatted, section
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
 FILES_BESIDE: Final = (
     ("policy.json", "policy/policy.json"),
@@ -22,8 +24,10 @@ def use_again(run: Run) -> Markup:
     commands = [
         f"rolecast evaluate {name} --episodes 1000",
         f"rolecast render {name} --out {quote(folder.name)}.gif",
-        f"rolecast resume {name} --env-steps +{run.batches[-1].spent_after.env_steps}",
     ]
+    if not _is_of_comparison(folder):  # whose budget is that of all its trials
+        more = run.batches[-1].spent_after.env_steps
+        commands.append(f"rolecast resume {name} --env-steps +{more}")
     parts = []
     if (folder / "run.toml").is_file():
         again = f"rolecast search --config {quote(str(folder / 'run.toml'))} --out {name}-again"
@@ -38,3 +42,9 @@ def use_again(run: Run) -> Markup:
         parts += [paragraph("In Python, with an environment of its task:"), preformatted(python)]
     beside = [(label, path) for label, path in FILES_BESIDE if (folder / path).is_file()]
     return section("Use it", *parts, links(beside))
+
+
+def _is_of_comparison(folder: Path) -> bool:
+    """Return whether a run is the search of a comparison's trial: DIR/work/TRIAL/run."""
+    above = folder.absolute().parents
+    return len(above) > 2 and ComparisonFolder(above[2]).known

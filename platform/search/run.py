@@ -251,6 +251,8 @@ def run_to_end(
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)
             closing.enter_context(told.running())
+            if search.seen.count:
+                progress.note(f"going on after {search.seen.count:,} evaluations")
             while not search.finished:
                 metrics = search.step()
                 told.result(search.seen.count, metrics)

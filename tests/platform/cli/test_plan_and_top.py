@@ -1,12 +1,16 @@
 """`rolecast plan`, `rolecast top` and `--log-json`."""
 
 import json
+import shutil
+import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
+from rolecast.core.locks import lock_folder
 from rolecast.platform.cli.app import main
 
 Command = Callable[..., CompletedProcess[str]]
@@ -56,6 +60,32 @@ def test_top_shows_where_a_search_stands(
     shown = capsys.readouterr().out
     assert "the search has finished" in shown
     assert "no episode ran" in shown
+
+
+def test_top_of_a_search_that_was_killed_ends_and_names_what_goes_on(
+    small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "killed"
+    shutil.copytree(small_run, folder)
+    (folder / "summary.json").unlink()
+    assert main(["top", str(folder)]) == 0
+    assert f"no search runs any more; next: rolecast resume {folder}" in capsys.readouterr().out
+
+
+def test_top_waits_for_the_first_batch_of_a_search_that_runs(
+    small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "begun"
+    shutil.copytree(small_run, folder)
+    status = (folder / "status.json").read_bytes()
+    (folder / "status.json").unlink()
+    with closing(lock_folder(folder)):
+        later = threading.Timer(0.5, (folder / "status.json").write_bytes, (status,))
+        later.start()
+        assert main(["top", str(folder), "--json"]) == 0
+    told = capsys.readouterr()
+    assert "waiting for it" in told.err
+    assert json.loads(told.out)["finished"] is True
 
 
 def test_top_of_no_search_is_one_sentence(

@@ -55,3 +55,15 @@ def test_loading_that_takes_long_is_told(
     with saying(verbose, words, stream):
         time.sleep(0.3)
     assert ("loading" in stream.getvalue()) == told
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_only_the_first_use_is_told_that_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, compiled: bool
+) -> None:
+    monkeypatch.setattr(verbosity, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(verbosity, "_has_compiled", lambda: compiled)
+    stream = io.StringIO()
+    with saying("normal", ["search", "hopper"], stream):
+        time.sleep(0.3)
+    assert ("compiles" in stream.getvalue()) != compiled
