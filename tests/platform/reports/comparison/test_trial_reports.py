@@ -36,6 +36,8 @@ def test_reports_of_searches_are_written_and_linked(
     assert "without a report" not in capsys.readouterr().err
     page = (folder / "report.html").read_text()
     assert page.count("/run/report.html") == 2
+    assert "rolecast evaluate" in first.read_text()
+    assert "rolecast resume" not in first.read_text()  # the budget is the comparison's
 
 
 @pytest.mark.parametrize(
