@@ -1,10 +1,13 @@
 """One writer at a time: locks on files, which end with the process that holds them."""
 
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError
+
+LOCK_FILE: Final = ".lock"
+"""File in a folder whose lock is that of the folder."""
 
 
 def try_lock(path: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
@@ -25,7 +28,7 @@ def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
         RequestError: another process writes here, or the folder cannot be written.
     """
     try:
-        lock = try_lock(folder / ".lock", disk=disk)
+        lock = try_lock(folder / LOCK_FILE, disk=disk)
     except OSError as error:
         raise RequestError(f"{folder} cannot be written: {error.strerror}") from error
     if lock is None:
@@ -36,3 +39,8 @@ def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
 def is_locked(path: Path, *, disk: Disk = LOCAL_DISK) -> bool:
     """Return whether a process holds the lock of a file now."""
     return disk.is_locked(path)
+
+
+def is_folder_locked(folder: Path) -> bool:
+    """Return whether a process holds the lock of a folder, as by `lock_folder`, now."""
+    return is_locked(folder / LOCK_FILE)

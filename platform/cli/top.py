@@ -1,7 +1,6 @@
 """`rolecast top`: how a running search is doing, from another terminal."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -29,28 +28,24 @@ def top(
     from rich.console import Console
     from rich.live import Live
 
-    from rolecast.core.locks import is_locked
+    from rolecast.core.locks import is_folder_locked
     from rolecast.platform.search.progress import ProgressSnapshot, table
-    from rolecast.platform.search.records.run_folder import RunFolder
 
     def drawn(values: dict[str, Any]) -> Any:
         return table(ProgressSnapshot(**{k: v for k, v in values.items() if k != "time"}))
 
-    def running() -> bool:
-        return is_locked(RunFolder(folder).path / ".lock")
-
     console = Console(highlight=False, markup=False)
     try:
-        _await_first(folder, running)
+        _await_first(folder)
         status, finished = _read(folder)
         if json:
             print_json({**status, "finished": finished})
             return
-        if once or finished or not running():
+        if once or finished or not is_folder_locked(folder):
             console.print(drawn(status))
         else:
             with Live(drawn(status), console=console) as view:
-                while not finished and running():
+                while not finished and is_folder_locked(folder):
                     time.sleep(REFRESH_S)
                     status, finished = _read(folder)
                     view.update(drawn(status))
@@ -58,21 +53,23 @@ def top(
         return
     if finished:
         say("the search has finished")
-    elif running():
+    elif is_folder_locked(folder):
         say(f"as of {time.time() - status['time']:.0f} s ago")
     else:
         say(f"no search runs any more; next: rolecast resume {folder}")
 
 
-def _await_first(folder: Path, running: Callable[[], bool]) -> None:
+def _await_first(folder: Path) -> None:
     """Wait for the first batch of a search that runs."""
     from rolecast.core.files import is_file
+    from rolecast.core.locks import is_folder_locked
     from rolecast.platform.search.records.run_folder import RunFolder
 
-    status_file = RunFolder(folder).status_file
-    if running() and not is_file(status_file):
-        warn("the search has not finished its first batch; waiting for it")
-    while running() and not is_file(status_file):
+    status_file, told = RunFolder(folder).status_file, False
+    while not is_file(status_file) and is_folder_locked(folder):
+        if not told:
+            warn("the search has not finished its first batch; waiting for it")
+        told = True
         time.sleep(REFRESH_S)
 
 
