@@ -1,4 +1,4 @@
-"""One writer at a time: locks on files, which end with the process that holds them."""
+"""One writer at a time: locks of folders, which end with the process that holds them."""
 
 from pathlib import Path
 from typing import IO, Final
@@ -10,25 +10,25 @@ LOCK_FILE: Final = ".lock"
 """File in a folder whose lock is that of the folder."""
 
 
-def try_lock(path: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
-    """Lock a file, which is made where it is missing, until the file returned is closed.
+def try_lock(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
+    """Lock a folder for this process, until the file returned is closed.
 
     Returns:
         The open file; None where another process holds the lock.
     Raises:
-        OSError: the file cannot be written.
+        OSError: the folder is missing, or cannot be written.
     """
-    return disk.lock(path)
+    return disk.lock(folder / LOCK_FILE)
 
 
 def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
-    """Lock a folder for this process, until the file returned is closed.
+    """Lock a folder as `try_lock` does, or refuse.
 
     Raises:
         RequestError: another process writes here, or the folder cannot be written.
     """
     try:
-        lock = try_lock(folder / LOCK_FILE, disk=disk)
+        lock = try_lock(folder, disk=disk)
     except OSError as error:
         raise RequestError(f"{folder} cannot be written: {error.strerror}") from error
     if lock is None:
@@ -36,11 +36,6 @@ def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
     return lock
 
 
-def is_locked(path: Path, *, disk: Disk = LOCAL_DISK) -> bool:
-    """Return whether a process holds the lock of a file now."""
-    return disk.is_locked(path)
-
-
-def is_folder_locked(folder: Path) -> bool:
-    """Return whether a process holds the lock of a folder, as by `lock_folder`, now."""
-    return is_locked(folder / LOCK_FILE)
+def is_locked(folder: Path, *, disk: Disk = LOCAL_DISK) -> bool:
+    """Return whether a process holds the lock of a folder now."""
+    return disk.is_locked(folder / LOCK_FILE)

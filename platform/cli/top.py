@@ -28,7 +28,7 @@ def top(
     from rich.console import Console
     from rich.live import Live
 
-    from rolecast.core.locks import is_folder_locked
+    from rolecast.core.locks import is_locked
     from rolecast.platform.search.progress import ProgressSnapshot, table
 
     def drawn(values: dict[str, Any]) -> Any:
@@ -41,11 +41,11 @@ def top(
         if json:
             print_json({**status, "finished": finished})
             return
-        if once or finished or not is_folder_locked(folder):
+        if once or finished or not is_locked(folder):
             console.print(drawn(status))
         else:
             with Live(drawn(status), console=console) as view:
-                while not finished and is_folder_locked(folder):
+                while not finished and is_locked(folder):
                     time.sleep(REFRESH_S)
                     status, finished = _read(folder)
                     view.update(drawn(status))
@@ -53,7 +53,7 @@ def top(
         return
     if finished:
         say("the search has finished")
-    elif is_folder_locked(folder):
+    elif is_locked(folder):
         say(f"as of {time.time() - status['time']:.0f} s ago")
     else:
         say(f"no search runs any more; next: rolecast resume {folder}")
@@ -62,11 +62,11 @@ def top(
 def _await_first(folder: Path) -> None:
     """Wait for the first batch of a search that runs."""
     from rolecast.core.files import is_file
-    from rolecast.core.locks import is_folder_locked
+    from rolecast.core.locks import is_locked
     from rolecast.platform.search.records.run_folder import RunFolder
 
     status_file, told = RunFolder(folder).status_file, False
-    while not is_file(status_file) and is_folder_locked(folder):
+    while not is_file(status_file) and is_locked(folder):
         if not told:
             warn("the search has not finished its first batch; waiting for it")
         told = True

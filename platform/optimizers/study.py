@@ -218,7 +218,7 @@ class Study:
 
     def _take(self) -> None:
         """Keep other processes from the study."""
-        self._lock = try_lock(self.folder / ".lock")
+        self._lock = try_lock(self.folder)
         if self._lock is None:
             raise RequestError(f"{self.folder} is in use by another process; expected one at once")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rolecast.core.files import is_file, read_json
-from rolecast.core.locks import is_folder_locked
+from rolecast.core.locks import is_locked
 from rolecast.core.terminal import clock_time
 from rolecast.platform.reports.run import Live, write_report
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -41,7 +41,7 @@ def watch_pages(
     target = run.path / WATCH_FILE
     running = True
     while running:
-        running = is_folder_locked(run.path)
+        running = is_locked(run.path)
         taken = 0.0
         if not running or run.last_batch() is not None:
             begun = time.monotonic()

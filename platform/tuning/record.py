@@ -84,10 +84,6 @@ class TrialFolder:
         return self.path / "failed.json"
 
     @property
-    def _lock_file(self) -> Path:
-        return self.path / ".lock"
-
-    @property
     def run(self) -> Path:
         """Run folder of a search."""
         return self.path / "run"
@@ -105,7 +101,7 @@ class TrialFolder:
     @property
     def locked(self) -> bool:
         """Whether a process of the trial keeps others out now."""
-        return is_locked(self._lock_file, disk=self.disk)
+        return is_locked(self.path, disk=self.disk)
 
     @property
     def failure(self) -> str | None:
@@ -123,7 +119,7 @@ class TrialFolder:
         end = time.monotonic() + LOCK_PATIENCE_S
         try:
             make_folder(self.path, disk=self.disk)
-            while (lock := try_lock(self._lock_file, disk=self.disk)) is None:
+            while (lock := try_lock(self.path, disk=self.disk)) is None:
                 if time.monotonic() > end:
                     raise RunError(f"{self.path} is being written by another process")
                 time.sleep(0.1)

@@ -153,7 +153,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     (folder / ".lock").symlink_to(precious)
     (folder / f".run.json.{os.getpid()}.tmp").symlink_to(precious)
     with pytest.raises(OSError, match="symbolic"):
-        try_lock(folder / ".lock")
+        try_lock(folder)
     write_bytes(folder / "run.json", b"data")
     (folder / "summary.json").symlink_to(precious)
     write_bytes(folder / "summary.json", b"data")

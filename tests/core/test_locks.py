@@ -10,22 +10,20 @@ from rolecast.core.locks import is_locked, try_lock
 
 
 def test_a_second_holder_gets_the_lock_when_the_first_has_closed_it(tmp_path: Path) -> None:
-    path = tmp_path / ".lock"
-    first = try_lock(path)
+    first = try_lock(tmp_path)
     assert first is not None
-    assert try_lock(path) is None
+    assert try_lock(tmp_path) is None
     first.close()
-    second = try_lock(path)
+    second = try_lock(tmp_path)
     assert second is not None
     second.close()
 
 
 def test_a_lock_is_seen_by_another_process_and_by_none_after_it(tmp_path: Path) -> None:
-    path = tmp_path / ".lock"
-    assert not is_locked(path)
+    assert not is_locked(tmp_path)
     code = (
         "from pathlib import Path\nfrom rolecast.core.locks import is_locked\n"
-        f"print(is_locked(Path({str(path)!r})))"
+        f"print(is_locked(Path({str(tmp_path)!r})))"
     )
 
     def seen() -> str:
@@ -34,7 +32,7 @@ def test_a_lock_is_seen_by_another_process_and_by_none_after_it(tmp_path: Path) 
         )
         return run.stdout.strip()
 
-    lock = try_lock(path)
+    lock = try_lock(tmp_path)
     assert lock is not None
     assert seen() == "True"
     lock.close()
@@ -43,4 +41,4 @@ def test_a_lock_is_seen_by_another_process_and_by_none_after_it(tmp_path: Path) 
 
 def test_a_folder_that_is_missing_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
-        try_lock(tmp_path / "none" / ".lock")
+        try_lock(tmp_path / "none")
