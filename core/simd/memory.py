@@ -19,18 +19,27 @@ from rolecast.core.simd.types import BITS_TYPE, LANES_TYPE, as_vector, on_target
 from rolecast.core.types import LANE_COUNT, Float32
 
 
+def _element(context: Any, builder: Any, kind: Any, rows: Any, index: Any, lane: Any) -> Any:
+    """Return the address of a lane's number in row `index` of an array; of the first for None."""
+    array = context.make_array(kind)(context, builder, value=rows)
+    offset = index
+    if kind.ndim > 1:
+        offset = builder.mul(index, ir.Constant(index.type, LANE_COUNT))
+        if lane is not None:
+            offset = builder.add(offset, lane)
+    return builder.gep(array.data, [offset])
+
+
 def _address(context: Any, builder: Any, kind: Any, rows: Any, index: Any, form: Any) -> Any:
     """Return the address of row `index` of an array, as a pointer to LLVM's type `form`."""
-    array = context.make_array(kind)(context, builder, value=rows)
-    vector = isinstance(form, ir.VectorType)
-    if kind.ndim == 1:
-        if vector:
+    lane = None
+    if isinstance(form, ir.VectorType):
+        if kind.ndim == 1:
             raise TypingError(f"rows of {kind}; expected an array [.., W]")
-        return builder.gep(array.data, [index])
-    offset = builder.mul(index, ir.Constant(index.type, LANE_COUNT))
-    if not vector:
-        offset = builder.add(offset, builder.zext(lane_of_thread(builder), offset.type))
-    return builder.bitcast(builder.gep(array.data, [offset]), form.as_pointer())
+    elif kind.ndim > 1:
+        lane = builder.zext(lane_of_thread(builder), index.type)
+    element = _element(context, builder, kind, rows, index, lane)
+    return builder.bitcast(element, form.as_pointer())
 
 
 def _is_rows(kind: Any, of: Any) -> bool:
@@ -70,22 +79,12 @@ def _store(_: Any, rows: Any, index: Any, value: Any) -> Any:
     return types.void(rows, types.intp, value), emit
 
 
-def _element(context: Any, builder: Any, kind: Any, values: Any) -> Any:
-    """Return the address of one lane's number in a row."""
-    array = context.make_array(kind)(context, builder, value=values[0])
-    offset = values[1]
-    if kind.ndim > 1:
-        offset = builder.mul(offset, ir.Constant(offset.type, LANE_COUNT))
-        offset = builder.add(offset, values[2])
-    return builder.gep(array.data, [offset])
-
-
 def _load_lane(_: Any, rows: Any, index: Any, lane: Any) -> Any:
     if not _is_rows(rows, LANES_TYPE):
         return None
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.load(_element(context, builder, signature.args[0], values))
+        return builder.load(_element(context, builder, signature.args[0], *values))
 
     return types.float32(rows, types.intp, types.intp), emit
 
@@ -96,7 +95,7 @@ def _store_lane(_: Any, rows: Any, index: Any, lane: Any, value: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         number = context.cast(builder, values[3], signature.args[3], types.float32)
-        builder.store(number, _element(context, builder, signature.args[0], values))
+        builder.store(number, _element(context, builder, signature.args[0], *values[:3]))
         return context.get_dummy_value()
 
     return types.void(rows, types.intp, types.intp, value), emit

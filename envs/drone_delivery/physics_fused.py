@@ -141,20 +141,18 @@ def advance(
     Its rewards [K, W] are written, and added to the returns [K, W].
     """
     blocks, n = actions.shape[0], actions.shape[1]
-    rows, wishes = world, actions
     scratch = workspace(n * SCRATCH_ROWS)
     for block in range(first_block(), blocks, block_stride()):
         store(rewards, block, 0.0)
         keys = load_bits(first, block), load_bits(second, block)
         for drone in range(n):
             row = (block * n + drone) * WORLD_ROWS
-            fly(
-                rows, row, wishes, 2 * (block * n + drone), constants, scratch, drone * SCRATCH_ROWS
-            )
-            settle(rows, row, drone, n, keys, constants, rewards, block)
+            wish, was = 2 * (block * n + drone), drone * SCRATCH_ROWS
+            fly(world, row, actions, wish, constants, scratch, was)
+            settle(world, row, drone, n, keys, constants, rewards, block)
         if constants[12] > 0.0:
-            hand_over(rows, block * n * WORLD_ROWS, n, constants[13])
-        collide(rows, block * n * WORLD_ROWS, n, constants, scratch, rewards, block)
+            hand_over(world, block * n * WORLD_ROWS, n, constants[13])
+        collide(world, block * n * WORLD_ROWS, n, constants, scratch, rewards, block)
         store(returns, block, load(returns, block) + load(rewards, block))
 
 
