@@ -52,8 +52,7 @@ def progress_for(stream: IO[str]) -> ComparisonProgress:
 def line(standing: ComparisonStatus) -> str:
     """Return where a comparison stands on one line; who is `ahead` is `ComparisonStatus.ahead`."""
     ahead = "; ".join(
-        f"{task} {reward}: {method} {value:.1f}"
-        for (task, reward), (method, value) in standing.ahead().items()
+        f"{task} {reward}: {leader}" for (task, reward), leader in standing.ahead().items()
     )
     return f"{_counts(standing)}  ahead {ahead or '-'}  left {clock_time(standing.seconds_left())}"
 
@@ -77,8 +76,8 @@ def _table(standing: ComparisonStatus) -> Table:
     bar = ProgressBar(total=1.0, completed=1.0 - standing.points_left / points, width=40)
     table.add_row("spent", bar)
     table.add_row("trials", _counts(standing))
-    for (task, reward), (method, value) in standing.ahead().items():
-        table.add_row(f"ahead, {task} {reward}", f"{method} {value:.1f}")
+    for (task, reward), leader in standing.ahead().items():
+        table.add_row(f"ahead, {task} {reward}", str(leader))
     for trial in standing.trials:
         if trial.busy:
             table.add_row(trial.plan.trial, f"{trial.point / standing.experiment.points:.0%}")

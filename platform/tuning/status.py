@@ -46,6 +46,25 @@ class TrialStatus:
         return int(self.record.rows[-1]["point"]) if self.record.rows else 0
 
 
+@dataclass(frozen=True)
+class Leader:
+    """The method that leads those that have reported."""
+
+    method: str
+    score: float
+    """Median over its trials of their latest held-out returns."""
+
+    reported: int
+    """Methods that have reported."""
+
+    methods: int
+    """Methods that have, or may yet."""
+
+    def __str__(self) -> str:
+        waited = f", {self.reported} of {self.methods} methods"
+        return f"{self.method} {self.score:.1f}{waited if self.reported < self.methods else ''}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ComparisonStatus:
     """All trials of a comparison, in planned order."""
@@ -106,25 +125,25 @@ class ComparisonStatus:
         )
         return alone / self.at_once
 
-    def ahead(self) -> dict[tuple[str, str], tuple[str, float]]:
-        """Return, for task and reward, the method that leads, and by what.
+    def ahead(self) -> dict[tuple[str, str], Leader]:
+        """Return, for task and reward, the method that leads those that have reported.
 
         It is the one with the highest median, over its trials, of their latest held-out returns;
         the highest return of all would be the luckiest score instead.
         """
         latest: dict[tuple[str, str], dict[str, list[float]]] = {}
         for trial in self.trials:
-            if trial.record.rows:
+            if trial.status != "failed" or trial.record.rows:
                 methods = latest.setdefault((trial.plan.task, trial.plan.reward), {})
                 scores = methods.setdefault(trial.plan.method, [])
-                scores.append(trial.record.rows[-1]["test_return"])
-        medians = {
-            key: {method: median(scores) for method, scores in methods.items()}
-            for key, methods in latest.items()
-        }
-        return {
-            key: max(found.items(), key=lambda entry: entry[1]) for key, found in medians.items()
-        }
+                scores += [row["test_return"] for row in trial.record.rows[-1:]]
+        leaders = {}
+        for key, methods in latest.items():
+            medians = {method: median(scores) for method, scores in methods.items() if scores}
+            if medians:
+                method = max(medians, key=medians.__getitem__)
+                leaders[key] = Leader(method, medians[method], len(medians), len(methods))
+        return leaders
 
     def failures(self) -> dict[str, str]:
         """Return the trials that were given up, and why."""

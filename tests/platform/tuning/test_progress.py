@@ -6,7 +6,7 @@ from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.platform.tuning.progress import PlainLines, line, live_view
 from rolecast.platform.tuning.record import TrialFolder, TrialRecord
-from rolecast.platform.tuning.status import ComparisonStatus, TrialStatus
+from rolecast.platform.tuning.status import ComparisonStatus, Leader, TrialStatus
 
 EXPERIMENT = Experiment(
     name="four",
@@ -96,8 +96,17 @@ def test_ahead_is_who_has_the_highest_median_of_latest_scores() -> None:
     )
     methods = [trial.plan.method for trial in states.trials]
     assert methods == ["cmaes", "random", "cmaes", "random"]
-    assert states.ahead() == {("pred_prey_3", "dense"): ("random", 4.0)}
+    assert states.ahead() == {("pred_prey_3", "dense"): Leader("random", 4.0, 2, 2)}
     assert standing().ahead() == {}
+
+
+def test_ahead_says_how_many_methods_it_is_of_until_all_have_reported() -> None:
+    alone = standing(([row(1, 3.0)], 1.0, None))
+    assert "ahead pred_prey_3 dense: cmaes 3.0, 1 of 2 methods  left" in line(alone)
+    assert "ahead pred_prey_3 dense: cmaes 2.0  left" in line(ONE_DONE)
+    broken: tuple[list[dict[str, Any]], float, str] = ([], 0.0, "OSError: it broke")
+    gone = standing(([row(1, 3.0)], 1.0, None), broken, ([row(1, 3.0)], 1.0, None), broken)
+    assert "ahead pred_prey_3 dense: cmaes 3.0  left" in line(gone)
 
 
 def test_the_rows_leave_out_what_has_not_begun_and_show_what_failed() -> None:
@@ -120,7 +129,8 @@ def test_plain_lines_tell_what_ended_and_where_it_stands() -> None:
         "0 of 4 trials done, 0 running, 0 failed  ahead -  left -",
         "pred_prey_3-dense-cmaes-seed0: held-out return 2.0",
         "pred_prey_3-dense-random-seed0 failed: OSError: it broke",
-        "1 of 4 trials done, 0 running, 1 failed  ahead pred_prey_3 dense: cmaes 2.0  left 0:16",
+        "1 of 4 trials done, 0 running, 1 failed  ahead pred_prey_3 dense: cmaes 2.0, "
+        "1 of 2 methods  left 0:16",
         "done",
     ]
 
