@@ -1,10 +1,11 @@
 """`rolecast bench faults`: schedules of faults, counted, and the failing ones made small."""
 
+import gc
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter, process_time
@@ -88,7 +89,7 @@ def fault_schedules(
 
     began = perf_counter()
     figures, failing = Counter[str](), list[int]()
-    simulation = import_module(SIMULATION_MODULES[part])
+    simulation = _simulation(part)
     for done, failed in _counted(part, range(seed, seed + schedules), processes):
         figures += done
         failing += failed
@@ -198,7 +199,7 @@ def _counted(part: Part, seeds: range, processes: int) -> Iterator[tuple[Counter
 
 def count_schedules(part: Part, seeds: range) -> tuple[Counter[str], list[int]]:
     """Run schedules; return sums over them, and the seeds that fail."""
-    run_schedule = import_module(SIMULATION_MODULES[part]).run_schedule
+    run_schedule = _simulation(part).run_schedule
     figures, failing = Counter[str](), []
     began = process_time()
     for seed in seeds:
@@ -213,6 +214,15 @@ def count_schedules(part: Part, seeds: range) -> tuple[Counter[str], list[int]]:
             failing.append(seed)
     figures["core_ms"] = round(1000 * (process_time() - began))
     return figures, failing
+
+
+@cache
+def _simulation(part: Part) -> Any:
+    """Return the module that simulates a part; objects until here are not swept for garbage."""
+    module = import_module(SIMULATION_MODULES[part])
+    gc.collect()
+    gc.freeze()
+    return module
 
 
 def _joined(subject: Part, parts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ systems are not created equal".
 import errno
 import os
 from dataclasses import dataclass, field
+from functools import cache
 from io import BytesIO
 from itertools import count
 from pathlib import Path
@@ -85,9 +86,7 @@ class SimulatedDisk:
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder."""
-        return sorted(
-            path.name for path in (*self._files, *self._folders) if path.parent == folder != path
-        )
+        return sorted(path.name for path in (*self._files, *self._folders) if _is_in(path, folder))
 
     def make_folder(self, folder: Path, *, new: bool = False) -> list[Path]:
         """Make a folder."""
@@ -242,6 +241,12 @@ class SimulatedDisk:
 
     def _keep(self, change: list[Change]) -> None:
         _apply(self._durable_files, change)
+
+
+@cache
+def _is_in(path: Path, folder: Path) -> bool:
+    """Return whether a file or folder is in another; remembered, as paths are few."""
+    return path.parent == folder != path
 
 
 def _apply(files: dict[Path, _Inode], change: list[Change]) -> None:

@@ -41,6 +41,7 @@ from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.result import SearchResult
 from rolecast.platform.search.run import run_to_end
 from rolecast.policies.artefact import POLICY_FILE, WEIGHTS_FILE
+from rolecast.policies.normalisation import ObservationStatistics
 
 RUN_PATH: Final = Path("/runs/simulated")
 """Folder of the run on the simulated disk."""
@@ -270,8 +271,12 @@ class Simulation:
 
 def _same(value: object, other: object) -> bool:
     """Return whether two fields of batches are equal bit by bit."""
+    if type(value) is not type(other):
+        return False
     if isinstance(value, np.ndarray):
-        return np.array_equal(value, np.asarray(other))
-    if hasattr(value, "to_json") and hasattr(other, "to_json"):
-        return bool(value.to_json() == other.to_json())
+        assert isinstance(other, np.ndarray)
+        alike = value.shape == other.shape and value.dtype == other.dtype
+        return alike and value.tobytes() == other.tobytes()
+    if isinstance(value, ObservationStatistics):
+        return all(_same(each, getattr(other, name)) for name, each in vars(value).items())
     return value == other

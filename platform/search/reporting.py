@@ -4,7 +4,7 @@ import hashlib
 import time
 from array import array
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from typing import Final
@@ -102,7 +102,7 @@ class Reporter:
 
     def _write_status(self) -> None:
         if self._status is not None:
-            self._folder.write_status({**asdict(self._status), "time": time.time()})
+            self._folder.write_status({**vars(self._status), "time": time.time()})
             self._written = self._clock()
 
     def _figures(self, batch: Batch, reply: OptimizerReply) -> ProgressSnapshot:

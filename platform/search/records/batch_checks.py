@@ -45,13 +45,13 @@ def _fault(batch: Batch, dimension: int, evaluations: int, env_steps: int) -> st
     count = len(batch.candidates)
     returns, observed = batch.episode_returns, batch.observed_returns
     numbers = batch.episodes_of  # of any order in a search that tells results as they come
-    steps = np.diff(batch.env_steps, prepend=env_steps)
+    steps = batch.env_steps - np.append(env_steps, batch.env_steps[:-1])
     rules: tuple[tuple[str, Any], ...] = (
         ("no candidates of the run's dimension", batch.candidates.shape == (count, dimension)),
         ("no candidates", count > 0 and dimension > 0),
-        ("candidates outside of the unit cube", _within(batch.candidates, 0.0, 1.0)),
+        ("candidates outside of the unit cube", _in_unit_cube(batch.candidates)),
         ("an incumbent of another dimension", batch.incumbent.shape == (dimension,)),
-        ("an incumbent outside of the unit cube", _within(batch.incumbent, 0.0, 1.0)),
+        ("an incumbent outside of the unit cube", _in_unit_cube(batch.incumbent)),
         ("another number of returns", returns.shape == observed.shape and len(returns) == count),
         ("no returns", returns.ndim == 2 and returns.size > 0),
         ("returns that are not finite", _finite(returns) and _finite(observed)),
@@ -62,8 +62,8 @@ def _fault(batch: Batch, dimension: int, evaluations: int, env_steps: int) -> st
         ("env_steps that do not grow", bool((steps >= returns.shape[-1]).all())),
         ("env_steps beyond counting", 0 < int(batch.env_steps[-1]) < MOST_ENV_STEPS),
         ("episodes_of no candidate", numbers.shape == (count,) and _counted(numbers)),
-        (f"spent {batch.spent!r}", _within(batch.spent, 0.0, 1.0)),
-        (f"wall_time_s {batch.wall_time_s!r}", _within(batch.wall_time_s, 0.0, np.inf)),
+        (f"spent {batch.spent!r}", 0.0 <= batch.spent <= 1.0),
+        (f"wall_time_s {batch.wall_time_s!r}", 0.0 <= batch.wall_time_s <= np.inf),
     )
     return next((said for said, holds in rules if not holds), None)
 
@@ -72,14 +72,13 @@ def _finite(values: Any) -> bool:
     return bool(np.isfinite(values).all())
 
 
-def _within(values: Any, least: float, most: float) -> bool:
-    """Return whether all numbers are in a closed range; NaN is not."""
-    numbers = np.asarray(values, dtype=np.float64)
-    return bool(((numbers >= least) & (numbers <= most)).all())
+def _in_unit_cube(values: Any) -> bool:
+    """Return whether all numbers are in [0, 1]; NaN is not."""
+    return values.size == 0 or bool(values.min() >= 0.0 and values.max() <= 1.0)
 
 
 def _counted(numbers: Any) -> bool:
-    return bool(((numbers >= 0) & (numbers < MOST_ENV_STEPS)).all())
+    return numbers.size == 0 or bool(numbers.min() >= 0 and numbers.max() < MOST_ENV_STEPS)
 
 
 def require_structure(structure: dict[str, Any], dimension: int | None, path: Path) -> None:

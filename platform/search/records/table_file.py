@@ -81,7 +81,7 @@ def table_groups(path: Path, *, disk: Disk = LOCAL_DISK) -> Iterator[pa.Table]:
         if holds is False:
             raise RequestError(f"{path} is damaged: its seal is wrong")
         try:
-            parquet = pq.ParquetFile(file)
+            parquet = pq.ParquetFile(file, pre_buffer=False)  # else another thread reads ahead
             lost = not holds and SEAL_KEY.encode() in (parquet.schema_arrow.metadata or {})
             for group in range(0 if lost else parquet.num_row_groups):
                 yield parquet.read_row_group(group, use_threads=False)
