@@ -78,6 +78,17 @@ class HintsAtSettings(Protocol):
 
 
 @runtime_checkable
+class HintsByBudget(Protocol):
+    """Policy that knows which settings suit a search by its budget."""
+
+    def budget_hints(self, budget_episodes: int) -> Mapping[str, Any]:
+        """Return hints as `search_hints` for env steps of so many whole episodes.
+
+        A run keeps those with which it was begun, whatever budget it is given later.
+        """
+
+
+@runtime_checkable
 class RemarksOnTask(Protocol):
     """Policy that knows when it does not suit the task that it was made for."""
 

@@ -148,7 +148,7 @@ def resume(
                 config.failed_episodes if failed_episodes is None else failed_episodes
             ),
         )
-        plan = make_plan(config, source)
+        plan = make_plan(config, source, begun=True)
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
     except BaseException:

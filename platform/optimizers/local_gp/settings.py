@@ -190,8 +190,8 @@ class LocalGpSettings:
 
     starts: int | None = None
     """Number of independent starts, at least 1. They share the first half of the budget, and the
-    better half of them goes on until one is left. None: 1. With more than one, `restart_at_centre`
-    is off."""
+    better half of them goes on until one is left. None: 1, or 4 for a `linear` policy of one agent
+    with env steps for 25 episodes a weight. With more than one, `restart_at_centre` is off."""
 
     batch_plan: tuple[int, int] | None = None
     """Proposed episodes of a candidate and candidates of a batch, each at least 1. None: by the

@@ -104,13 +104,21 @@ class Plan:
         return hasattr(self.task, "lanes") and not self.observed_metrics
 
 
-def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: bool = True) -> Plan:
+def make_plan(
+    config: SearchConfig,
+    task: TaskSource | None = None,
+    *,
+    play: bool = True,
+    begun: bool = False,
+) -> Plan:
     """Make all parts of a search.
 
     Args:
         config: the request.
         task: the callable of a task that has no id.
         play: whether symmetries are looked for where that is asked for; else the plan has none.
+        begun: whether the config is that of a run: what its budget suggested is in it, and another
+            budget suggests nothing.
     Raises:
         RequestError: an unknown name, a wrong setting, or a budget below one evaluation.
     """
@@ -120,7 +128,7 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
             "the task of this run was a Python callable, "
             f"{source.removeprefix(CALLABLE_PREFIX)!r}; expected it again, as task="
         )
-    optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
+    optimizer_config(config.optimizer, **config.optimizer_settings)  # refused before a task is made
     made = make_task(source, **config.task_options)
     patience = config.patience(PLAN_LOGGER.warning)
     with under_patience(made, patience):
@@ -129,6 +137,9 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
         config = with_found_symmetries(config, made, whole, play=play)
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
+    if config.env_steps is not None and not begun:
+        config = _with_budget_hints(config, policy, config.env_steps // steps)
+    optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
     episodes, batch_size = _sizes(config, informed, steps)
     fewer = config.fewer_episodes
@@ -163,6 +174,14 @@ def make_plan(config: SearchConfig, task: TaskSource | None = None, *, play: boo
         test_episodes=test_episodes,
         design=design,
     )
+
+
+def _with_budget_hints(config: SearchConfig, policy: Policy, budget_episodes: int) -> SearchConfig:
+    """Return the config with the settings that a policy suggests for so many episodes."""
+    given = config.optimizer_settings
+    optimizer = optimizer_config(config.optimizer, **given)
+    hints = policy_hints.budget_hints(optimizer, policy, budget_episodes)
+    return replace(config, optimizer_settings={**hints, **given}) if hints else config
 
 
 def _require_memory(q: int, episodes: int, test_episodes: int, dimension: int) -> None:

@@ -19,7 +19,7 @@ from rolecast.platform.optimizers.protocol import (
     UsesCausalGraph,
     UsesPolicyStructure,
 )
-from rolecast.policies.protocol import HintsAtSettings, Policy
+from rolecast.policies.protocol import HintsAtSettings, HintsByBudget, Policy
 
 RECORDED_OBSERVATIONS = 512
 """States kept of the initial design, from which structure is found."""
@@ -45,8 +45,14 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
     if isinstance(policy, HintsAtSettings):
         known |= policy.search_hints
     known["levelling"] = known["outcome_transform"]
-    empty = {name: value for name, value in known.items() if _has_empty(config, name)}
+    empty = _empty(config, known)
     return _replaced(config, **empty) if empty else config
+
+
+def budget_hints(config: OptimizerConfig, policy: Policy, budget_episodes: int) -> dict[str, Any]:
+    """Return the settings that are None and that a policy hints at for so many whole episodes."""
+    hints = policy.budget_hints(budget_episodes) if isinstance(policy, HintsByBudget) else {}
+    return _empty(config, hints)
 
 
 def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:
@@ -96,11 +102,12 @@ def observed_metrics(config: OptimizerConfig) -> tuple[str, ...]:
     return config.observed_metrics if isinstance(config, UsesCausalGraph) else ()
 
 
-def _has_empty(config: OptimizerConfig, name: str) -> bool:
+def _empty(config: OptimizerConfig, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the settings by name that the config has, and that are None in it."""
     if not is_dataclass(config):
-        return False
-    known = any(each.name == name for each in fields(config))
-    return known and getattr(config, name) is None
+        return {}
+    names = {each.name for each in fields(config) if getattr(config, each.name) is None}
+    return {name: value for name, value in known.items() if name in names}
 
 
 def _replaced(config: OptimizerConfig, **values: Any) -> OptimizerConfig:

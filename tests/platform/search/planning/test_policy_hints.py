@@ -72,6 +72,22 @@ def test_a_cloud_is_narrower_where_a_linear_policy_has_more_weights() -> None:
     assert given.radius == 0.3
 
 
+def test_a_long_budget_of_env_steps_has_several_starts_unless_a_user_says_otherwise() -> None:
+    def starts(budget: dict[str, int], **given: Any) -> Any:
+        settings: Any = {"task": "hopper", "policy": "linear", **budget, **given}
+        return make_plan(SearchConfig.from_json(settings)).config.optimizer_settings.get("starts")
+
+    assert starts({"env_steps": 1_000_000}) == 4
+    assert starts({"env_steps": 1_000_000}, optimizer="local_gp") == 4
+    assert starts({"env_steps": 1_000_000}, optimizer_settings={"starts": 1}) == 1
+    assert starts({"env_steps": 900_000}) == 4
+    assert starts({"env_steps": 899_000}) is None
+    assert starts({"env_steps": 1_000_000}, task="walker2d") is None
+    assert starts({"evaluations": 100_000}) is None
+    assert starts({"env_steps": 1_000_000}, optimizer="cmaes") is None
+    assert starts({"env_steps": 1_000_000}, policy="mlp") is None
+
+
 def test_hints_reach_the_plan_of_a_search_and_a_user_overrides_them() -> None:
     asked: dict[str, Any] = {
         "task": "hopper",
