@@ -2,7 +2,8 @@
 
 A cached kernel is good for as long as its own file, the files of all parts that it calls, those of
 the SIMD library and the constants that it reads are what they were; numba itself would look at the
-first alone.
+first alone. It is kept by this content in a folder of the user, whatever the path of the package:
+a submitted job, whose working folder is new each time, compiles nothing again.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,10 @@ from typing import Any, Final, TypeVar
 
 import numba
 import numpy as np
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+from numba.core.caching import IndexDataCacheFile
+
+from rolecast.core.kernel_folder import kernel_folder
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -34,8 +39,14 @@ def compiled_exactly(function: F) -> F:
 def _cached(function: F, fast_math: set[str] | bool) -> F:
     decorate: Any = numba.njit(cache=True, nogil=True, fastmath=fast_math, error_model="numpy")
     kernel: Any = decorate(function)
-    cache = kernel._cache._cache_file  # noqa: SLF001 - numba offers no way to add to the stamp
-    cache._source_stamp = (cache._source_stamp, _fingerprint(kernel.py_func))  # noqa: SLF001
+    kept, stamp = kernel._cache, _fingerprint(kernel.py_func)  # noqa: SLF001 - no public way
+    folder = kernel_folder()
+    if folder is None:
+        kept._cache_file._source_stamp = stamp  # noqa: SLF001
+    else:
+        name = f"{kept._impl.filename_base}-{stamp[:16]}"  # noqa: SLF001
+        files: Any = IndexDataCacheFile
+        kept._cache_file = files(str(folder), name, stamp)  # noqa: SLF001
     typed: F = kernel
     return typed
 
@@ -51,16 +62,20 @@ def inlined(function: F) -> F:
 
 
 @cache
-def _simd_sources() -> bytes:
-    """Return the sources of the SIMD library: a kernel names none of the operators that it uses."""
-    return b"".join(
-        file.read_bytes() for file in sorted(Path(__file__).with_name("simd").glob("*.py"))
-    )
+def _of_all_kernels() -> bytes:
+    """Return what goes into every kernel: kind of processor, and sources of the SIMD library.
+
+    A kernel names none of the library's operators that it uses. Machines of several kinds may share
+    a folder.
+    """
+    processor = get_host_cpu_name() + get_host_cpu_features().flatten()
+    sources = sorted(Path(__file__).with_name("simd").glob("*.py"))
+    return b"".join([processor.encode(), *(file.read_bytes() for file in sources)])
 
 
 def _fingerprint(function: FunctionType) -> str:
     """Return a digest of all that goes into a kernel: files of its parts, values of constants."""
-    digest = sha256(_simd_sources())
+    digest = sha256(_of_all_kernels())
     waiting, met = [function], set[FunctionType]()
     while waiting:
         part = waiting.pop()

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from typing import IO, Any, Final, Literal
 
 from rolecast import __version__
+from rolecast.core.kernel_folder import kernel_folder
 from rolecast.core.terminal import Progress, SilentProgress
 
 Verbosity = Literal["quiet", "normal", "verbose"]
@@ -90,6 +90,6 @@ def _tell_loading(stream: IO[str]) -> None:
 
 
 def _has_compiled() -> bool:
-    """Return whether kernels were compiled before, where the package keeps them beside itself."""
-    room = Path(__file__).parents[2] / "policies"
-    return any(room.glob("__pycache__/*_fused.*.nbi"))
+    """Return whether kernels were compiled before."""
+    folder = kernel_folder()
+    return folder is not None and any(folder.glob("*.nbi"))

@@ -1,5 +1,7 @@
 """Compiled kernels: kept on disk, and made anew when anything that went into them changes."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,12 +36,14 @@ def kernel(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def result(folder: Path) -> tuple[float, int]:
+def result(folder: Path, **variables: str) -> tuple[float, int]:
     """Run the kernel in a new process; return its value and how often the cache served."""
     program = "import kernel"
+    home = {"XDG_CACHE_HOME": str(folder / "cache")}
     run = subprocess.run(
         [sys.executable, "-B", "-c", program],
         cwd=folder,
+        env={**os.environ, **home, **variables},
         capture_output=True,
         text=True,
         check=True,
@@ -56,3 +60,25 @@ def test_a_kernel_is_kept_until_a_part_or_a_constant_of_it_changes(kernel: Path)
     (kernel / "constants.py").write_text("SHIFT = 4.0\n")
     assert result(kernel) == (9.0, 0)
     assert result(kernel) == (9.0, 1)
+
+
+def test_a_kernel_is_kept_whatever_its_path(kernel: Path) -> None:
+    """As that of a submitted job, whose working folder is new each time."""
+    assert result(kernel) == (3.0, 0)
+    moved = kernel / "moved"
+    moved.mkdir()
+    for file in kernel.glob("*.py"):
+        shutil.copyfile(file, moved / file.name)
+    assert result(moved, XDG_CACHE_HOME=str(kernel / "cache")) == (3.0, 1)
+
+
+def test_a_kernel_is_kept_where_numba_is_told_or_beside_its_file(kernel: Path) -> None:
+    place = kernel / "told"
+    assert result(kernel, NUMBA_CACHE_DIR=str(place)) == (3.0, 0)
+    assert result(kernel, NUMBA_CACHE_DIR=str(place)) == (3.0, 1)
+    assert list(place.rglob("*.nbi"))
+    (kernel / "a_file").touch()
+    beside = {"XDG_CACHE_HOME": str(kernel / "a_file")}
+    assert result(kernel, **beside) == (3.0, 0)
+    assert result(kernel, **beside) == (3.0, 1)
+    assert list((kernel / "__pycache__").glob("*.nbi"))
