@@ -219,8 +219,8 @@ def stored_batches(history: pa.Table, incumbents: pa.Table, *, first: int = 0) -
     try:
         whole = history["batch"].to_numpy()
         last = int(whole[-1]) if len(whole) else -1
-        known = int(np.searchsorted(incumbents["batch"].to_numpy(), last, side="right"))
-        return batches_of(history, incumbents.slice(0, known), first=first)
+        known = incumbents["batch"].to_numpy() <= last
+        return batches_of(history, incumbents.filter(pa.array(known)), first=first)
     except RequestError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, pa.ArrowException) as e:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rolecast.core.disk import Disk
 from rolecast.core.errors import RequestError
@@ -60,6 +60,6 @@ def _reaches(rows: pa.Table, batch: object) -> bool:
     )
 
 
-def _after(rows: pa.Table, batch: int) -> pa.Table:
+def _after(rows: pa.Table, batch: object) -> pa.Table:
     """Return the incumbents of the batches after one."""
-    return rows.slice(int(np.searchsorted(rows["batch"].to_numpy(), batch, side="right")))
+    return rows.filter(pc.greater(rows["batch"], batch))

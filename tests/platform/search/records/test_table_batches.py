@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -47,6 +48,23 @@ def folder(tmp_path: Path) -> RunFolder:
             made.write_tables()
     made.release()
     return made
+
+
+def test_a_batch_whose_number_is_another_hides_none_that_follow(folder: RunFolder) -> None:
+    """In tables without seals, as releases before them wrote."""
+    folder.write_tables()
+    files = (folder.history_file, folder.incumbents_file)
+    history, incumbents = (
+        pa.concat_tables(table_groups(file)).replace_schema_metadata(None) for file in files
+    )
+    numbers = list(range(COUNT))
+    numbers[COUNT // 2] = 99
+    place = incumbents.column_names.index("batch")
+    damaged = incumbents.set_column(place, "batch", pa.array(numbers))
+    for file, table in zip(files, (history, damaged), strict=True):
+        pq.write_table(table, file)
+    with pytest.raises(RequestError, match=f"batch {COUNT // 2} is missing"):
+        folder.read_batches()
 
 
 def assert_all(batches: list[Batch]) -> None:
