@@ -4,7 +4,7 @@ import logging
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ class Plan:
         """D."""
         return self.policy.space.dimension
 
-    @cached_property
+    @property
     def observed_metrics(self) -> tuple[str, ...]:
         """Metrics of the task that the optimiser is told."""
         return policy_hints.observed_metrics(self.optimizer)
@@ -128,7 +128,7 @@ def make_plan(
             "the task of this run was a Python callable, "
             f"{source.removeprefix(CALLABLE_PREFIX)!r}; expected it again, as task="
         )
-    optimizer_config(config.optimizer, **config.optimizer_settings)  # refused before a task is made
+    optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
     patience = config.patience(PLAN_LOGGER.warning)
     with under_patience(made, patience):
@@ -138,8 +138,9 @@ def make_plan(
     options = {"seed": derived_seed(config.seed, Purpose.POLICY), **config.policy_options}
     policy = make_policy(config.policy, made, **options)
     if config.env_steps is not None and not begun:
-        config = _with_budget_hints(config, policy, config.env_steps // steps)
-    optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
+        hints = policy_hints.budget_hints(optimizer, policy, config.env_steps // steps)
+        config = replace(config, optimizer_settings={**config.optimizer_settings, **hints})
+        optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
     episodes, batch_size = _sizes(config, informed, steps)
     fewer = config.fewer_episodes
@@ -174,14 +175,6 @@ def make_plan(
         test_episodes=test_episodes,
         design=design,
     )
-
-
-def _with_budget_hints(config: SearchConfig, policy: Policy, budget_episodes: int) -> SearchConfig:
-    """Return the config with the settings that a policy suggests for so many episodes."""
-    given = config.optimizer_settings
-    optimizer = optimizer_config(config.optimizer, **given)
-    hints = policy_hints.budget_hints(optimizer, policy, budget_episodes)
-    return replace(config, optimizer_settings={**hints, **given}) if hints else config
 
 
 def _require_memory(q: int, episodes: int, test_episodes: int, dimension: int) -> None:
