@@ -18,7 +18,7 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba.core.caching import IndexDataCacheFile
 
-from rolecast.core.kernel_folder import kernel_folder
+from rolecast.core.user_folders import kernel_folder
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 import gymnasium
 
 from rolecast.core.errors import RequestError
+from rolecast.core.user_folders import settings_folder
 from rolecast.envs.adapters.task import ADAPTER_OPTIONS
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.registry import ENTRY_POINTS, is_built_in, make_task
@@ -30,12 +31,6 @@ TRUST_LIST: Final = "trusted.jsonl"
 
 GYMNASIUM_ENVIRONMENTS: Final = "gymnasium.envs."
 """Beginning of the entry points of Gymnasium's own environments."""
-
-
-def settings_folder() -> Path:
-    """Return the user's folder of settings: `$XDG_CONFIG_HOME/rolecast` or `~/.config/rolecast`."""
-    home = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(home) if home else Path("~/.config").expanduser()) / "rolecast"
 
 
 def make_stored_task(task_id: str, *, trust: bool = False, **options: Any) -> BatchedTask:

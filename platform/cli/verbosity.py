@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from typing import IO, Any, Final, Literal
 
 from rolecast import __version__
-from rolecast.core.kernel_folder import kernel_folder
 from rolecast.core.terminal import Progress, SilentProgress
+from rolecast.core.user_folders import kernel_folder
 
 Verbosity = Literal["quiet", "normal", "verbose"]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rolecast.core.errors import RequestError
+from rolecast.core.user_folders import settings_folder
 from rolecast.envs import trust
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,7 +96,7 @@ def test_the_same_id_of_another_place_is_another_task(
 
 def test_a_damaged_trust_list_trusts_nothing_more_and_harms_nothing() -> None:
     trust.remember_use("cluster", "one:1")
-    file = trust.settings_folder() / trust.TRUST_LIST
+    file = settings_folder() / trust.TRUST_LIST
     file.write_bytes(b"\xff{\n[" + b"[" * 9 + b"\n" + file.read_bytes())
     trust.require_trusted("cluster", "one:1")
     with pytest.raises(RequestError, match=r"cluster 'two:2'.*--trust"):

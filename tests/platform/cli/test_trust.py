@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rolecast.core.files import read_json, write_json
-from rolecast.envs import trust
+from rolecast.core.user_folders import settings_folder
 from rolecast.platform.cli.app import main
 
 COMMANDS = (
@@ -110,7 +110,7 @@ def test_pickles_of_a_strangers_comparison_are_not_read(
 
 
 def test_tests_leave_the_trust_list_of_who_runs_them_alone() -> None:
-    assert not str(trust.settings_folder()).startswith(str(Path.home() / ".config"))
+    assert not str(settings_folder()).startswith(str(Path.home() / ".config"))
 
 
 def test_a_file_of_settings_runs_nothing_of_what_it_names(
