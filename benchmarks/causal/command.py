@@ -16,14 +16,18 @@ from rolecast.benchmarks.options import (
     run_table,
     write_results,
 )
-from rolecast.platform.cli.output import Json, print_table
+from rolecast.platform.cli.output import Json, print_table, say
 
 CAUSAL_PARTS: Final = ("figures", "acquisition", "team")
+CUDA_ACQUISITION: Final = "cuda_acquisition"
+"""A part that is measured only if it is named: it needs a device."""
 
 
 def causal_results(
     *,
-    part: Annotated[list[str] | None, part_option("figures, acquisition or team")] = None,
+    part: Annotated[
+        list[str] | None, part_option("figures, acquisition, team or cuda_acquisition")
+    ] = None,
     seeds: Seeds = 5,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each search.")] = 100,
     quick: Quick = False,
@@ -40,8 +44,14 @@ def causal_results(
     from rolecast.benchmarks.causal import acquisition, figures, team
     from rolecast.core.errors import require_known
 
-    require_known("--part", part or (), CAUSAL_PARTS)
+    require_known("--part", part or (), (*CAUSAL_PARTS, CUDA_ACQUISITION))
     folder = folder_of(out, quick=quick)
+    if CUDA_ACQUISITION in (part or ()):
+        from rolecast.benchmarks.speed.cuda import CUDA_DEVICE, machine, require_cuda
+
+        require_cuda()
+        timed = acquisition.measure_device(CUDA_DEVICE, quick=quick, note=say)
+        write_results(folder, "causal_cuda", machine() | {"rows": timed}, None, json=json)
     if "acquisition" in (part or CAUSAL_PARTS):
         results = acquisition.measure_all(1 if quick else seeds, quick=quick)
         if not json:

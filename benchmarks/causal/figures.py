@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.benchmarks.causal.curves import chosen_betas, lead_section, picture
+from rolecast.benchmarks.causal.curves import chosen_betas, chosen_rows, lead_section, picture
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.search.causal import CAUSAL_METHODS, causal_figures, causal_search
@@ -117,7 +117,8 @@ def page(rows: Sequence[Row]) -> str:
     for name in FIGURE_NAMES:
         parts += [f"## {name.capitalize()} expected reward\n", _grid(rows, name), ""]
         parts += [_chosen_text(rows, name), ""]
-        parts += [f"![{name} expected reward against evaluations](causal_{name}.png)", ""]
+        if chosen_rows(rows, name):
+            parts += [f"![{name} expected reward against evaluations](causal_{name}.png)", ""]
     parts += [lead_section(rows)]
     parts += ["## Seconds of a processor for one search\n", _grid(rows, "seconds"), ""]
     return "\n".join(parts)
@@ -173,10 +174,17 @@ def _chosen_text(rows: Sequence[Row], name: str) -> str:
 
 
 def pages(rows: Sequence[Row]) -> dict[str, bytes]:
-    """Return the page and its pictures; rows of the most rounds that were run are drawn."""
+    """Return the page and its pictures; rows of the most rounds that were run are drawn.
+
+    There is nothing to draw while a beta of one task alone was run: other tasks choose it.
+    """
     most = max(row["rounds"] for row in rows)
     drawn = [row for row in rows if row["rounds"] == most]
-    pictures = {f"causal_{name}.png": picture(drawn, name) for name in FIGURE_NAMES}
+    pictures = {
+        f"causal_{name}.png": picture(drawn, name)
+        for name in FIGURE_NAMES
+        if chosen_rows(drawn, name)
+    }
     return {"causal.md": page(rows).encode(), **pictures}
 
 

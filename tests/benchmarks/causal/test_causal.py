@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from rolecast.benchmarks.causal.acquisition import measure_all
+from rolecast.benchmarks.causal.acquisition import measure_all, measure_device
 from rolecast.benchmarks.causal.curves import chosen_betas, lead_section, picture, running
 from rolecast.benchmarks.causal.figures import (
     FIGURE_TABLE,
@@ -85,10 +86,33 @@ def test_where_mcbo_leads_is_judged_by_paired_seeds_at_the_beta_of_the_other_tas
     assert lead_section(rows[:1]) == ""
 
 
+def test_a_beta_of_one_task_alone_has_a_page_without_curves(tmp_path: Path) -> None:
+    row = {"key": "one", "task": "causal:psa", "method": "mcbo_0.5", "seed": 0, "rounds": 2}
+    row |= {"average": 1.0, "best": 2.0, "seconds": 3.0, "curve": [0.0, 2.0]}
+    FIGURE_TABLE.write([row], tmp_path)
+    page = (tmp_path / "causal.md").read_text()
+    assert "| `causal:psa` | 2 | 1 (1) |" in page
+    assert "png" not in page
+    assert not list(tmp_path.glob("*.png"))
+
+
 def test_both_ways_to_an_acquisition_are_timed() -> None:
     (found,) = measure_all(1, quick=True)["causal:alpine2"]
     assert found["batched_value"] >= found["serial_value"] - 1e-3
     assert min(found["batched_s"], found["serial_s"]) > 0.0
+
+
+def test_an_acquisition_on_a_device_reaches_what_it_reaches_on_the_cpu() -> None:
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    (row,) = measure_device(device, quick=True, note=lambda _: None)
+    assert row["device_value"] == pytest.approx(row["cpu_value"], rel=1e-3)
+    assert row["times_cpu"] == pytest.approx(row["cpu_s"] / row["device_s"], rel=0.1)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so it would be measured")
+def test_the_part_of_a_device_needs_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "causal", "--part", "cuda_acquisition"]) == 2
+    assert "torch sees no CUDA device here" in capsys.readouterr().err
 
 
 def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
