@@ -86,13 +86,18 @@ class SimulatedDisk:
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder."""
-        return sorted(path.name for path in (*self._files, *self._folders) if _is_in(path, folder))
+        within = str(folder)
+        return sorted(
+            p.name for p in (*self._files, *self._folders) if _folder_of(str(p)) == within
+        )
 
     def make_folder(self, folder: Path, *, new: bool = False) -> list[Path]:
         """Make a folder."""
         self._reach("make folder", folder)
-        if new and folder in self._folders:
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+        if folder in self._folders:
+            if new:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+            return []
         missing = [each for each in (folder, *folder.parents) if each not in self._folders]
         for each in missing:
             self._folders[each] = self._removed.pop(each, _Folder())
@@ -244,9 +249,9 @@ class SimulatedDisk:
 
 
 @cache
-def _is_in(path: Path, folder: Path) -> bool:
-    """Return whether a file or folder is in another; remembered, as paths are few."""
-    return path.parent == folder != path
+def _folder_of(path: str) -> str:
+    """Return the folder of a file or folder; remembered, as paths are few, and are text."""
+    return str(Path(path).parent) if path != "/" else ""
 
 
 def _apply(files: dict[Path, _Inode], change: list[Change]) -> None:

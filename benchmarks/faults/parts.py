@@ -33,7 +33,7 @@ TASK_SPEC: Final = TaskSpec(
 )
 """Sizes of a task that is only ever computed by `SimulatedEvaluator`."""
 
-SMALL_PIECE: Final = 150
+SMALL_PIECE: Final = 300
 """Bytes of a few batches, so that journals and tables of a schedule have several parts."""
 
 EPISODE_COUNT: Final = 2

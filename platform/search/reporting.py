@@ -183,19 +183,19 @@ class CandidateStats:
 
     def add(self, batch: Batch) -> None:
         """Take in a batch."""
-        means, stderrs = batch.means, batch.stderrs
-        for row, (candidate, returns) in enumerate(
-            zip(batch.candidates, batch.episode_returns, strict=True)
-        ):
+        means, stderrs, returns = batch.means, batch.stderrs, batch.episode_returns
+        totals, squares = returns.sum(axis=1).tolist(), (returns**2).sum(axis=1).tolist()
+        for candidate, total, square in zip(batch.candidates, totals, squares, strict=True):
             place = self._places.setdefault(_key(candidate), len(self._counts))
             if place == len(self._counts):
                 for column in (self._counts, self._totals, self._squares):
                     column.append(0)
-            self._counts[place] += returns.size
-            self._totals[place] += float(returns.sum())
-            self._squares[place] += float((returns**2).sum())
-            if means[row] > self.best[0]:
-                self.best = (float(means[row]), None if stderrs is None else float(stderrs[row]))
+            self._counts[place] += returns.shape[1]
+            self._totals[place] += total
+            self._squares[place] += square
+        row = int(means.argmax())
+        if means[row] > self.best[0]:
+            self.best = (float(means[row]), None if stderrs is None else float(stderrs[row]))
 
     def observed(self, candidate: Float) -> Estimate | None:
         """Return the estimate from all episodes of a candidate [D]; None if it never ran."""

@@ -117,7 +117,14 @@ class LocalSession:
     def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
         self._one_thread = OneThread()
         with self._one_thread():
-            self._optimizer = config.build(dimension=dimension, seed=seed)
+            optimizer = config.build(dimension=dimension, seed=seed)
+        # Looked up once: to compare with a protocol takes longer than a light optimiser's answer.
+        self._nodes = optimizer if isinstance(optimizer, ObservesNodes) else None
+        self._explaining = optimizer if isinstance(optimizer, Explains) else None
+        self._paced = optimizer if isinstance(optimizer, Paced) else None
+        self._sharing = optimizer if isinstance(optimizer, SharesEpisodes) else None
+        self._saving = optimizer if isinstance(optimizer, SavesEpisodes) else None
+        self._optimizer = optimizer
         self._asked: Float | None = None
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -155,24 +162,24 @@ class LocalSession:
                 points = self._asked if told.candidates is None else told.candidates
                 if points is None:
                     raise RunError("the optimiser was told of a batch that it was never asked for")
-                if isinstance(optimizer, ObservesNodes):
-                    optimizer.tell_nodes(points, told.returns, told.stderrs, told.nodes)
+                if self._nodes is not None:
+                    self._nodes.tell_nodes(points, told.returns, told.stderrs, told.nodes)
                 else:
                     optimizer.tell(points, told.returns, told.stderrs)
                 best = np.array(optimizer.best(), dtype=np.float64)
-            if isinstance(optimizer, Explains) and (told is not None or wanted is None):
-                beliefs = optimizer.explain()
+            if self._explaining is not None and (told is not None or wanted is None):
+                beliefs = self._explaining.explain()
             tell_s = time.perf_counter() - start
             state = optimizer.state_dict() if keep else None
             start, episodes, rows = time.perf_counter(), None, None
             if wanted is not None:
-                if isinstance(optimizer, Paced):
-                    optimizer.pace(wanted.spent)
+                if self._paced is not None:
+                    self._paced.pace(wanted.spent)
                 self._asked = np.array(optimizer.ask(wanted.q), dtype=np.float64)
-                if isinstance(optimizer, SharesEpisodes):
-                    rows = _checked_rows(optimizer.episode_rows(), wanted.q)
-                if wanted.episodes is not None and isinstance(optimizer, SavesEpisodes):
-                    episodes = optimizer.episodes(wanted.episodes)
+                if self._sharing is not None:
+                    rows = _checked_rows(self._sharing.episode_rows(), wanted.q)
+                if wanted.episodes is not None and self._saving is not None:
+                    episodes = self._saving.episodes(wanted.episodes)
                     if not 1 <= episodes <= wanted.episodes:
                         expected = f"from 1 to the {wanted.episodes} that are planned"
                         raise RunError(

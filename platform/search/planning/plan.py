@@ -4,7 +4,7 @@ import logging
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -93,7 +93,7 @@ class Plan:
         """D."""
         return self.policy.space.dimension
 
-    @property
+    @cached_property
     def observed_metrics(self) -> tuple[str, ...]:
         """Metrics of the task that the optimiser is told."""
         return policy_hints.observed_metrics(self.optimizer)

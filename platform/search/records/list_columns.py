@@ -11,8 +11,8 @@ from rolecast.core.types import Float
 
 def list_column(parts: Sequence[Float]) -> pa.Array:
     """Return the rows of matrices [., K], each of its own K, as one column of lists."""
-    sizes = [np.full(len(part), part.shape[1], dtype=np.int32) for part in parts]
-    offsets = np.concatenate([np.zeros(1, dtype=np.int32), *sizes]).cumsum(dtype=np.int32)
+    sizes = np.repeat([part.shape[1] for part in parts], [len(part) for part in parts])
+    offsets = np.append(0, sizes).cumsum(dtype=np.int32)
     return pa.ListArray.from_arrays(
         pa.array(offsets), np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])
     )

@@ -59,7 +59,10 @@ def table_writer(
             named = {**(table.schema.metadata or {}), **metadata, SEAL_KEY: BLANK_SEAL}
             rows = table.replace_schema_metadata(named)
             if not writers:
-                writers.append(pq.ParquetWriter(pieces, rows.schema, compression="zstd"))
+                # Few numbers of a history come twice: a dictionary makes it larger and takes time.
+                writers.append(
+                    pq.ParquetWriter(pieces, rows.schema, compression="zstd", use_dictionary=False)
+                )
             writers[0].write_table(rows)
             piece = pieces.take()
             long_seal.add(piece)
