@@ -41,6 +41,9 @@ CHUNK_SCHEDULES: Final = 50
 SUMMED_FIGURES: Final = ("lives", "faults", "points", "simulated_hours", "wall_s", "core_s")
 """Figures that add up over ranges of seeds."""
 
+SECONDS_SILENT: Final = 10.0
+"""Time after which it is told how far a long run is."""
+
 MOST_SHOWN: Final = 5
 """Failing schedules that are made small and shown."""
 
@@ -90,9 +93,14 @@ def fault_schedules(
     began = perf_counter()
     figures, failing = Counter[str](), list[int]()
     simulation = _simulation(part)
+    finished, said = 0, began
     for done, failed in _counted(part, range(seed, seed + schedules), processes):
         figures += done
         failing += failed
+        finished = min(schedules, finished + CHUNK_SCHEDULES)
+        if not json and perf_counter() - said > SECONDS_SILENT:
+            said = perf_counter()
+            say(f"{finished} of {schedules} schedules: {len(failing)} failed")
     took = perf_counter() - began
     results = _joined(
         part,

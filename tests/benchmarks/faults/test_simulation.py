@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rolecast.benchmarks.app import app
+from rolecast.benchmarks.faults import command
 from rolecast.benchmarks.faults.cluster import SharedEvaluator
 from rolecast.benchmarks.faults.command import Part, count_schedules
 from rolecast.benchmarks.faults.disk import SimulatedDisk
@@ -184,6 +185,13 @@ def test_the_command_counts_and_replays(tmp_path: Path) -> None:
         assert joined[name] == whole[name]
     apart = CliRunner().invoke(app, [*added[:4], "5", *added[5:]])
     assert "seeds begin at 5; expected 2" in str(apart.exception)
+
+
+def test_a_long_run_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "CHUNK_SCHEDULES", 2)
+    monkeypatch.setattr(command, "SECONDS_SILENT", 0.0)
+    told = CliRunner().invoke(app, ["faults", "--schedules", "3"]).output.splitlines()
+    assert told[:2] == ["2 of 3 schedules: 0 failed", "3 of 3 schedules: 0 failed"]
 
 
 def test_a_silent_cluster_is_told_of_with_evaluation_and_seed() -> None:
