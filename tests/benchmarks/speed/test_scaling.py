@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rolecast.benchmarks.speed import scaling
+from rolecast.benchmarks.speed import searches
 from rolecast.benchmarks.speed.batches import compare_batches
 from rolecast.benchmarks.speed.driver import measure_driver
 from rolecast.benchmarks.speed.scaling import markdown
@@ -56,20 +56,43 @@ def test_both_modes_are_compared_on_a_simulated_clock(tmp_path: Path) -> None:
     assert "| pred_prey_3 | 16 | asynchronous | 1 |" in (tmp_path / "scaling.md").read_text()
 
 
-def test_searches_at_once_show_what_the_cores_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two that take 10 and 14 s do 16 s of work in 12 s where one alone takes 8."""
-    times = iter([8.0, 8.0, 8.0, 8.0, 10.0, 14.0])
+def test_ways_to_search_take_turns_and_are_compared_round_by_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The machine is half as fast in the second round, and each way keeps its ratio."""
+    ways = list[searches.Way]()
+
+    def played(_: str, __: object, way: searches.Way) -> dict[str, Any]:
+        ways.append(way)
+        seconds = (12.0 if way.at_once == 2 else 8.0 if way.single else 5.0) * (1 + len(ways) // 6)
+        times = {"search_s": seconds, "later_s": seconds / 2, "whole_s": seconds + 1}
+        return {**times, "workers": 0, "test_return": 1.0, "time_shares": {}}
+
+    monkeypatch.setattr(searches, "available_cores", lambda: 2)
+    monkeypatch.setattr(searches, "_played", played)
+    rows = searches.compare_ways(searches.SEARCH_ROWS[0], (), 2, lambda _: None)
+    assert ways == [*ways[:5], *reversed(ways[:5])]
+    assert [(row["way"], row["speed_ups"]) for row in rows] == [
+        ("one thread", [1.0, 1.0]),
+        ("threads", [1.6, 1.6]),
+        ("by default", [1.6, 1.6]),
+        ("2 workers", [1.6, 1.6]),
+        ("2 at once", [1.333, 1.333]),
+    ]
+    assert rows[-1]["later_speed_up"] == 1.333
+    assert rows[-1]["search_s"] == 18.0
+
+
+def test_searches_at_once_tell_their_mean_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([10.0, 14.0])
 
     def timed(*_: object, **__: object) -> dict[str, Any]:
         seconds = next(times)
-        return {"search_s": seconds, "later_s": seconds / 2, "whole_s": seconds + 1, "workers": 0}
+        return {"search_s": seconds, "later_s": seconds / 2, "whole_s": seconds + 1}
 
-    monkeypatch.setattr(scaling, "available_cores", lambda: 2)
-    monkeypatch.setattr(scaling, "_search", timed)
-    rows = scaling._ways(scaling.SEARCH_ROWS[0], (), lambda _: None)
-    assert [row["way"] for row in rows][-1] == "2 at once"
-    assert (rows[-1]["search_s"], rows[-1]["speed_up"]) == (12.0, 1.333)
-    assert rows[-1]["later_speed_up"] == 1.333
+    monkeypatch.setattr(searches, "_search", timed)
+    found = searches._played("any", (), searches.Way(single=True, at_once=2))
+    assert found == {"search_s": 12.0, "later_s": 6.0, "whole_s": 13.0}
 
 
 def test_a_larger_batch_has_as_much_time_as_the_planned_one(

@@ -1,0 +1,224 @@
+"""Whole searches by the way in which they play: one thread, threads, Ray workers, side by side.
+
+Each search is a command in a process of its own. The ways take turns, so that all of them meet the
+same moods of a machine, and are compared with one thread round by round.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Final
+
+from rolecast.benchmarks.result_table import markdown_table
+from rolecast.benchmarks.timing import digits, in_turn, ratios
+from rolecast.core.threads import THREADS_VARIABLE, available_cores
+from rolecast.platform.deployment.compiler import run_program
+from rolecast.platform.search.records.frames import read_history
+
+SEARCH_SEED: Final = 9
+"""Root of all randomness of the searches."""
+
+SEARCH_ROUNDS: Final = 3
+"""Turns of each way, of which the medians are told."""
+
+TIME_KEYS: Final = ("search_s", "later_s", "whole_s")
+
+ALONE: Final = "one thread"
+"""The way with which the others are compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRow:
+    """One search that is timed."""
+
+    name: str
+    task: str
+    options: tuple[str, ...]
+    """Of `rolecast search`."""
+
+    quick: tuple[str, ...]
+    """Of a search of seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way to play a search."""
+
+    options: tuple[str, ...] = ()
+    """Of `rolecast search`."""
+
+    single: bool = False
+    """With one thread in the simulator too, which has its own."""
+
+    at_once: int = 1
+    """Searches side by side: they share memory and heat, and nothing else."""
+
+
+SEARCH_ROWS: Final = (
+    SearchRow(
+        name="pred_prey_3, local_gp",
+        task="pred_prey_3",
+        options=("--optimizer", "local_gp", "--env-steps", "800000"),
+        quick=("--optimizer", "local_gp", "--env-steps", "20000"),
+    ),
+    SearchRow(
+        name="pred_prey_3, dss_gp_ucb",
+        task="pred_prey_3",
+        options=("--env-steps", "800000"),
+        quick=("--env-steps", "20000"),
+    ),
+    SearchRow(
+        name="drone_delivery_3, 256 episodes",
+        task="drone_delivery_3",
+        options=("--evaluations", "1500", "--episodes", "256"),
+        quick=("--evaluations", "60", "--episodes", "64"),
+    ),
+    SearchRow(
+        name="ant, mlp, 2 episodes",
+        task="ant",
+        options=("--policy", "mlp", "--evaluations", "60", "--episodes", "2"),
+        quick=("--policy", "mlp", "--evaluations", "4", "--episodes", "1"),
+    ),
+)
+
+
+def measure_searches(*, quick: bool, note: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Return a row for each search and way, JSON values.
+
+    Args:
+        quick: small searches, once.
+        note: told of each round.
+    """
+    rounds = 1 if quick else SEARCH_ROUNDS
+    return [
+        timed
+        for row in SEARCH_ROWS
+        for timed in compare_ways(row, row.quick if quick else row.options, rounds, note)
+    ]
+
+
+def compare_ways(
+    row: SearchRow, options: Sequence[str], rounds: int, note: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Time one search in all ways; return a row for each, times and ratios as medians."""
+    ways = ways_here(available_cores())
+    found = in_turn(
+        {name: partial(_played, row.task, options, way) for name, way in ways.items()},
+        rounds,
+        lambda index, name, run: note(f"{row.name}, round {index}, {name}: {run['search_s']} s"),
+    )
+    rows = []
+    for name, runs in found.items():
+        times = {key: [run[key] for run in runs] for key in TIME_KEYS}
+        alone = {key: [run[key] for run in found[ALONE]] for key in TIME_KEYS}
+        done = ways[name].at_once
+        faster = {
+            key: [done * ratio for ratio in ratios(alone[key], times[key])] for key in TIME_KEYS
+        }
+        rows.append(
+            {
+                "search": row.name,
+                "way": name,
+                "speed_up": digits(median(faster["search_s"])),
+                "later_speed_up": digits(median(faster["later_s"])),
+                "speed_ups": [digits(each) for each in faster["search_s"]],
+                **{key: digits(median(values)) for key, values in times.items()},
+                **{key: runs[-1][key] for key in ("workers", "test_return", "time_shares")},
+            }
+        )
+    return rows
+
+
+def ways_here(cores: int) -> dict[str, Way]:
+    """Return name to way, on a machine of so many cores."""
+    one_thread = ("--workers", "0", "--threads", "1")
+    ways = {
+        ALONE: Way(options=one_thread, single=True),
+        "threads": Way(options=("--workers", "0")),
+        "by default": Way(),
+        f"{cores} workers": Way(options=("--workers", str(cores))),
+    }
+    if cores > 1:
+        ways[f"{cores} at once"] = Way(options=one_thread, single=True, at_once=cores)
+    return ways
+
+
+def rolecast_json(words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a command prints as JSON.
+
+    Raises:
+        RunError: it failed; says what it said.
+    """
+    command = [sys.executable, "-m", "rolecast.platform.cli.app", *words]
+    found: dict[str, Any] = json.loads(run_program(command, Path.cwd(), environment))
+    return found
+
+
+def _played(task: str, options: Sequence[str], way: Way) -> dict[str, Any]:
+    """Run a search as often at once as a way says; return one answer with the mean times."""
+    run = partial(_search, task, (*options, *way.options), single=way.single)
+    with ThreadPoolExecutor(way.at_once) as pool:
+        runs = [each.result() for each in [pool.submit(run) for _ in range(way.at_once)]]
+    return {**runs[0], **{key: digits(fmean(each[key] for each in runs)) for key in TIME_KEYS}}
+
+
+def _search(task: str, options: Sequence[str], *, single: bool) -> dict[str, Any]:
+    """Run one search in a process of its own; return its times."""
+    environment = dict(os.environ)
+    if single:
+        environment[THREADS_VARIABLE] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        out = ["--seed", str(SEARCH_SEED), "--out", str(Path(folder) / "run"), "--json"]
+        begun = time.monotonic()
+        answer = rolecast_json(["search", task, *options, *out], environment)
+        whole = time.monotonic() - begun
+        reached = read_history(Path(folder) / "run")["wall_time_s"].to_numpy()
+    return {
+        "search_s": digits(answer["wall_time_s"]),
+        "later_s": digits(reached[-1] - reached[len(reached) // 2]),
+        "whole_s": digits(whole),
+        "workers": answer["workers"],
+        "test_return": digits(answer["test_return"]),
+        "time_shares": {name: digits(share) for name, share in answer["time_shares"].items()},
+    }
+
+
+def markdown(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines of the page."""
+    shares = ("workers_wait", "optimizer")
+    table = markdown_table(
+        (
+            *("search", "way", "search, s", "whole, s", "times one thread", "in rounds", "later"),
+            *("waiting", "optimiser"),
+        ),
+        (
+            (
+                *(row[key] for key in ("search", "way", "search_s", "whole_s")),
+                f"{row['speed_up']:.2f}",
+                f"{min(row['speed_ups']):.2f} to {max(row['speed_ups']):.2f}",
+                f"{row['later_speed_up']:.2f}",
+                *(f"{row['time_shares'][key]:.0%}" for key in shares),
+            )
+            for row in rows
+        ),
+    )
+    rounds = max(len(row["speed_ups"]) for row in rows)
+    return [
+        f"Searches: medians of rounds ({rounds}) in which the ways take turns; `in rounds` has the",
+        "least and the greatest ratio. `search` is the time of searching, `whole` that of the",
+        "command with its start and its held-out test. `later` compares the second half of the",
+        "evaluations alone, when every worker has started. `waiting` is the share of searching in",
+        "which no episode ran. `at once` are searches of one thread each, side by side: what the",
+        "cores allow.",
+        "",
+        table,
+        "",
+    ]
