@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.core.files import file_name
+from rolecast.envs.mujoco.robots import ROBOT_MODELS
 from rolecast.platform.rollout.held_out import SEALED_SET
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import SearchMethod
@@ -28,9 +29,6 @@ TEAM_TEST_EPISODES: Final = 10_000
 
 ROBOT_TEST_EPISODES: Final = 20
 """Held-out episodes of the robots, which take forty times the steps."""
-
-NO_BONUS: Final = ("swimmer",)
-"""Robots whose reward has no survival bonus; others' settings of ARS for it do not normalise."""
 
 TABLE_HELD_OUT_SET: Final = SEALED_SET
 """Held-out episodes of the result tables, on which nothing was ever chosen."""
@@ -91,7 +89,7 @@ def robot_optimizers(task: str) -> tuple[SearchMethod, ...]:
     return (
         SearchMethod(optimizer="dss_gp_ucb"),
         ars,
-        *((raw,) if task in NO_BONUS else ()),
+        *(() if ROBOT_MODELS[task].pays_survival else (raw,)),  # the authors' for the swimmer
         SearchMethod(optimizer="gibo", batch_size=8),
         SearchMethod(
             optimizer="cmaes",
@@ -155,7 +153,7 @@ def _team(
 def _robot(task: str, budgets: Sequence[int], *rewards: str) -> dict[str, list[Experiment]]:
     """Return a section: a linear policy, normalised observations, reward without the bonus."""
     heading = ", ".join([task, *(reward.replace("=", " ") for reward in rewards)])
-    paid = [*rewards] if task in NO_BONUS else [*rewards, "survival=0"]
+    paid = [*rewards, "survival=0"] if ROBOT_MODELS[task].pays_survival else [*rewards]
     experiments = [
         experiment(
             heading,

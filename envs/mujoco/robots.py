@@ -84,6 +84,11 @@ class Robot:
         """Whether an episode ends when the body is not healthy."""
         return self.height is not None
 
+    @property
+    def pays_survival(self) -> bool:
+        """Whether rewards have a part for a healthy body: a survival bonus."""
+        return self.mortal and self.healthy_reward != 0.0
+
     def healthy_range(self) -> tuple[Float, Float]:
         """Return the open ranges [nq + nv], low and high, of positions and velocities."""
         high = np.full(self.positions + self.velocities, np.inf)

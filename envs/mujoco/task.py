@@ -112,7 +112,7 @@ class MujocoTask:
     @property
     def survival_bonus(self) -> Float | None:
         """Healthy reward [B] in the rewards of the last step; None for a robot without one."""
-        return self._bonus.copy() if self.robot.mortal and self.robot.healthy_reward else None
+        return self._bonus.copy() if self.robot.pays_survival else None
 
     @property
     def state_size(self) -> int:
