@@ -39,7 +39,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*words: Any, **options: Any) -> None:
-        with _answer_alone(wanted=bool(options.get("json"))):
+        with answer_alone(wanted=bool(options.get("json"))):
             try:
                 command(*words, **options)
             except SystemExit as end:
@@ -54,7 +54,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def _answer_alone(*, wanted: bool) -> Iterator[None]:
+def answer_alone(*, wanted: bool) -> Iterator[None]:
+    """Let standard output have the answer alone inside, if that is wanted."""
     before = sys.stdout
     if wanted:
         sys.stdout = AnswerStream(before, sys.stderr)

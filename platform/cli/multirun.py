@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json
+from rolecast.core.files import read_json, write_json
+from rolecast.platform.cli.guard import answer_alone
 from rolecast.platform.cli.output import print_json, print_table, warn
 
 MULTIRUN_FLAGS: Final = ("-m", "--multirun")
@@ -30,6 +31,15 @@ FLAGS_WITHOUT_VALUE: Final = (
 DEFAULT_FOLDER: Final = "runs/multirun"
 """Folder of the searches where --out is not given."""
 
+WORDS_FILE: Final = "multirun.json"
+"""File in that folder: name of a search to the words that decide what it finds."""
+
+RESUMED_OPTIONS: Final = ("--workers", "--address", "--step-timeout", "--log")
+OTHER_OPTIONS: Final = ("--threads",)
+OTHER_FLAGS: Final = ("--log-json", "--trust")
+HOW_IT_RUNS: Final = (*RESUMED_OPTIONS, *OTHER_OPTIONS, *OTHER_FLAGS)
+"""Options that say how and where a search runs, and not what it finds."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Combination:
@@ -40,6 +50,29 @@ class Combination:
 
     name: str
     """Values that tell it from the others, as in `seed=0,optimizer=snes`; its folder's name."""
+
+    @property
+    def deciding(self) -> list[str]:
+        """Words that decide what it finds."""
+        return [word for word, how in self._sorted() if not how]
+
+    @property
+    def again(self) -> list[str]:
+        """Words that `rolecast resume` takes, too."""
+        taken = (*RESUMED_OPTIONS, "--trust")
+        return [word for word, how in self._sorted() if how in taken]
+
+    def _sorted(self) -> list[tuple[str, str]]:
+        """Return each word with the option of `RESUMED_OPTIONS` or others that it is of, or ""."""
+        found: list[tuple[str, str]] = []
+        of_next = ""
+        for word in self.words:
+            option = word.partition("=")[0]
+            how = of_next or (option if option in HOW_IT_RUNS else "")
+            takes_value = not of_next and how and how not in OTHER_FLAGS and "=" not in word
+            of_next = how if takes_value else ""
+            found.append((word, how))
+        return found
 
 
 def wants_several(words: Sequence[str]) -> bool:
@@ -66,22 +99,27 @@ def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
         RequestError: there is no list, or a value is missing.
     """
     plain = [word for word in words if word not in MULTIRUN_FLAGS]
-    plain, folder = _without_out(plain)
-    as_json = "--json" in plain
+    plain, named = _without_out(plain)
+    as_json, folder = "--json" in plain, Path(named)
     searches = combinations([word for word in plain if word != "--json"])
+    _require_same(folder, searches)
     rows: list[tuple[str, dict[str, Any]]] = []
-    for number, search in enumerate(searches, start=1):
-        out = Path(folder) / search.name
-        if not (out / "summary.json").is_file():
-            warn(f"{number} of {len(searches)}: {search.name}")
-            begun = (out / "run.json").is_file()
-            code = run(["resume", str(out)] if begun else [*search.words, "--out", str(out)])
-            if code:
-                return code
-        rows.append((search.name, read_json(out / "summary.json")))
-    if as_json:
-        print_json({"out": folder, "runs": dict(rows)})
-        return 0
+    with answer_alone(wanted=as_json):
+        for number, search in enumerate(searches, start=1):
+            out = folder / search.name
+            if not (out / "summary.json").is_file():
+                warn(f"{number} of {len(searches)}: {search.name}")
+                if (out / "run.json").is_file():
+                    code = run(["resume", str(out), *search.again])
+                else:
+                    _note_words(folder, search)
+                    code = run([*search.words, "--out", str(out)])
+                if code:
+                    return code
+            rows.append((search.name, read_json(out / "summary.json")))
+        if as_json:
+            print_json({"out": named, "runs": dict(rows)})
+            return 0
     print_table(
         ("search", "held-out return", "standard error", "env steps"),
         [
@@ -95,6 +133,33 @@ def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
         ],
     )
     return 0
+
+
+def _require_same(folder: Path, searches: Sequence[Combination]) -> None:
+    """Refuse a folder in which a search of the same name is another search.
+
+    Raises:
+        RequestError: names it and its words.
+    """
+    known = _known_words(folder)
+    for search in searches:
+        if known.get(search.name, search.deciding) != search.deciding:
+            raise RequestError(
+                f"{folder / search.name} is of another search ({' '.join(known[search.name])}); "
+                "expected the same one, or another --out"
+            )
+
+
+def _note_words(folder: Path, search: Combination) -> None:
+    """Keep the words of a search that begins."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / WORDS_FILE, _known_words(folder) | {search.name: search.deciding})
+
+
+def _known_words(folder: Path) -> dict[str, list[str]]:
+    """Return the words of the searches that were begun in a folder, by name."""
+    file = folder / WORDS_FILE
+    return read_json(file) if file.is_file() else {}
 
 
 def combinations(words: Sequence[str]) -> list[Combination]:

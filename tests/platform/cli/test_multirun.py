@@ -81,13 +81,32 @@ def test_a_sweep_runs_each_once_and_goes_on(rolecast_command: Command, tmp_path:
     out = tmp_path / "sweep"
     ended = rolecast_command(*words, "--out", out)
     assert ended.returncode == 0, ended.stderr
-    assert sorted(folder.name for folder in out.iterdir()) == ["seed=0", "seed=1"]
+    assert sorted(each.name for each in out.iterdir()) == ["multirun.json", "seed=0", "seed=1"]
     rows = [line.split() for line in ended.stdout.splitlines() if line.startswith("seed=")]
     summary = read_json(out / "seed=1" / "summary.json")
     assert rows[1][:2] == ["seed=1", f"{summary['test_return']:.4g}"]
-    told = rolecast_command(*words, "--out", out, "--json")
+    told = rolecast_command(*words, "--out", out, "--json", "--threads", "1")
     assert json.loads(told.stdout)["runs"]["seed=1"] == summary
     assert "1 of 2" not in told.stderr
+
+
+def test_a_sweep_refuses_the_folder_of_another_and_answers_alone(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    words = ("search", "pred_prey_3", "-m", "--seed", "0,1", *SMALL, "--out", tmp_path)
+    first = rolecast_command(*words, "--optimizer", "random", "--json")
+    assert sorted(json.loads(first.stdout)["runs"]) == ["seed=0", "seed=1"]
+    other = rolecast_command(*words, "--optimizer", "snes")
+    assert (other.returncode, other.stdout) == (2, "")
+    assert f"{tmp_path / 'seed=0'} is of another search (search pred_prey_3" in other.stderr
+    assert other.stderr.count("\n") == 1
+
+
+def test_how_a_search_runs_is_apart_from_what_it_finds() -> None:
+    words = "search hopper --workers 2 --seed 0,1 --address=auto --trust --threads 1 --log-json"
+    (first, _) = combinations([*words.split(), "--log", "wandb"])
+    assert first.deciding == ["search", "hopper", "--seed", "0"]
+    assert first.again == ["--workers", "2", "--address=auto", "--trust", "--log", "wandb"]
 
 
 def test_a_file_of_settings_and_the_command_line_together(
