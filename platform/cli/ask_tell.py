@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,13 +33,18 @@ def ask(
         bool, typer.Option("--minimize", help="Small values are good; else great ones are.")
     ] = False,
     optimizer: Annotated[
-        str, typer.Option(help="Name of the optimiser, from `rolecast optimizers`.")
-    ] = "dss_gp_ucb",
+        str | None,
+        typer.Option(
+            help="Name of the optimiser, from `rolecast optimizers`.", show_default="dss_gp_ucb"
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the optimiser; repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of all random choices.", show_default="0")
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(help="Evaluations planned, for optimisers with a schedule.")
     ] = None,
@@ -53,16 +58,27 @@ def ask(
     """
     from rolecast.platform.optimizers.study import Study, StudyRequest
 
+    options: dict[str, Any] = {
+        "optimizer": optimizer,
+        "seed": seed,
+        "minimize": minimize or None,
+        "budget": budget,
+    }
+    said = {
+        name: value for name, value in options.items() if value is not None and value is not False
+    }
     if variable or dimension is not None:
         request = StudyRequest(
             variables=tuple(_variables(variable or [], dimension)),
-            optimizer=optimizer,
             settings=parse_settings(settings or [])["optimizer"],
-            seed=seed,
-            minimize=minimize,
-            budget=budget,
+            **said,
         )
         opened: Study = Study.create(folder, request)
+    elif folder.exists() and (said or settings):
+        raise RequestError(
+            f"--{next(iter(said), 'set')} is settled when a study begins, and {folder} is there "
+            "already; expected -n or --best alone, or another folder"
+        )
     elif not folder.exists():
         raise RequestError(
             f"{folder} does not exist; expected --variable NAME=LOW:HIGH to begin a study there"

@@ -38,6 +38,27 @@ def test_a_shell_loop_optimises(
 
 
 @pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--minimize",), "--minimize"),
+        (("--optimizer", "nonsense"), "--optimizer"),
+        (("--seed", "0"), "--seed"),
+        (("--budget", "50", "-n", "1"), "--budget"),
+        (("--set", "optimizer.mirrored=true"), "--set"),
+    ],
+)
+def test_what_a_study_began_with_cannot_be_said_later(
+    rolecast_command: Command, tmp_path: Path, words: tuple[str, ...], named: str
+) -> None:
+    lab = tmp_path / "lab"
+    begun = rolecast_command("ask", lab, "--dimension", "1", "--optimizer", "snes")
+    assert begun.returncode == 0, begun.stderr
+    ended = rolecast_command("ask", lab, *words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"{named} is settled when a study begins, and {lab} is there already" in ended.stderr
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (("ask", "absent"), "absent does not exist; expected --variable NAME=LOW:HIGH"),
