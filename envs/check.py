@@ -248,8 +248,11 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
         return Check(name="payment", ok=False, detail=detail)
     paid, due = 0.0, first.earned - (1.0 - settings.survival) * first.bonus
     for index in range(CHECK_SEEDS.size):
-        length = int((~first.done[:, index]).sum()) + 1
-        paid += float(np.abs(due[: settings.steps_paid(length), index]).sum())
+        amounts, done = np.abs(due[:, index]), first.done[:, index]
+        if done.any():
+            paid += float(amounts[: settings.steps_paid(int((~done).sum()) + 1)].sum())
+        else:  # cut off here: as if the rest of the episode earned alike
+            paid += float(amounts.sum()) * settings.steps_paid(horizon) / horizon
     whole = float(np.abs(first.earned).sum())
     detail = f"with {said}; random actions earn nothing, so the share that is paid is unknown"
     if whole:

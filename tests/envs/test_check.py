@@ -121,6 +121,15 @@ def test_the_share_of_the_reward_that_is_paid_is_told(settings: Any, said: str) 
     assert payment.ok == report.ok == ("nothing" not in said)
 
 
+@pytest.mark.parametrize(
+    ("settings", "share"), [({"delay": 300}, 70), ({"sparse": 500}, 100), ({"delay": 150}, 85)]
+)
+def test_the_share_of_an_episode_that_is_longer_than_the_check(settings: Any, share: int) -> None:
+    report = check_task(Suspect, habit="steady", horizon=1000, **settings)
+    payment = next(found for found in report.checks if found.name == "payment")
+    assert f"a learner is paid {share}% of what random actions earn" in payment.detail
+
+
 def test_a_share_of_nothing_is_unknown() -> None:
     report = check_task(Suspect, habit="barren", horizon=6, sparse=4)
     payment = next(found for found in report.checks if found.name == "payment")
