@@ -287,6 +287,11 @@ def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> Ba
         if batched.spec.horizon < 1:
             field = f"horizon of task {batched.spec.id!r}"
             raise ConfigError(field, batched.spec.horizon, "an integer >= 1")
+        if own:
+            raise RequestError(
+                f"option {min(own)!r} of task {name!r} is for environments that are adapted, and "
+                f"this one is a batched task; expected {FOR_ENVIRONMENT}{min(own)} for its own"
+            )
         return batched
     return AdaptedTask(make, task_id=task_id, first=made, **own)
 

@@ -98,6 +98,13 @@ def test_a_function_may_return_a_batched_task() -> None:
     assert make_task(lambda n: PredatorPreyTask(n), n=6).spec.id == "pred_prey_6"
 
 
+@pytest.mark.parametrize("option", [{"horizon": 50}, {"team_reward": "mean"}, {"team": "a"}])
+def test_options_of_an_adapter_are_refused_where_there_is_none(option: dict[str, Any]) -> None:
+    name = next(iter(option))
+    with pytest.raises(RequestError, match=rf"option '{name}'.*expected env\.{name} for its own"):
+        make_task("python:rolecast.baselines.games:ridge", **option)
+
+
 def test_options_of_a_function_must_be_json_values() -> None:
     with pytest.raises(RequestError, match="expected a JSON value"):
         make_task(make_pendulum, g=object())
