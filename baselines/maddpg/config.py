@@ -66,4 +66,4 @@ class IDDPGConfig(MADDPGConfig):
     @property
     def reads_state(self) -> bool:
         """Whether critics read the task's state: where they see all agents."""
-        return self.critic_sees == "all" and self.use_state
+        return self.critic_sees == "all" and super().reads_state

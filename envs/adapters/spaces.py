@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
+
+FREE_WIDTH: Final = 2.0
+"""Width of what a policy reaches in a dimension without bounds: its own [-1, 1]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +97,10 @@ def observation_codec(space: spaces.Space[Any]) -> ObservationCodec:
 
 def _box(space: spaces.Box) -> ActionCodec:
     low, high = (np.asarray(bound, dtype=np.float64).ravel() for bound in (space.low, space.high))
-    bounded = np.isfinite(low) & np.isfinite(high)
-    start, to = np.where(bounded, low, -1.0), np.where(bounded, high, 1.0)
+    # Bounded on one side alone: as wide as what has no bounds, and within the space.
+    above, below = np.isfinite(low), np.isfinite(high)
+    start = np.where(above, low, np.where(below, high - FREE_WIDTH, -0.5 * FREE_WIDTH))
+    to = np.where(below, high, start + FREE_WIDTH)
     centre, scale = 0.5 * (start + to), 0.5 * (to - start)
     shape, dtype = space.shape, np.dtype(space.dtype)
     whole = dtype.kind in "iu"

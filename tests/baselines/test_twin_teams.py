@@ -93,6 +93,9 @@ def test_the_epsilon_of_adam_is_the_teams(name: str) -> None:
 def test_independent_learners_have_names_and_see_their_own_agent_alone() -> None:
     iddpg, ippo = algorithm_config("iddpg")(), algorithm_config("ippo")()
     assert (iddpg.critic_sees, iddpg.reads_state) == ("own", False)
+    iddpg.critic_sees, iddpg.symmetries = "all", True
+    assert not iddpg.reads_state, "states are not mapped by a symmetry"
+    iddpg = algorithm_config("iddpg")()
     assert (ippo.centralised_critic, ippo.reads_state) == (False, False)
     one = learner("iddpg")
     batch = tensors(make_batch(4, AGENTS, 2, 1))

@@ -35,8 +35,8 @@ def test_every_action_is_an_element_of_its_space(name: str, seed: int) -> None:
     ("name", "numbers", "action"),
     [
         ("bounded box", [-1, 1, 0, -1, 1, 0.5], [[-2, 5, 1.5], [-2, 5, 3.25]]),
-        ("half-bounded box", [-1, 0.25], [0, 0.25]),
         ("unbounded box", [-1, 0.25, 0, 1], [-1, 0.25, 0, 1]),
+        ("half-bounded box", [-1, 0.25], [0, 1.25]),
         ("integer box", [-1, 1, 0.5], [0, 255, 191]),
         ("discrete", [0.1, 0.9, 0.2, 0.9, -1], -1),
         ("multi-discrete", [0, 0, 1, 1, 0, 0, 0, 0, 0], [2, 0, 0]),
