@@ -237,6 +237,7 @@ def run_to_end(
     """Advance a search to its end; whatever ends it, every whole batch is kept."""
     search: Search | None = None
     told = Told(callbacks, folder.path, asdict(plan.config))
+    trouble = "the search has failed; what it computed is in"
     progress.start(described(plan))
     try:
         with ExitStack() as closing:  # each is closed, whatever becomes of those before
@@ -258,6 +259,7 @@ def run_to_end(
                 told.result(search.seen.count, metrics)
             known = _known_result(plan, folder, search)
             result = known or finish(plan, folder, search)
+            trouble = "the search has its result, but did not end well; everything is in"
             score = result.test_return, result.test_stderr
             metrics = held_out_metrics(search.spent.env_steps, *score)
             if known is None:
@@ -273,7 +275,7 @@ def run_to_end(
         progress.finish(text)
         raise SearchInterrupted(text) from None
     except BaseException:
-        progress.finish(f"the search has failed; what it computed is in {folder.path}")
+        progress.finish(f"{trouble} {folder.path}")
         raise
     return result
 

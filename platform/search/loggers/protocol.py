@@ -1,7 +1,7 @@
 """How a search or a trial is told to others: by the names of Ray Tune's `LoggerCallback`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
@@ -72,28 +72,26 @@ class Told:
     """One search and those who are told of it."""
 
     def __init__(self, callbacks: Sequence[TrialCallback], path: Path, config: dict[str, Any]):
-        self._callbacks = tuple(callbacks)
+        self._callbacks, self._failed = tuple(callbacks), False
         self._trial = LoggedTrial(
             trial_id=path.name, config=config, local_path=str(path), evaluated_params={}
         )
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Tell of begin and end; however many fail to end, each is asked to."""
-        for each in self._callbacks:
-            each.log_trial_start(self._trial)
-        try:
+        """Tell of begin and end; however many fail to, each that was begun is asked to end."""
+        self._failed = True
+        with ExitStack() as ends:
+            for each in self._callbacks:
+                each.log_trial_start(self._trial)
+                ends.callback(self._end, each)
             yield
-        except BaseException:
-            self._end(failed=True)
-            raise
-        self._end(failed=False)
+            self._failed = False
 
     def result(self, iteration: int, metrics: Mapping[str, float]) -> None:
         """Tell of figures."""
         for each in self._callbacks:
             each.log_trial_result(iteration, self._trial, dict(metrics))
 
-    def _end(self, *, failed: bool) -> None:
-        for each in self._callbacks:
-            each.log_trial_end(self._trial, failed=failed)
+    def _end(self, callback: TrialCallback) -> None:
+        callback.log_trial_end(self._trial, failed=self._failed)

@@ -5,6 +5,7 @@ The first two are skipped where their packages are not installed: they are extra
 
 import json
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rolecast.core.errors import RequestError
 from rolecast.platform.cli.app import main
 from rolecast.platform.search.loggers.protocol import LoggedTrial, logged_figures
 from rolecast.platform.search.loggers.registry import named_loggers
+from rolecast.platform.search.progress import plain_lines
 from rolecast.platform.search.result import SearchResult
 from rolecast.platform.search.run import resume, search
 
@@ -93,6 +95,49 @@ def test_a_search_that_fails_ends_as_failed(tmp_path: Path) -> None:
     with pytest.raises(ConnectionError):
         search("pred_prey_3", out=tmp_path / "run", callbacks=[other, recorder], **SMALL)
     assert recorder.told[-1] == other.told[-1] == ("end", True)
+
+
+class Faulty(Recorder):
+    """Fails at one of its ends."""
+
+    def __init__(self, end: str) -> None:
+        super().__init__()
+        self._end = end
+
+    def log_trial_start(self, trial: Any) -> None:
+        super().log_trial_start(trial)
+        if self._end == "start":
+            raise ConnectionError("the server is not there")
+
+    def log_trial_end(self, trial: Any, failed: bool = False) -> None:
+        super().log_trial_end(trial, failed)
+        raise ConnectionError("the server is gone")
+
+
+def test_where_one_callback_fails_to_end_the_others_end_and_the_result_is_told(
+    tmp_path: Path,
+) -> None:
+    before, after, said = Recorder(), Recorder(), StringIO()
+    with pytest.raises(ConnectionError, match="gone"):
+        search(
+            "pred_prey_3",
+            out=tmp_path / "run",
+            callbacks=[before, Faulty("end"), after],
+            progress=plain_lines(said),
+            **SMALL,
+        )
+    assert before.told[-1] == after.told[-1] == ("end", False)
+    assert "the search has its result, but did not end well; everything is" in said.getvalue()
+    assert "failed" not in said.getvalue()
+
+
+def test_where_one_callback_fails_to_start_those_before_it_end(tmp_path: Path) -> None:
+    before, faulty, after = Recorder(), Faulty("start"), Recorder()
+    with pytest.raises(ConnectionError, match="not there"):
+        search("pred_prey_3", out=tmp_path / "run", callbacks=[before, faulty, after], **SMALL)
+    assert [each[0] for each in before.told] == ["start", "end"]
+    assert [each[0] for each in faulty.told] == ["start"]
+    assert not after.told
 
 
 def test_a_logger_of_tune_takes_a_search(tmp_path: Path) -> None:
