@@ -34,16 +34,19 @@ def selected(plans: Sequence[TrialPlan], only: Selection | None) -> list[TrialPl
     if only is None:
         return list(plans)
     if callable(only):
-        return [plan for plan in plans if only(plan)]
-    wanted = _values(plans, only)
-    chosen = [
-        plan
-        for plan in plans
-        if all(str(getattr(plan, name)) in values for name, values in wanted.items())
-    ]
+        holds, said = only, "the given function"
+    else:
+        holds, said = _condition(plans, only), ", ".join(only)
+    chosen = [plan for plan in plans if holds(plan)]
     if not chosen:
-        raise RequestError(f"only is {', '.join(only)}; expected what holds of a planned trial")
+        raise RequestError(f"only is {said}; expected what holds of a planned trial")
     return chosen
+
+
+def _condition(plans: Sequence[TrialPlan], only: Iterable[str]) -> Callable[[TrialPlan], bool]:
+    """Return whether all conditions hold of a trial."""
+    wanted = _values(plans, only)
+    return lambda plan: all(str(getattr(plan, name)) in values for name, values in wanted.items())
 
 
 def _values(plans: Sequence[TrialPlan], conditions: Iterable[str]) -> dict[str, set[str]]:

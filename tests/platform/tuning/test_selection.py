@@ -57,7 +57,14 @@ def test_what_no_trial_has_is_refused(only: list[str], sentence: str) -> None:
         selected(PLANS, only)
 
 
-def test_conditions_that_no_trial_meets_together_are_refused() -> None:
-    ends = [PLANS[0], PLANS[-1]]
-    with pytest.raises(RequestError, match="only is seed=0, method=cmaes; expected what holds"):
-        selected(ends, ["seed=0", "method=cmaes"])
+@pytest.mark.parametrize(
+    ("only", "sentence"),
+    [
+        (["seed=0", "method=cmaes"], "only is seed=0, method=cmaes; expected what holds"),
+        (lambda plan: plan.seed > 2, "only is the given function; expected what holds"),
+    ],
+    ids=["conditions", "function"],
+)
+def test_what_no_trial_meets_is_refused(only: Selection, sentence: str) -> None:
+    with pytest.raises(RequestError, match=sentence):
+        selected([PLANS[0], PLANS[-1]], only)
