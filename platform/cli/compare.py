@@ -90,7 +90,7 @@ def compare(
         callbacks=told,
         trust=trust,
     )
-    complete_comparison(result.out)
+    complete_comparison(result.out, trust=True)  # it has just run its tasks
     report = write_comparison_report(result.out)
     if format_ == MARL_EVAL:
         report = write_exchange_file(result.out)

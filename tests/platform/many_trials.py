@@ -15,20 +15,22 @@ from rolecast.platform.tuning.record import TrialRecord
 SEARCH_NAMES = ("dss_gp_ucb", "cmaes", "local_gp", "random", "snes")
 LEARNER_NAMES = ("ddpg", "sac", "td3", "ppo", "maddpg")
 TRIAL_POINTS = 20
+ROBOT_TASKS = ("hopper", "swimmer", "ant", "walker2d", "halfcheetah")
 
 
-def many_trials(out: Path, seeds: int) -> Experiment:
-    """Write the folder of a comparison whose trials have finished, a hundred a seed.
+def many_trials(out: Path, seeds: int, tasks: tuple[str, ...] = ROBOT_TASKS) -> Experiment:
+    """Write the folder of a comparison whose trials have finished, twenty a task and seed.
 
     Args:
         out: the folder, which does not exist.
-        seeds: how many, of 10 methods on 5 tasks under 2 rewards.
+        seeds: how many, of 10 methods under 2 rewards.
+        tasks: their ids.
     Returns:
         The experiment.
     """
     experiment = Experiment(
         name="large",
-        tasks=("hopper", "swimmer", "ant", "walker2d", "halfcheetah"),
+        tasks=tasks,
         rewards=("dense", "sparse=5"),
         methods=(
             *(SearchMethod(optimizer=name, policy="mlp") for name in SEARCH_NAMES),

@@ -8,6 +8,11 @@ import pytest
 from rolecast.core.files import read_json, write_json
 from rolecast.core.user_folders import settings_folder
 from rolecast.platform.cli.app import main
+from rolecast.platform.tuning.comparison import ComparisonResult
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder
+from rolecast.platform.tuning.progress import Silent
+from rolecast.platform.tuning.watch import Watch
+from tests.platform.many_trials import many_trials
 
 COMMANDS = (
     ("evaluate", "--episodes", "2"),
@@ -81,6 +86,36 @@ def test_a_task_that_was_searched_here_is_made_from_its_folder(
     assert "'python:my_own_envs:pole'" in capsys.readouterr().err
 
 
+@pytest.fixture
+def unnoted_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The id of a task of the user's own, where the trust list cannot be written."""
+    (tmp_path / "settings").write_text("a file, where the folder of the list would be")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_unnoted_envs.py").write_text(
+        "import gymnasium\n\n\ndef pole():\n    return gymnasium.make('CartPole-v1')\n"
+    )
+    return "python:my_unnoted_envs:pole?horizon=20"
+
+
+def test_a_search_whose_trust_cannot_be_noted_has_its_report(unnoted_task: str) -> None:
+    budget = ["--evaluations", "6", "--episodes", "2", "--batch-size", "3", "--workers", "0"]
+    assert main(["search", unnoted_task, "--optimizer", "random", *budget, "--out", "run"]) == 0
+    assert Path("run", "report.html").is_file()
+
+
+def test_a_comparison_whose_trust_cannot_be_noted_has_its_report(
+    unnoted_task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    experiment = many_trials(out, seeds=1, tasks=(unnoted_task,))
+    Watch(ComparisonFolder(out), experiment, experiment.trials(), 1, Silent()).look(last=True)
+    ended = ComparisonResult(out=out, failures={})
+    monkeypatch.setattr("rolecast.platform.tuning.comparison.compare", lambda *_, **__: ended)
+    assert main(["compare", "quickstart", "--out", "out", "--resume"]) == 0
+    assert Path("out", "report.html").is_file()
+
+
 def test_a_folder_connects_nobody_to_a_cluster_that_it_names(
     small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,7 +132,6 @@ def test_pickles_of_a_strangers_comparison_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from rolecast.platform.search.planning.plan import versions
-    from rolecast.platform.tuning.comparison_folder import ComparisonFolder
     from rolecast.platform.tuning.loading import load_experiment
 
     experiment = load_experiment("quickstart").experiment.scaled(budget_fraction=1.0, seeds=None)
