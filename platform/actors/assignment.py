@@ -1,5 +1,6 @@
 """Who computes which chunk: workers, the calls that they owe, and the chunks of a batch."""
 
+import math
 import pickle
 import time
 from collections import deque
@@ -11,6 +12,20 @@ from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 
 LONGEST_STEP_S: Final = 10.0
 """Longest time from one look at an `AwakeClock` to the next that it counts as a whole."""
+
+
+LATE_FACTOR: Final = 3.0
+"""Times the median duration after which a call counts as late."""
+
+LATE_S: Final = 2.0
+"""Least time after which a call counts as late."""
+
+UNTIMED_LATE_S: Final = 60.0
+"""The same of a compiled task, whose calls take milliseconds, while none was answered. How long one
+of another task takes is not known then, so none counts as late."""
+
+TIMED_CALLS: Final = 100
+"""Latest calls whose durations say which call is late."""
 
 
 class AwakeClock:
@@ -26,6 +41,23 @@ class AwakeClock:
         self._awake_s += min(now - self._last, LONGEST_STEP_S)
         self._last = now
         return self._awake_s
+
+
+class AnswerTimes:
+    """Durations of the latest calls, by which a call that has no answer is late."""
+
+    def __init__(self) -> None:
+        self._latest: deque[float] = deque(maxlen=TIMED_CALLS)
+
+    def add(self, seconds: float) -> None:
+        """Take up the duration of a call that was answered."""
+        self._latest.append(seconds)
+
+    def allowed_s(self, *, compiled: bool) -> float:
+        """Return the seconds after which a call, of a compiled task or not, is late."""
+        if self._latest:
+            return max(LATE_S, LATE_FACTOR * sorted(self._latest)[len(self._latest) // 2])
+        return UNTIMED_LATE_S if compiled else math.inf
 
 
 @dataclass(eq=False)

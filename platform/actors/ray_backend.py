@@ -59,7 +59,8 @@ class RayBackend:
             RequestError: the cluster cannot be reached.
         """
         self._cluster = Cluster(address, workers or available_cores())
-        self.workers = workers or max(1, int(resources().get("CPU", 1)))
+        cpus = int(resources().get("CPU", 1))
+        self.workers = workers or max(1, cpus)
         note(self._cluster.described(self.workers))
         # First, as Ray has processes ready for the first actors: a search waits for this one alone.
         self._prepared = None if optimizer is None else RemoteSession(optimizer)
@@ -71,7 +72,7 @@ class RayBackend:
             for name in names
         ]
         dealt = dispatchers(list(filter(None, names))) if dispatched else self._actors
-        self.evaluator = RayEvaluator(dealt, here=here, note=note)
+        self.evaluator = RayEvaluator(dealt, here=here, room=cpus, note=note)
         self._metrics: SearchMetrics | None = None
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> RemoteSession:

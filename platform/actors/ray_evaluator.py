@@ -14,6 +14,7 @@ import ray
 
 from rolecast.core.errors import RunError
 from rolecast.platform.actors.assignment import (
+    AnswerTimes,
     AwakeClock,
     Call,
     OpenBatch,
@@ -36,18 +37,6 @@ LIGHT_BATCH_S: Final = 0.1
 """Computing time below which a batch of a compiled task stays in this process: messages to actors
 would take as long."""
 
-LATE_FACTOR: Final = 3.0
-"""Times the median duration after which a call counts as late."""
-
-LATE_S: Final = 2.0
-"""Least time after which a call counts as late."""
-
-UNTIMED_LATE_S: Final = 60.0
-"""The same while no call was answered, so that none knows how long one takes."""
-
-TIMED_CALLS: Final = 100
-"""Latest calls whose durations say which call is late."""
-
 LOOK_S: Final = 0.5
 """Longest wait for an answer before late calls and new actors are looked for."""
 
@@ -66,6 +55,7 @@ class RayEvaluator:
         actors: Sequence[Any],
         *,
         here: LocalEvaluator | None = None,
+        room: int | None = None,
         note: Callable[[str], None] = lambda _: None,
         messages: Messages = RAY_MESSAGES,
     ) -> None:
@@ -75,6 +65,7 @@ class RayEvaluator:
             actors: handles of `RolloutActor`s or `Dispatcher`s, which may be starting.
             here: computes in this process what is too light for actors, and while none has
                 started; None: nothing is computed here, as a user's environment may end a process.
+            room: rollout actors for which the cluster has CPUs now; None: for all.
             note: tells the user of actors that are absent or late.
             messages: how their answers come.
         """
@@ -83,7 +74,8 @@ class RayEvaluator:
         self._workers: list[Worker] = []
         self._calls: dict[Any, Call] = {}
         self._here, self._note = here, note
-        self._durations: deque[float] = deque(maxlen=TIMED_CALLS)
+        self._room = len(actors) if room is None else room
+        self._answer_times = AnswerTimes()
         self._episode_s: float | None = None
         self._busy_s = 0.0
         self._batch, self._looked, self._silent_s = 0, 0.0, ABSENT_NOTE_S
@@ -93,10 +85,13 @@ class RayEvaluator:
 
     @property
     def workers(self) -> int:
-        """Number of rollout actors that are there, or threads of this process while none is."""
+        """Rollout actors that share a batch, those that start now too; or threads of `here`."""
         self._welcome()
         there = sum(worker.size for worker in self._workers)
-        return there or (self._here.workers if self._here else 1)
+        if self._here is not None and there == 0:
+            return self._here.workers
+        starting = sum(worker.pid == 0 for worker in self._awaited.values())
+        return max(1, there, min(there + starting, self._room))
 
     @property
     def nodes(self) -> Mapping[str, int]:
@@ -258,7 +253,7 @@ class RayEvaluator:
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))
         else:
-            self._durations.append(self._clock() - call.since)
+            self._answer_times.add(self._clock() - call.since)
             self._keep(reply, call, batch)
 
     def _keep(self, reply: Reply, call: Call, batch: OpenBatch) -> None:
@@ -279,8 +274,8 @@ class RayEvaluator:
         if now < self._looked + LATE_LOOK_S:
             return
         self._looked = now
-        usual = sorted(self._durations)[len(self._durations) // 2] if self._durations else None
-        allowed = UNTIMED_LATE_S if usual is None else max(LATE_S, LATE_FACTOR * usual)
+        compiled = any(chunk.compiled for chunk in batch.owed.values())
+        allowed = self._answer_times.allowed_s(compiled=compiled)
         for call in self._calls.values():
             if call.since < now - allowed and call.worker in self._workers:
                 self._workers.remove(call.worker)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import ray
 
 from rolecast.core.errors import ConfigError, RunError
 from rolecast.platform.actors.ray_backend import RayBackend
@@ -91,6 +92,17 @@ def test_the_number_of_workers_changes_nothing(
 ) -> None:
     search(TASK, out=tmp_path / "run", workers=workers, **SETTINGS)
     same_history(tmp_path / "run", alone)
+
+
+def test_the_first_batch_is_cut_for_the_workers_that_the_cluster_has_room_for(
+    running: RunningSearch,
+) -> None:
+    """Whether they are there or still start; those that wait for a CPU share nothing."""
+    assert running.backend.evaluator.workers == 2
+    cpus = int(ray.cluster_resources()["CPU"])  # type: ignore[no-untyped-call]
+    more = RayBackend(TASK, {}, running.plan.policy, workers=cpus + 2, address=None)
+    assert more.evaluator.workers == cpus
+    more.close()
 
 
 def test_a_lost_rollout_actor_changes_nothing(

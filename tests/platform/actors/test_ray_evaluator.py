@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import ray
 
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
-from rolecast.platform.actors import dispatcher, ray_evaluator
+from rolecast.platform.actors import assignment, dispatcher, ray_evaluator
 from rolecast.platform.actors.assignment import OpenBatch, Reply, packed, unpacked
 from rolecast.platform.actors.dispatcher import Dispatcher, dispatchers
 from rolecast.platform.actors.messages import RayMessages
@@ -79,7 +80,7 @@ def returns_of(evaluator: RayEvaluator) -> np.ndarray[Any, Any]:
 def test_a_late_actor_holds_no_batch_and_its_answer_comes_to_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_evaluator, "LATE_S", 0.3)
+    monkeypatch.setattr(assignment, "LATE_S", 0.3)
     notes: list[str] = []
     evaluator = RayEvaluator([real_actor(), sleepy_actor(tmp_path / "gate")], note=notes.append)
     evaluator.pids()
@@ -100,7 +101,7 @@ def test_a_chunk_whose_copy_is_late_too_is_given_to_a_third_actor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All others are done when the two are late, so the first copies go to whoever waits."""
-    monkeypatch.setattr(ray_evaluator, "LATE_S", 1.0)
+    monkeypatch.setattr(assignment, "LATE_S", 1.0)
     monkeypatch.setattr(ray_evaluator, "CALLS_AHEAD", 1)
     gate, notes = tmp_path / "gate", list[str]()
     actors = [sleepy_actor(gate), sleepy_actor(gate), real_actor()]
@@ -129,12 +130,29 @@ def test_when_all_actors_are_silent_a_compiled_task_runs_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_evaluator, "LIGHT_BATCH_S", 0.0)
-    monkeypatch.setattr(ray_evaluator, "UNTIMED_LATE_S", 0.3)
+    monkeypatch.setattr(assignment, "UNTIMED_LATE_S", 0.3)
     here = LocalEvaluator(TASK, POLICY)
     evaluator = RayEvaluator([sleepy_actor(tmp_path / "gate")], here=here)
     evaluator.pids()
     np.testing.assert_array_equal(returns_of(evaluator), expected())
     assert here.busy_s > 0.0
+    evaluator.close()
+
+
+def test_no_call_of_a_slow_task_is_late_before_one_was_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of two actors has the only chunk, and nobody knows how long that takes."""
+    monkeypatch.setattr(assignment, "UNTIMED_LATE_S", 0.1)
+    gate, notes = tmp_path / "gate", list[str]()
+    evaluator = RayEvaluator([sleepy_actor(gate), sleepy_actor(gate)], note=notes.append)
+    evaluator.pids()
+    middle, seeds = np.full((1, POLICY.space.dimension), 0.5), np.zeros((1, 4), np.uint64)
+    only = cut(middle, seeds, ["x"], compiled=False)
+    threading.Timer(1.0, gate.touch).start()
+    evaluator.evaluate(only)
+    assert notes == []
+    assert (evaluator.repeated, evaluator.workers) == (0, 2)
     evaluator.close()
 
 
@@ -158,7 +176,7 @@ def test_an_answer_lost_with_its_node_is_computed_again() -> None:
 def test_an_actor_that_cannot_start_gets_no_work() -> None:
     start: Any = RolloutActor
     impossible = start.options(num_cpus=10_000).remote("pred_prey_3", {}, POLICY)
-    evaluator = RayEvaluator([impossible, real_actor()])
+    evaluator = RayEvaluator([impossible, real_actor()], room=1)
     while not evaluator.nodes:
         returns_of_first = evaluator.workers
         time.sleep(0.1)
@@ -166,6 +184,16 @@ def test_an_actor_that_cannot_start_gets_no_work() -> None:
     np.testing.assert_array_equal(returns_of(evaluator), expected())
     assert returns_of_first == 1
     evaluator.close()
+
+
+def test_a_batch_is_cut_for_the_actors_that_start_and_for_none_beyond_the_cluster() -> None:
+    start: Any = RolloutActor
+    waiting = [start.options(num_cpus=10_000).remote("pred_prey_3", {}, POLICY) for _ in range(3)]
+    assert RayEvaluator(waiting).workers == 3
+    assert RayEvaluator(waiting, room=2).workers == 2
+    assert RayEvaluator(waiting, room=0).workers == 1
+    for actor in waiting:
+        ray.kill(actor)
 
 
 def test_without_any_actor_a_compiled_task_runs_here() -> None:
