@@ -3,6 +3,9 @@
 A thread looks; it cannot end a call of its own process by itself, so it sends a signal to the main
 thread, whose handler raises inside the call. Code that keeps Python's lock, as a loop in C may, is
 neither told of nor ended, and outside the main thread a call is only told of.
+
+Time in which the process was stopped, by Ctrl-Z or a scheduler, is not the call's: from one look to
+the next, no more counts than twice the time that lies between two looks.
 """
 
 import signal
@@ -47,13 +50,15 @@ class StepTimeoutError(RunError):
         self.seed = seed
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)
 class _Call:
     """A call that has not returned."""
 
     since: float
     seed: int
     where: Callable[[], str]
+    lasted_s: float = 0.0
+    """Seconds in which the process ran, as of the last look."""
 
 
 class Patience:
@@ -133,21 +138,28 @@ class Patience:
 
     def _look(self) -> None:
         """Look at the open call, again and again."""
-        main = threading.main_thread().ident
-        while not self._closed.wait(min(LOOK_S, self.timeout_s / 4, self._silent_s / 4)):
-            call = self._open
-            lasted = 0.0 if call is None else time.monotonic() - call.since
-            if call is not None and lasted >= self._silent_s:
-                self._silent_s = 2 * max(lasted, self._silent_s)
+        main, looked = threading.main_thread().ident, time.monotonic()
+        while not self._closed.wait(pause_s := self._pause_s()):
+            now, call = time.monotonic(), self._open
+            since, looked = looked, now
+            if call is None:
+                continue
+            call.lasted_s += min(now - max(since, call.since), 2 * pause_s)
+            if call.lasted_s >= self._silent_s:
+                self._silent_s = 2 * max(call.lasted_s, self._silent_s)
                 self._say(
                     f"{self.label_of(call.seed)}: the environment has been in {call.where()} for "
-                    f"{lasted:.0f} s; it may take {self.timeout_s:g} s (--step-timeout)"
+                    f"{call.lasted_s:.0f} s; it may take {self.timeout_s:g} s (--step-timeout)"
                 )
-            if self._ends and lasted >= self.timeout_s and main is not None:
+            if self._ends and call.lasted_s >= self.timeout_s and main is not None:
                 signal.pthread_kill(main, END_SIGNAL)
+
+    def _pause_s(self) -> float:
+        """Return the seconds from one look to the next."""
+        return min(LOOK_S, self.timeout_s / 4, self._silent_s / 4)
 
     def _end(self, _: int, __: FrameType | None) -> None:
         """Raise in the open call if it lasts too long; another may have begun since the look."""
         call = self._open
-        if call is not None and time.monotonic() - call.since >= self.timeout_s:
+        if call is not None and call.lasted_s >= self.timeout_s:
             raise CallEnded

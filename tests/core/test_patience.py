@@ -2,9 +2,11 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
+from rolecast.core import patience as patience_module
 from rolecast.core.patience import END_SIGNAL, CallEnded, Patience
 
 
@@ -58,6 +60,26 @@ def test_each_line_waits_twice_as_long_as_the_one_before(said: list[str]) -> Non
     patience.call(hang, 1.2, where, 0)
     patience.close()
     assert 1 <= len(said) <= 4
+
+
+def test_time_in_which_the_process_was_stopped_is_not_the_calls(
+    said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock goes on by an hour in a call; one that hangs is ended all the same."""
+    stopped_s = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + stopped_s[0])
+    monkeypatch.setattr(patience_module, "time", clock)
+    patience = Patience(2.0, said.append, silent_s=60.0)
+
+    def stopped(then_s: float) -> float:
+        stopped_s[0] += 3600.0
+        return hang(then_s)
+
+    assert patience.call(stopped, 0.8, where, 0) == 0.8
+    assert said == []
+    with pytest.raises(CallEnded):
+        patience.call(stopped, 30.0, where, 0)
+    patience.close()
 
 
 def test_outside_the_main_thread_a_call_is_told_of_only(said: list[str]) -> None:
