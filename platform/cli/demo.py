@@ -107,6 +107,7 @@ def _compared(one: tuple[float, float], other: tuple[float, float]) -> str:
 def _search(out: Path, env_steps: int, workers: int | None) -> None:
     """Search, or take up the demo that is there."""
     from rolecast.platform.search.progress import progress_for
+    from rolecast.platform.search.records.run_folder import RunFolder
     from rolecast.platform.search.run import resume, search
 
     progress = shown(progress_for(sys.stderr))
@@ -123,7 +124,7 @@ def _search(out: Path, env_steps: int, workers: int | None) -> None:
         )
         return
     _require_demo(out, env_steps)
-    finished = (out / "summary.json").is_file()
+    finished = RunFolder.open(out).read_summary() is not None
     say(f"   {out} is there already; its search {'has ended' if finished else 'goes on'}.")
     if not finished:
         resume(out, workers=workers, progress=progress)

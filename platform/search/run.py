@@ -257,8 +257,12 @@ def run_to_end(
             while not search.finished:
                 metrics = search.step()
                 told.result(search.seen.count, metrics)
-            known = _known_result(plan, folder, search)
-            result = known or finish(plan, folder, search)
+            known = folder.read_summary()
+            result = (
+                finish(plan, folder, search)
+                if known is None
+                else result_of(folder, search.incumbent, known)
+            )
             trouble = "the search has its result, but did not end well; everything is in"
             score = result.test_return, result.test_stderr
             metrics = held_out_metrics(search.spent.env_steps, *score)
@@ -278,15 +282,6 @@ def run_to_end(
         progress.finish(f"{trouble} {folder.path}")
         raise
     return result
-
-
-def _known_result(plan: Plan, folder: RunFolder, search: Search) -> SearchResult | None:
-    """Return the result that the folder has, if it is that of this budget."""
-    summary = folder.read_summary()
-    if summary is None:
-        return None
-    same = summary.get("budget") == {"unit": plan.budget.unit, "total": plan.budget.total}
-    return result_of(folder, search.incumbent, summary) if same else None
 
 
 def _config(task: str, settings: Mapping[str, Any]) -> SearchConfig:

@@ -1,5 +1,6 @@
 """A small finished run that tests look at, and the moment in which they stop a search."""
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ import rolecast
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.measurements import complete_run
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.run import SearchInterrupted
 
 AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
 
@@ -65,4 +68,16 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out=str(out),
     )
     complete_run(out)
+    return out
+
+
+@pytest.fixture
+def extended_run(small_run: Path, tmp_path: Path) -> Path:
+    """Folder of a finished search that was extended, and interrupted after one more batch."""
+    out = tmp_path / "extended"
+    shutil.copytree(small_run, out)
+    last = RunFolder.open(out).last_batch()
+    assert last is not None
+    with pytest.raises(SearchInterrupted):
+        rolecast.resume(out, evaluations="+30", progress=Interrupts(last.index + 2))
     return out

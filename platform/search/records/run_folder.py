@@ -94,7 +94,7 @@ class RunFolder:
 
     @property
     def summary_file(self) -> Path:
-        """The result; there is none while the run has not finished."""
+        """The result of the budget that the run has last finished."""
         return self.path / "summary.json"
 
     @property
@@ -189,10 +189,8 @@ class RunFolder:
             raise RequestError(f"{self.run_file} is damaged: it has no schema")
         if schema != RUN_SCHEMA:
             age = "a newer" if schema > RUN_SCHEMA else "an older"
-            raise RequestError(
-                f"{self.path} has schema {schema}; expected {RUN_SCHEMA}, "
-                f"it was written by {age} rolecast"
-            )
+            said = f"{self.path} has schema {schema}; expected {RUN_SCHEMA}"
+            raise RequestError(f"{said}, it was written by {age} rolecast")
         for part, names in RUN_PARTS.items():
             described = run.get(part)
             missing = [n for n in names if not isinstance(described, dict) or n not in described]
@@ -308,8 +306,7 @@ class RunFolder:
         if not files.is_file(self.structure_file, disk=self.disk):
             return None
         structure = files.read_json(self.structure_file, disk=self.disk)
-        policy = self.read_run().get("policy")
-        size = policy.get("parameters") if isinstance(policy, dict) else None
+        size = self.read_run()["policy"].get("parameters")
         require_structure(structure, size if type(size) is int else None, self.structure_file)
         return structure
 
@@ -322,9 +319,13 @@ class RunFolder:
         files.write_sealed_json(self.structure_file, structure, disk=self.disk)
 
     def read_summary(self) -> dict[str, Any] | None:
-        """Return the result, if the run has one."""
-        known = files.is_file(self.summary_file, disk=self.disk)
-        return files.read_json(self.summary_file, disk=self.disk) if known else None
+        """Return the result of the budget that run.json has; None while the run goes on."""
+        if not files.is_file(self.summary_file, disk=self.disk):
+            return None
+        found = files.read_json(self.summary_file, disk=self.disk)
+        search = self.read_run()["search"]
+        unit = "evaluations" if search.get("env_steps") is None else "env_steps"
+        return found if found.get("budget") == {"unit": unit, "total": search.get(unit)} else None
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Replace summary.json."""

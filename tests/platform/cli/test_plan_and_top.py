@@ -72,6 +72,13 @@ def test_top_of_a_search_that_was_killed_ends_and_names_what_goes_on(
     assert f"no search runs any more; next: rolecast resume {folder}" in capsys.readouterr().out
 
 
+def test_top_of_a_run_that_was_extended_and_stopped_names_what_goes_on(
+    extended_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["top", str(extended_run)]) == 0
+    assert f"next: rolecast resume {extended_run}" in capsys.readouterr().out
+
+
 def test_top_waits_for_the_first_batch_of_a_search_that_runs(
     small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

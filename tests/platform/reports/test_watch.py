@@ -77,6 +77,17 @@ def test_watching_a_finished_run_writes_one_page(
     assert "Held-out return" in (run / "watch.html").read_text()
 
 
+def test_a_run_that_was_extended_and_stopped_is_watched_as_one_that_goes_on(
+    extended_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["watch", str(extended_run)]) == 0
+    said = capsys.readouterr()
+    assert f"no search runs any more; next: rolecast resume {extended_run}" in said.out + said.err
+    text = (extended_run / "watch.html").read_text()
+    assert "Not finished; go on with" in text
+    assert "incumbent, held out" not in text
+
+
 def test_a_search_can_be_watched_from_beside_it(tmp_path: Path) -> None:
     """A callback looks on: the search's own process holds the lock meanwhile."""
     seen: list[str] = []
