@@ -4,6 +4,7 @@ A search that picks among noisy values flatters what it picks. So a part of the 
 re-evaluating the incumbent of now, and those of 90 % and 75 % of the search where they differ.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -14,9 +15,9 @@ CLEAR_MARGIN: Final = 2.0
 """Standard errors by which an earlier incumbent must lead to replace that of now."""
 
 
-def confirmation_batch(rivals: Float, evaluations: int) -> Float:
-    """Return the candidates [evaluations, D] to evaluate: the rivals [k, D] in turn."""
-    return np.asarray(rivals[np.arange(evaluations) % len(rivals)])
+def confirmation_batch(rivals: Sequence[Float], evaluations: int) -> Float:
+    """Return the candidates [evaluations, D] to evaluate: the rivals, k of [D], in turn."""
+    return np.array(rivals)[np.arange(evaluations) % len(rivals)]
 
 
 def winner(candidates: Float, observed_returns: Float) -> Float:

@@ -194,7 +194,7 @@ class Search:
             return Kind.DESIGN
         if budget.search_fits(spent) > 0:
             return Kind.SEARCH
-        return None if last is Kind.CONFIRM or budget.confirmations == 0 else Kind.CONFIRM
+        return None if last is Kind.CONFIRM or not budget.confirmation_fits(spent) else Kind.CONFIRM
 
     def _wanted(self, kind: Kind | None, spent: Spent) -> BatchRequest | None:
         """Return the batch to ask the optimiser for."""
@@ -212,7 +212,7 @@ class Search:
             design = plan.design[: plan.budget.search_fits(spent)]
             return PendingBatch(kind=kind, spent=share, candidates=design, episodes=plan.episodes)
         if kind is Kind.CONFIRM:
-            rows = confirmation_batch(np.array(self.seen.incumbents()), plan.budget.confirmations)
+            rows = confirmation_batch(self.seen.incumbents(), plan.budget.confirmation_fits(spent))
             return PendingBatch(kind=kind, spent=share, candidates=rows, episodes=plan.episodes)
         wanted = self._wanted(kind, spent)
         pending = (

@@ -134,7 +134,7 @@ def resume(
         folder.read_state()
         spent = last.spent_after if last else None
         used = {
-            "env_steps": spent.env_steps if spent else 0,
+            "env_steps": config.random_play_steps + (spent.env_steps if spent else 0),
             "evaluations": spent.evaluations if spent else 0,
         }
         config = with_budget(config, used, {"env_steps": env_steps, "evaluations": evaluations})

@@ -79,5 +79,12 @@ class Budget:
 
     def search_fits(self, spent: Spent) -> int:
         """Return how many evaluations still fit beside the confirmation."""
-        left = self.total - self.used(spent) - self.confirmations * self.cost
-        return max(0, left // self.cost)
+        return max(0, self._fits(spent) - self.confirmations)
+
+    def confirmation_fits(self, spent: Spent) -> int:
+        """Return the evaluations of the confirmation; fewer than were kept where less is left."""
+        return min(self.confirmations, self._fits(spent))
+
+    def _fits(self, spent: Spent) -> int:
+        """Return how many evaluations fit in what is left."""
+        return max(0, self.total - self.used(spent)) // self.cost

@@ -59,12 +59,12 @@ def test_the_summary_of_any_number_of_batches_names_the_incumbents_of_all() -> N
 
 
 def test_every_rival_gets_its_turns() -> None:
-    rows = confirmation_batch(np.array([[1.0], [2.0], [3.0]]), 8)
+    rows = confirmation_batch([np.array([place]) for place in (1.0, 2.0, 3.0)], 8)
     assert rows.ravel().tolist() == [1, 2, 3, 1, 2, 3, 1, 2]
 
 
 def test_an_earlier_incumbent_is_kept_only_where_it_leads_clearly() -> None:
-    rows = confirmation_batch(np.array([[0.9], [0.2]]), 4)
+    rows = confirmation_batch([np.array([0.9]), np.array([0.2])], 4)
     level = np.array([[0.0, 2.0], [1.0, 3.0]] * 2)
     assert winner(rows, level) == 0.9
     assert winner(rows, level + np.array([[0.0], [9.0]] * 2)) == 0.2
@@ -72,5 +72,5 @@ def test_an_earlier_incumbent_is_kept_only_where_it_leads_clearly() -> None:
 
 
 def test_one_episode_each_decides_nothing() -> None:
-    rows = confirmation_batch(np.array([[0.9], [0.2]]), 2)
+    rows = confirmation_batch([np.array([0.9]), np.array([0.2])], 2)
     assert winner(rows, np.array([[1.0], [100.0]])) == 0.9
