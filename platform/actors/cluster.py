@@ -109,6 +109,18 @@ def require_gpu(device: str) -> None:
         raise ConfigError("device", device, "cpu, for the cluster has no GPU")
 
 
+def require_cpus(workers: int) -> None:
+    """Refuse trials of so many workers where the cluster has no room for one: they would wait.
+
+    Raises:
+        ConfigError: it has fewer CPUs than a trial and its workers take.
+    """
+    cpus = resources().get("CPU", 0.0)
+    if cpus < 1 + workers:
+        expected = f"less than the {cpus:g} CPUs of the cluster, of which a trial takes one more"
+        raise ConfigError("Experiment.workers", workers, expected)
+
+
 def resources() -> Mapping[str, float]:
     """Return what the cluster has of each resource."""
     found: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]

@@ -14,7 +14,6 @@ from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.files import make_folder, remove_half_written
 from rolecast.core.locks import lock_folder
 from rolecast.core.signals import signals_given_back
-from rolecast.core.threads import available_cores
 from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
 from rolecast.platform.search.loggers.protocol import TrialCallback
@@ -198,15 +197,16 @@ def _run(
     callbacks: Sequence[TrialCallback],
 ) -> ComparisonResult:
     """Run what is left to run."""
-    cores = available_cores() if workers is None else workers * (1 + experiment.workers)
     with signals_given_back():
         # Ray is loaded only where it is used.
-        from rolecast.platform.actors.cluster import Cluster, require_gpu
-        from rolecast.platform.tuning.resources import method_device
+        from rolecast.platform.actors.cluster import Cluster, require_cpus, require_gpu
+        from rolecast.platform.tuning.resources import cluster_cpus, method_device
         from rolecast.platform.tuning.tuner import run_trials
 
+        cores = cluster_cpus(workers, experiment.workers)
         cluster = Cluster(address, cores)
     try:
+        require_cpus(experiment.workers)
         devices = {method.label: method_device(method) for method in experiment.methods}
         for device in devices.values():
             require_gpu(device)
@@ -256,15 +256,15 @@ def _ended(
     progress: ComparisonProgress,
 ) -> ComparisonResult:
     """Say how it ended."""
-    again = f"rolecast compare NAME --out {folder.path} --resume"
+    again = f"the same command with --out {folder.path} --resume"
     if not standing.finished:
-        text = f"stopped, {standing.count('ok')} trials are done; go on with: {again}"
+        text = f"stopped, {standing.count('ok')} trials are done; {again} goes on"
         progress.finish(text)
         raise ComparisonInterrupted(text)
     failures = standing.failures()
     text = f"everything is in {folder.path}"
     if failures:
-        text += f"; {len(failures)} of {len(standing.trials)} trials failed, try again by: {again}"
+        text += f"; {len(failures)} of {len(standing.trials)} trials failed, {again} retries them"
     progress.finish(text)
     return ComparisonResult(out=folder.path, failures=failures)
 

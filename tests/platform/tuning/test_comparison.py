@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,11 +20,17 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
-from rolecast.platform.tuning.comparison import ComparisonResult, compare
-from rolecast.platform.tuning.comparison_folder import read_comparison
+from rolecast.platform.tuning.comparison import (
+    ComparisonInterrupted,
+    ComparisonResult,
+    compare,
+    run_comparison,
+)
+from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.loading import Request
 from rolecast.platform.tuning.methods import LearnerMethod
+from rolecast.platform.tuning.progress import Silent
 from rolecast.platform.tuning.trial import ComparisonTrial
 
 pytestmark = [
@@ -209,6 +216,15 @@ def test_a_comparison_goes_on_with_more_seeds_and_not_with_fewer(
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
     with pytest.raises(RequestError, match="whose seeds is 3; expected 2"):
         compare(two, out=out, methods=climbing.methods, resume=True)
+
+
+def test_a_comparison_that_is_stopped_names_no_command_but_its_own(
+    climbing: Request, tmp_path: Path
+) -> None:
+    folder, experiment = ComparisonFolder(tmp_path / "out"), climbing.experiment
+    said = f"0 trials are done; the same command with --out {folder.path} --resume goes on"
+    with pytest.raises(ComparisonInterrupted, match=re.escape(said)):
+        run_comparison(folder, experiment, experiment.trials(), 1, Silent(), lambda _: None)
 
 
 def test_an_algorithm_of_the_project_is_a_trial_like_any_other(tmp_path: Path) -> None:
