@@ -4,6 +4,7 @@ By Ray; `rolecast bench faults` puts a simulated cluster in its place, whose ans
 never.
 """
 
+import re
 import time
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
@@ -65,6 +66,17 @@ def answer(reference: Any) -> Any:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise error.cause from None
+
+
+def cause_of_death(error: Exception) -> str:
+    """Return the last line of what an actor failed with, and the machine where Ray names it.
+
+    An error of ours goes without its class, which Ray puts before it.
+    """
+    text = str(error)
+    last = re.sub(r"^rolecast\.[\w.]+: ", "", text.strip().splitlines()[-1].strip())
+    machine = re.search(r"\bip[=:] ?([\w.:]+)", text)
+    return f"{last} (on {machine[1]})" if machine else last
 
 
 RAY_MESSAGES: Final = RayMessages()

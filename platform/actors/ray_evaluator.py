@@ -24,7 +24,7 @@ from rolecast.platform.actors.assignment import (
     unpacked,
 )
 from rolecast.platform.actors.cluster import CALL_RETRIES
-from rolecast.platform.actors.messages import RAY_MESSAGES, Messages
+from rolecast.platform.actors.messages import RAY_MESSAGES, Messages, cause_of_death
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
 
@@ -97,10 +97,7 @@ class RayEvaluator:
     def nodes(self) -> Mapping[str, int]:
         """Machine to the rollout actors that are there."""
         self._welcome()
-        found: Counter[str] = Counter()
-        for worker in self._workers:
-            found.update(worker.nodes)
-        return dict(found)
+        return dict(sum((Counter(worker.nodes) for worker in self._workers), Counter[str]()))
 
     @property
     def busy_s(self) -> float:
@@ -193,14 +190,25 @@ class RayEvaluator:
         begun = self._messages.wait(awaited, count=len(awaited), timeout=LOOK_S if wait else 0)
         for reference in begun:
             worker = self._awaited.pop(reference)
-            if worker.pid:
-                self._say("a worker that was slow or lost is back")
+            was_there = worker.pid != 0
             try:
                 worker.nodes, worker.pid = self._messages.answer(reference)
-            except ray.exceptions.ObjectLostError:  # with its node, after it had answered
-                self._awaited[worker.handle.place.remote()] = worker
-                continue
-            self._workers.append(worker)
+            except (ray.exceptions.ObjectLostError, ray.exceptions.ActorUnavailableError):
+                self._awaited[worker.handle.place.remote()] = worker  # the answer's node was lost
+            except (ray.exceptions.RayActorError, RunError) as error:
+                self._leave_out(worker, error)
+            else:
+                if was_there:
+                    self._say("a worker that was slow or lost is back")
+                self._workers.append(worker)
+
+    def _leave_out(self, worker: Worker, error: Exception) -> None:
+        """Do without a worker that is gone for good, as one that cannot make the task."""
+        self._messages.end(worker.handle)
+        why = f"{'is lost for good' if worker.pid else 'cannot start'}: {cause_of_death(error)}"
+        if self._here is None and not self._workers and not self._awaited:
+            raise RunError(f"no worker is left, as one {why}; --workers 0 needs none") from error
+        self._say(f"a worker {why}")
 
     def _deal(self, batch: OpenBatch) -> None:
         """Give waiting chunks to actors, first to those that have none."""
@@ -212,11 +220,7 @@ class RayEvaluator:
             self._give(free, batch.waiting, batch)
 
     def _give(self, workers: Sequence[Worker], numbers: deque[int], batch: OpenBatch) -> int:
-        """Give chunks to workers: one to each rollout actor, its share to each dispatcher.
-
-        Returns:
-            How many were given; they are taken from `numbers`.
-        """
+        """Give of `numbers` one to each actor, its share to each dispatcher; return how many."""
         before = len(numbers)
         each = before / max(1, sum(worker.size for worker in workers))
         for worker in workers:
