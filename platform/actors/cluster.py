@@ -51,7 +51,7 @@ class Cluster:
             cpus: size of the cluster that is started.
         Raises:
             RequestError: nothing answers at the address.
-            RunError: a cluster cannot be started here, for the machine is too busy.
+            RunError: a cluster cannot be started here.
         """
         self._connected_here = not ray.is_initialized()
         self._auth_mode = os.environ.get(AUTH_MODE)
@@ -147,7 +147,11 @@ def _start(cpus: int) -> None:
         except Exception as error:
             ray.shutdown()
             if TIMED_OUT not in str(error):
-                raise
+                reason = " ".join(str(error).split()) or type(error).__name__
+                raise RunError(
+                    f"Ray does not start on this machine: {reason}; a search with 0 workers needs "
+                    "no Ray"
+                ) from error
             if attempt == START_ATTEMPTS:
                 raise RunError(
                     f"Ray did not start on this machine in {START_ATTEMPTS} times 30 s; is it "

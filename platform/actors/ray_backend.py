@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import ray
 
+from rolecast.core.errors import RequestError
 from rolecast.core.patience import STEP_TIMEOUT_S
 from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster, resources
@@ -56,8 +57,10 @@ class RayBackend:
             alike: whether episodes last equally long, so that dispatchers can share them.
             note: tells the user of the cluster, and of workers that are absent or late.
         Raises:
-            RequestError: the cluster cannot be reached.
+            RequestError: the task cannot be pickled, or the cluster cannot be reached.
+            RunError: a cluster cannot be started here.
         """
+        _require_picklable(source)
         self._cluster = Cluster(address, workers or available_cores())
         cpus = int(resources().get("CPU", 1))
         self.workers = workers or max(1, cpus)
@@ -97,3 +100,14 @@ class RayBackend:
             if self._prepared is not None:
                 self._prepared.close()
         self._cluster.close()
+
+
+def _require_picklable(source: Any) -> None:
+    """Refuse a callable that no worker can be sent, before anything is started for it."""
+    try:
+        ray.cloudpickle.dumps(source)  # type: ignore[no-untyped-call]
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise RequestError(
+            f"the task cannot be sent to workers: {reason}; --workers 0 needs none"
+        ) from error

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+from rolecast.core.errors import RequestError, RunError
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 from rolecast.platform.optimizers.protocol import OptimizerConfig
@@ -124,8 +125,15 @@ class AutomaticBackend(LocalBackend):
         self._plan, self._note = plan, note
 
     def _start_workers(self, here: Evaluator) -> Evaluator:
-        """Start Ray workers; return what computes here until one is there, and then by them."""
-        self._backend = _ray_backend(self._plan, None, here=here, note=self._note)
+        """Start Ray workers; return what computes here until one is there, and then by them.
+
+        Where they cannot start, what is there goes on.
+        """
+        try:
+            self._backend = _ray_backend(self._plan, None, here=here, note=self._note)
+        except (RequestError, RunError) as error:
+            self._note(f"workers cannot start ({error}); episodes stay here")
+            return here
         self.workers, evaluator = self._backend.workers, self._backend.evaluator
         self._note(f"episodes are slow: Ray starts {available_cores()} workers for them")
         return evaluator
@@ -148,7 +156,7 @@ class _Growing:
     def __init__(self, here: Evaluator, start: Callable[[Evaluator], Evaluator]) -> None:
         self._here, self._start = here, start
         self._now = here
-        self._spent_s = 0.0
+        self._started, self._spent_s = False, 0.0
 
     @property
     def workers(self) -> int:
@@ -171,7 +179,8 @@ class _Growing:
         results = self._now.evaluate(chunks)
         took = time.monotonic() - start
         self._spent_s += took
-        if self._now is self._here and self._spent_s > WORTH_WORKERS_S and took > HEAVY_BATCH_S:
+        if not self._started and self._spent_s > WORTH_WORKERS_S and took > HEAVY_BATCH_S:
+            self._started = True
             self._now = self._start(self._here)
         return results
 

@@ -4,10 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import ray
 
+from rolecast.core.errors import RunError
 from rolecast.core.threads import available_cores
+from rolecast.platform.actors import cluster
 from rolecast.platform.actors.cluster import Cluster
 
 SCRIPT = """
@@ -47,22 +51,32 @@ def test_a_start_that_times_out_is_tried_again(failures: int, said: str) -> None
     assert found.stdout.startswith(said)
 
 
+def test_a_start_that_fails_is_told_of_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: Any) -> None:
+        raise PermissionError(13, "Permission denied", "/var/ray")
+
+    monkeypatch.setattr(ray, "init", fail)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    with pytest.raises(RunError, match=r"Ray does not start on this machine: .*'/var/ray'; a sea"):
+        cluster._start(1)
+
+
 def test_a_cluster_that_is_joined_is_named(ray_cluster: str) -> None:
     """By the address at which others reach it, which `auto` does not say."""
-    cluster = Cluster("auto", 1)
-    assert cluster.described(2) == f"Ray at {ray_cluster}: 1 node, 2 CPUs"
+    joined = Cluster("auto", 1)
+    assert joined.described(2) == f"Ray at {ray_cluster}: 1 node, 2 CPUs"
     late = "; 2 of 64 workers begin, the others join as CPUs come"
-    assert cluster.described(64) == f"Ray at {ray_cluster}: 1 node, 2 CPUs{late}"
-    cluster.close()
+    assert joined.described(64) == f"Ray at {ray_cluster}: 1 node, 2 CPUs{late}"
+    joined.close()
 
 
 def test_more_workers_than_cores_of_this_machine_are_told_of(ray_cluster: str) -> None:
-    cluster, cores = Cluster("auto", 1), available_cores()
-    cluster.own = True
+    joined, cores = Cluster("auto", 1), available_cores()
+    joined.own = True
     shared = f"{cores} CPUs, shared by 640 workers; more than {cores} are slower"
-    assert cluster.described(640) == f"Ray started on this machine: 1 node, {shared}"
-    cluster.own = False
-    cluster.close()
+    assert joined.described(640) == f"Ray started on this machine: 1 node, {shared}"
+    joined.own = False
+    joined.close()
 
 
 NICENESS_SCRIPT = """

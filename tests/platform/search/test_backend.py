@@ -1,5 +1,6 @@
 """Where a search computes when nobody says."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,28 @@ def test_slow_environments_move_to_workers_and_the_history_is_the_same(
     alone = search(pendulum, out=tmp_path / "alone", workers=0, **SETTINGS)
     assert alone.summary["workers"] == 0
     same_history(tmp_path / "grown", tmp_path / "alone")
+
+
+def test_where_workers_cannot_start_a_slow_search_stays_here_and_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_history: Any
+) -> None:
+    monkeypatch.setattr(backend, "WORTH_WORKERS_S", 0.0)
+    monkeypatch.setattr(backend, "HEAVY_BATCH_S", 0.0)
+    monkeypatch.setattr(backend, "available_cores", lambda: 2)
+    monkeypatch.setattr(backend, "_in_a_cluster", lambda: False)
+    lock, notes = threading.Lock(), Notes()
+
+    def locked() -> Any:
+        with lock:
+            return pendulum()
+
+    run = search(locked, out=tmp_path / "run", progress=notes, **SETTINGS)
+    assert run.summary["workers"] == 0
+    (said,) = (text for text in notes.texts if "workers" in text)
+    assert said.startswith("workers cannot start (the task cannot be sent to workers: ")
+    assert said.endswith("); episodes stay here")
+    search(locked, out=tmp_path / "alone", workers=0, **SETTINGS)
+    same_history(tmp_path / "run", tmp_path / "alone")
 
 
 def test_quick_environments_stay_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
