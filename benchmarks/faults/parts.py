@@ -137,7 +137,8 @@ def plan_of(kind: SearchKind, out: str, seed: int = 0) -> Plan:
         budget=Budget(
             unit="env_steps" if kind.unit == "env_steps" else "evaluations",
             total=kind.evaluations * cost,
-            worst_steps=EPISODE_COUNT * TASK_SPEC.horizon,
+            episodes=EPISODE_COUNT,
+            episode_steps=TASK_SPEC.horizon,
             confirm_share=config.confirm_share,
         ),
         episodes=EPISODE_COUNT,

@@ -101,7 +101,7 @@ class AsynchronousSearch(Search):
         """Return the batch to ask for beside what is under way."""
         reserved = replace(
             spent,
-            env_steps=spent.env_steps + self._under_way * self._plan.budget.worst_steps,
+            env_steps=spent.env_steps + self._under_way * self._plan.budget.evaluation_steps(spent),
             evaluations=spent.evaluations + self._under_way,
         )
         if kind is not Kind.SEARCH or self._plan.budget.search_fits(reserved) == 0:

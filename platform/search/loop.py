@@ -131,7 +131,7 @@ class Search:
             result: what it gave.
             asked: whether it is the whole batch for which the optimiser was asked last.
         """
-        spent = self._spent_with(result)
+        spent = self.spent.after(result.lengths.sum(axis=1), result.lengths.shape[1])
         told = EvaluatedBatch(
             returns=result.observed_returns.mean(axis=1),
             stderrs=standard_errors(result.observed_returns),
@@ -283,12 +283,6 @@ class Search:
         self._episode_s = sum(result.seconds for result in results) / seeds.size
         result = join(chunks, results, seeds.shape, self._plan.observed_metrics)
         return settled(result, self.seen.lowest, self._note)
-
-    def _spent_with(self, result: BatchResult) -> Spent:
-        return Spent(
-            env_steps=self.spent.env_steps + int(result.lengths.sum()),
-            evaluations=self.spent.evaluations + len(result.returns),
-        )
 
     def _learn_structure(self, candidates: Float, result: BatchResult) -> None:
         """Find the policy's structure from the initial design, and keep it."""

@@ -1,8 +1,15 @@
-"""What a search may still spend. The worst case counts, so that a budget is never exceeded."""
+"""What a search may still spend. The worst case counts, so that a budget is not exceeded.
+
+Without a horizon no worst case is known: the longest episodes so far count. So a budget in steps
+is exceeded at most by the evaluations under way when episodes turned out longer than any before.
+"""
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Final, Literal
+from typing import Final, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 
@@ -20,6 +27,17 @@ class Spent:
     evaluations: int = 0
     """Its evaluations, those of the confirmation included."""
 
+    longest: int = 0
+    """Steps of an episode, on average over the evaluation with the longest, rounded up."""
+
+    def after(self, env_steps: NDArray[np.int64], episodes: int) -> Self:
+        """Return what is used with evaluations of so many steps [q] and episodes each."""
+        return type(self)(
+            env_steps=self.env_steps + int(env_steps.sum()),
+            evaluations=self.evaluations + len(env_steps),
+            longest=max(self.longest, -(-int(env_steps.max()) // episodes)),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
@@ -31,11 +49,12 @@ class Budget:
     total: int
     """The limit."""
 
-    worst_steps: int
-    """Env steps of one evaluation at most: episodes x horizon.
+    episodes: int
+    """E, episodes of one evaluation at most."""
 
-    Of a task without a horizon: episodes x the longest measured one, which an evaluation may
-    exceed."""
+    episode_steps: int
+    """Env steps of an episode at most: the horizon; without one, of the longest of random play,
+    until an evaluation has longer ones."""
 
     confirm_share: float
     """Share of the total kept for the confirmation, in [0, 0.5]."""
@@ -44,30 +63,32 @@ class Budget:
     """What was used before the first evaluation, in the budget's unit."""
 
     def __post_init__(self) -> None:
-        if self.total - self.before < self.cost:
+        if self.total - self.before < self.cost(Spent()):
             raise ConfigError(
                 f"SearchConfig.{self.unit}",
                 self.total,
-                f"at least {self.before + self.cost}, one evaluation of this task",
+                f"at least {self.before + self.cost(Spent())}, one evaluation of this task",
             )
 
-    @property
-    def cost(self) -> int:
-        """What one evaluation may cost at most, in the budget's unit."""
-        return self.worst_steps if self.unit == "env_steps" else 1
+    def evaluation_steps(self, spent: Spent) -> int:
+        """Return the env steps of one evaluation at most, as far as is known."""
+        return self.episodes * max(self.episode_steps, spent.longest)
 
-    @property
-    def affordable(self) -> int:
-        """Evaluations that fit in the whole budget at their highest cost."""
-        return (self.total - self.before) // self.cost
+    def cost(self, spent: Spent) -> int:
+        """Return what one evaluation may cost at most, in the budget's unit."""
+        return self.evaluation_steps(spent) if self.unit == "env_steps" else 1
 
-    @property
-    def confirmations(self) -> int:
-        """Evaluations kept for the confirmation; at most a third of what fits."""
+    def affordable(self, spent: Spent) -> int:
+        """Return the evaluations that fit in the whole budget at their highest cost."""
+        return (self.total - self.before) // self.cost(spent)
+
+    def confirmations(self, spent: Spent) -> int:
+        """Return the evaluations kept for the confirmation; at most a third of what fits."""
         if self.confirm_share == 0.0:
             return 0
-        wanted = max(LEAST_CONFIRMATION, ceil(self.confirm_share * self.affordable))
-        return min(wanted, self.affordable // 3)
+        affordable = self.affordable(spent)
+        wanted = max(LEAST_CONFIRMATION, ceil(self.confirm_share * affordable))
+        return min(wanted, affordable // 3)
 
     def used(self, spent: Spent) -> int:
         """Return what is used, in the budget's unit."""
@@ -79,12 +100,12 @@ class Budget:
 
     def search_fits(self, spent: Spent) -> int:
         """Return how many evaluations still fit beside the confirmation."""
-        return max(0, self._fits(spent) - self.confirmations)
+        return max(0, self._fits(spent) - self.confirmations(spent))
 
     def confirmation_fits(self, spent: Spent) -> int:
         """Return the evaluations of the confirmation; fewer than were kept where less is left."""
-        return min(self.confirmations, self._fits(spent))
+        return min(self.confirmations(spent), self._fits(spent))
 
     def _fits(self, spent: Spent) -> int:
         """Return how many evaluations fit in what is left."""
-        return max(0, self.total - self.used(spent)) // self.cost
+        return max(0, self.total - self.used(spent)) // self.cost(spent)

@@ -169,7 +169,7 @@ def make_plan(
         task=made,
         policy=policy,
         optimizer=informed,
-        budget=_budget(config, episodes * steps),
+        budget=_budget(config, episodes, steps),
         episodes=episodes,
         batch_size=batch_size,
         test_episodes=test_episodes,
@@ -217,19 +217,21 @@ def _version(package: str) -> str:
     return version(package)
 
 
-def _budget(config: SearchConfig, worst_steps: int) -> Budget:
+def _budget(config: SearchConfig, episodes: int, steps: int) -> Budget:
     if config.env_steps is not None:
         return Budget(
             unit="env_steps",
             total=config.env_steps,
-            worst_steps=worst_steps,
+            episodes=episodes,
+            episode_steps=steps,
             confirm_share=config.confirm_share,
             before=config.random_play_steps,
         )
     return Budget(
         unit="evaluations",
         total=config.evaluations or 0,
-        worst_steps=worst_steps,
+        episodes=episodes,
+        episode_steps=steps,
         confirm_share=config.confirm_share,
     )
 

@@ -27,6 +27,9 @@ class BatchSummary:
     lowest: tuple[float, float] = (float("inf"), float("inf"))
     """Lowest return of an episode, as earned and as paid."""
 
+    spent: Spent = field(default_factory=Spent)
+    """What the search has used."""
+
     next_number: int = 0
     """Number after the highest of those from which seeds of episodes were derived."""
 
@@ -41,16 +44,13 @@ class BatchSummary:
         lows = float(batch.episode_returns.min()), float(batch.observed_returns.min())
         self.lowest = min(self.lowest[0], lows[0]), min(self.lowest[1], lows[1])
         self.next_number = max(self.next_number, int(batch.episodes_of.max()) + 1)
-        used = self.budget.used(batch.spent_after)
+        steps = np.diff(batch.env_steps, prepend=self.spent.env_steps)
+        self.spent = self.spent.after(steps, batch.episode_returns.shape[1])
+        used = self.budget.used(self.spent)
         if not self._changes or not np.array_equal(self._changes[-1][1], batch.incumbent):
             self._changes.append((used, np.array(batch.incumbent)))
         while len(self._changes) > 1 and self._changes[1][0] <= min(EARLIER_SHARES) * used:
             del self._changes[0]
-
-    @property
-    def spent(self) -> Spent:
-        """What the search has used."""
-        return Spent() if self.last is None else self.last.spent_after
 
     @property
     def wall_time_s(self) -> float:
@@ -61,7 +61,7 @@ class BatchSummary:
         """Return the distinct incumbents [D] of now and of earlier, at most 3, now first."""
         if self.last is None:
             return []
-        end = self.budget.used(self.last.spent_after)
+        end = self.budget.used(self.spent)
         chosen = [self.last.incumbent]
         for share in EARLIER_SHARES:
             before = [incumbent for used, incumbent in self._changes if used <= share * end]

@@ -25,7 +25,7 @@ def run_of(incumbents: list[float]) -> list[Batch]:
     ]
 
 
-BUDGET = Budget(unit="env_steps", total=1000, worst_steps=10, confirm_share=0.02)
+BUDGET = Budget(unit="env_steps", total=1000, episodes=2, episode_steps=5, confirm_share=0.02)
 
 
 def contenders(batches: list[Batch], budget: Budget) -> list[float]:

@@ -71,7 +71,7 @@ def test_one_thread_is_the_unit_and_costs_once_paid_are_not_shared() -> None:
     plan = plan_of(evaluations=600, episodes=256, batch_size=60)
     costs = Costs(episode_s=1e-4, optimizer_s=0.1, structure_s=2.0, message_s=0.0, return_s=0.0)
     alone, two, many = forecast(plan, costs, [0, 2, 10_000])
-    batches = -(-plan.budget.affordable // 60)
+    batches = -(-plan.budget.affordable(Spent()) // 60)
     assert alone.batches == pytest.approx(batches, abs=1)
     assert alone.speed_up == alone.efficiency == 1.0
     assert alone.total_s == pytest.approx(2.0 + alone.batches * (0.1 + 60 * 256e-4))

@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +26,8 @@ def test_a_search_spends_its_budget_and_never_more(
     budget = Budget(
         unit="env_steps",
         total=total + before,
-        worst_steps=worst,
+        episodes=1,
+        episode_steps=worst,
         confirm_share=share,
         before=before,
     )
@@ -34,23 +38,39 @@ def test_a_search_spends_its_budget_and_never_more(
         spent = Spent(env_steps=spent.env_steps + q * cost, evaluations=spent.evaluations + q)
         batches += 1
     assert batches >= 1
-    confirmed = spent.env_steps + budget.confirmations * worst
+    confirmed = spent.env_steps + budget.confirmations(spent) * worst
     assert total - 2 * worst < confirmed <= total or cost < worst
-    assert spent.env_steps + budget.confirmations * worst <= total
+    assert spent.env_steps + budget.confirmations(spent) * worst <= total
     assert 0.0 <= budget.share(spent) <= 1.0
 
 
 def test_a_budget_in_evaluations_counts_evaluations() -> None:
-    budget = Budget(unit="evaluations", total=100, worst_steps=200, confirm_share=0.02)
-    assert budget.confirmations == 2
+    budget = Budget(
+        unit="evaluations", total=100, episodes=2, episode_steps=100, confirm_share=0.02
+    )
+    assert budget.confirmations(Spent()) == 2
     assert budget.search_fits(Spent(env_steps=10**9, evaluations=90)) == 8
 
 
 def test_a_tiny_budget_is_mostly_for_the_search() -> None:
-    budget = Budget(unit="evaluations", total=3, worst_steps=1, confirm_share=0.02)
-    assert (budget.confirmations, budget.search_fits(Spent())) == (1, 2)
+    budget = Budget(unit="evaluations", total=3, episodes=1, episode_steps=1, confirm_share=0.02)
+    assert (budget.confirmations(Spent()), budget.search_fits(Spent())) == (1, 2)
+
+
+def test_longer_episodes_than_random_play_has_are_reckoned_with() -> None:
+    """Ten steps of random play become 100: of 10,000 steps, a hundred episodes are left, not 900.
+
+    Three evaluations of two episodes are told, whose longest lasted 200 steps together.
+    """
+    budget = Budget(unit="env_steps", total=10_000, episodes=2, episode_steps=10, confirm_share=0.1)
+    assert (budget.confirmations(Spent()), budget.search_fits(Spent())) == (50, 450)
+    spent = Spent().after(np.array([100, 200, 100]), 2)
+    assert spent == Spent(env_steps=400, evaluations=3, longest=100)
+    assert (budget.confirmations(spent), budget.search_fits(spent)) == (5, 43)
+    late = replace(spent, env_steps=9_500)
+    assert (budget.search_fits(late), budget.confirmation_fits(late)) == (0, 2)
 
 
 def test_a_budget_below_one_evaluation_is_refused() -> None:
     with pytest.raises(ConfigError, match="env_steps is 199; expected at least 200"):
-        Budget(unit="env_steps", total=199, worst_steps=200, confirm_share=0.0)
+        Budget(unit="env_steps", total=199, episodes=2, episode_steps=100, confirm_share=0.0)
