@@ -29,8 +29,8 @@ class TaskPlay:
     """E, episodes of a value, at least 1; they are the same for every point."""
 
     scale: float = 1.0
-    """Return that counts as 1, above 0: values are mean returns divided by it, for methods presume
-    functions of norm about 1."""
+    """Return that counts as 1, above 0: values are mean returns as paid, divided by it, for methods
+    presume functions of norm about 1."""
 
     def __post_init__(self) -> None:
         rules = {"episodes": POSITIVE_INTEGER, "scale": POSITIVE_NUMBER}
@@ -38,7 +38,7 @@ class TaskPlay:
 
 
 def task_function(name: str, play: TaskPlay, *, seed: int, noise: float | None) -> BanditFunction:
-    """Return mean returns of a policy over the unit cube of its parameters.
+    """Return mean returns as paid of a policy over the unit cube of its parameters.
 
     Args:
         name: "task:" and a task id.
@@ -71,7 +71,7 @@ def task_function(name: str, play: TaskPlay, *, seed: int, noise: float | None) 
 
 @dataclass(frozen=True)
 class _MeanReturn:
-    """Mean return of a policy by its parameters, in units of a scale."""
+    """Mean return as paid of a policy by its parameters, in units of a scale."""
 
     task: BatchedTask
     policy: Policy
@@ -80,4 +80,4 @@ class _MeanReturn:
 
     def __call__(self, points: Float) -> Float:
         played = rollout(self.task, self.policy, self.policy.space.weights(points), self.seeds)
-        return np.asarray(played.returns.mean(1) / self.scale)
+        return np.asarray(played.observed_returns.mean(1) / self.scale)

@@ -36,6 +36,18 @@ def test_a_value_is_the_mean_return_over_the_same_episodes() -> None:
     np.testing.assert_array_equal(values, returns.mean(1) / 10.0)
 
 
+def test_a_value_is_what_the_task_pays() -> None:
+    play = TaskPlay(episodes=3)
+    points = np.random.default_rng(0).random((2, 7))
+    dropped, flipped, earned = (
+        task_function(f"{SWIMMER}{setting}", play, seed=1, noise=None).values(points)
+        for setting in ("&drop=1.0", "&flip=1", "")
+    )
+    np.testing.assert_array_equal(dropped, np.zeros(2))
+    np.testing.assert_allclose(flipped, -earned)
+    assert (earned != 0.0).all()
+
+
 def test_a_run_of_a_task_is_resumed_and_a_strangers_task_needs_trust(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
