@@ -81,7 +81,9 @@ class AsynchronousSearch(Search):
         start = self._clock()
         self._fill()
         if not self._under_way:
-            return super().step()
+            metrics = super().step()
+            self._next_number = self.seen.next_number
+            return metrics
         told = self._next_ended(min(self._plan.batch_size, self._under_way))
         self._under_way -= len(told)
         numbers = np.array([each.episodes_of for each in told])
@@ -90,7 +92,7 @@ class AsynchronousSearch(Search):
             spent=self._plan.budget.share(self.spent),
             candidates=np.stack([each.weights for each in told]),
             episodes=self._plan.episodes,
-            episode_rows=numbers - self.spent.evaluations,
+            episode_rows=numbers - self.seen.next_number,
         )
         metrics = self._learn(pending, self._joined(told), asked=False)
         # Episodes run beside all of it, and not only while the search waits for them.

@@ -235,7 +235,7 @@ class Search:
         )
 
     def _evaluate(self, pending: PendingBatch) -> BatchResult:
-        plan, first = self._plan, self.spent.evaluations
+        plan, first = self._plan, self.seen.next_number
         numbers = range(first, first + len(pending.candidates))
         seeds = [
             episode_seeds(plan.seed, Purpose.SEARCH, int(number), pending.episodes)
@@ -315,7 +315,7 @@ class Search:
             first=self.spent.evaluations,
             spent=pending.spent,
             candidates=pending.candidates,
-            episodes_of=pending.episodes_of(self.spent.evaluations),
+            episodes_of=pending.episodes_of(self.seen.next_number),
             episode_returns=result.returns,
             observed_returns=result.observed_returns,
             env_steps=self.spent.env_steps + np.cumsum(result.lengths.sum(axis=1)),

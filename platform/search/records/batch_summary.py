@@ -31,7 +31,8 @@ class BatchSummary:
     """What the search has used."""
 
     next_number: int = 0
-    """Number after the highest of those from which seeds of episodes were derived."""
+    """Number from which the next evaluation's seeds are derived: that of the evaluation, or more
+    where numbers above it were used, which happens in asynchronous searches alone."""
 
     _changes: list[tuple[int, Float]] = field(default_factory=list)
     """What was used of the budget when an incumbent came, and the incumbent [D]; those that no
@@ -43,9 +44,10 @@ class BatchSummary:
         self.best_return = max(self.best_return, float(batch.means.max()))
         lows = float(batch.episode_returns.min()), float(batch.observed_returns.min())
         self.lowest = min(self.lowest[0], lows[0]), min(self.lowest[1], lows[1])
-        self.next_number = max(self.next_number, int(batch.episodes_of.max()) + 1)
         steps = np.diff(batch.env_steps, prepend=self.spent.env_steps)
         self.spent = self.spent.after(steps, batch.episode_returns.shape[1])
+        used_numbers = int(batch.episodes_of.max()) + 1
+        self.next_number = max(self.next_number, used_numbers, self.spent.evaluations)
         used = self.budget.used(self.spent)
         if not self._changes or not np.array_equal(self._changes[-1][1], batch.incumbent):
             self._changes.append((used, np.array(batch.incumbent)))

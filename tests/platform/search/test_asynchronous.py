@@ -159,7 +159,23 @@ def test_a_stopped_search_goes_on_without_what_was_under_way(begin: Begin, tmp_p
     assert again.spent.evaluations == 60
     searched = [b.episodes_of for b in batches_of(again) if b.kind is Kind.SEARCH]
     assert len(set(np.concatenate(searched).tolist())) == sum(map(len, searched))
+    confirmed = batches_of(again)[-1]
+    assert confirmed.kind is Kind.CONFIRM
+    assert confirmed.episodes_of.min() > np.concatenate(searched).max()  # fresh episodes
     assert_own_returns(plan, again)
+
+
+def test_candidates_meet_other_episodes_than_the_initial_design(
+    begin: Begin, tmp_path: Path
+) -> None:
+    settings = {"structure": "found", "configuration": "paper"}
+    plan = plan_of(tmp_path / "run", optimizer="dss_gp_ucb", optimizer_settings=settings)
+    search = begin(plan)
+    run(search, steps=3)
+    design, *searched = batches_of(search)
+    assert (design.kind, searched[0].kind) == (Kind.DESIGN, Kind.SEARCH)
+    assert min(batch.episodes_of.min() for batch in searched) > design.episodes_of.max()
+    assert_own_returns(plan, search)
 
 
 def test_observations_are_normalised_by_what_was_told(begin: Begin, tmp_path: Path) -> None:
