@@ -14,7 +14,7 @@ from rolecast.envs.scripted import SCRIPTED
 from rolecast.platform.reports.film.encode import STORYBOARD_FRAMES
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render_scripted, write_rendering
-from rolecast.platform.rollout.evaluate import evaluate
+from rolecast.platform.search.records.evaluate import evaluate
 
 COMPILED_EPISODES: Final = 1000
 """Of each scripted policy in a compiled task."""

@@ -14,11 +14,11 @@ __version__ = "0.1.0"
 
 _NAME_HOMES: Final = {
     "AdditiveCliqueKernel": "rolecast.platform.surrogate.clique_sum.gpytorch_kernel",
-    "ablate": "rolecast.platform.rollout.ablation",
+    "ablate": "rolecast.platform.search.records.ablation",
     "bandit_search": "rolecast.platform.search.bandit.run",
     "causal_search": "rolecast.platform.search.causal",
     "compare": "rolecast.platform.tuning.comparison",
-    "evaluate": "rolecast.platform.rollout.evaluate",
+    "evaluate": "rolecast.platform.search.records.evaluate",
     "Experiment": "rolecast.platform.tuning.experiment",
     "LearnerMethod": "rolecast.platform.tuning.methods",
     "load_policy": "rolecast.policies.artefact",

@@ -18,7 +18,7 @@ from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.compiler import build_library
 from rolecast.platform.deployment.loop import ExportedPolicy
 from rolecast.platform.deployment.quantise import float_actions, quantised
-from rolecast.platform.rollout.evaluate import artefact_folder
+from rolecast.platform.rollout.artefact_folder import artefact_folder
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy, load_policy

@@ -31,7 +31,7 @@ def ablate(
     A net is worth the paired difference: the return of the whole policy less that without it.
     Example: rolecast ablate runs/hunt --episodes 4000 --json
     """
-    from rolecast.platform.rollout.ablation import ablate as ablate_policy
+    from rolecast.platform.search.records.ablation import ablate as ablate_policy
 
     result = ablate_policy(folder, task=task, episodes=episodes, seed=seed, at=at, trust=trust)
     if json:

@@ -40,7 +40,7 @@ def demo(
     )
     _search(out, env_steps, workers)
 
-    from rolecast.platform.rollout.evaluate import evaluate
+    from rolecast.platform.search.records.evaluate import evaluate
 
     say("\n2. Evaluating on 1,000 episodes that the search has not seen.")
     earned: dict[str, tuple[float, float]] = {}

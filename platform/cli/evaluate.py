@@ -42,7 +42,7 @@ def evaluate(
         raise RequestError("expected either the folder of a run or --policy NAME, and not both")
     from dataclasses import asdict
 
-    from rolecast.platform.rollout.evaluate import evaluate as evaluate_policy
+    from rolecast.platform.search.records.evaluate import evaluate as evaluate_policy
 
     result = evaluate_policy(
         policy or folder or "",

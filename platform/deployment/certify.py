@@ -19,7 +19,7 @@ from rolecast.core.types import Float
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.config import CertifyConfig
 from rolecast.platform.deployment.loop import ExportedPolicy
-from rolecast.platform.rollout.evaluate import artefact_folder, require_fit
+from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import POLICY_FILE, load_policy
 from rolecast.policies.certificate import CERTIFICATE_KEY, weights_digest

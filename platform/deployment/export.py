@@ -11,7 +11,7 @@ from rolecast.platform.deployment.config import ExportConfig
 from rolecast.platform.deployment.device_code import build_code
 from rolecast.platform.deployment.manifest import BuiltExport, refuse_existing, write_export
 from rolecast.platform.deployment.micropython import build_python
-from rolecast.platform.rollout.evaluate import artefact_folder
+from rolecast.platform.rollout.artefact_folder import artefact_folder
 from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy
 from rolecast.policies.certificate import certificate_sentence, weights_digest
 from rolecast.policies.export.cost import step_cost

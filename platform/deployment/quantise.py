@@ -11,7 +11,7 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float32
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.deployment.loop import ExportedPolicy
-from rolecast.platform.rollout.evaluate import require_fit
+from rolecast.platform.rollout.artefact_folder import require_fit
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy

@@ -12,7 +12,7 @@ from rolecast.platform.play.worlds import world_of
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
 from rolecast.platform.reports.folder import PLAY_FILE
-from rolecast.platform.rollout.evaluate import artefact_folder, require_fit
+from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.policies.artefact import load_policy
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.platform.rollout.evaluate import artefact_folder
+from rolecast.platform.rollout.artefact_folder import artefact_folder
 from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy
 from rolecast.policies.certificate import CERTIFICATE_KEY, valid_certificate, weights_digest
 

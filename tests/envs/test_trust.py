@@ -114,8 +114,8 @@ def test_a_home_that_cannot_be_written_fails_no_search(
 
 
 LOADERS = (
-    "platform/rollout/evaluate.py",
-    "platform/rollout/ablation.py",
+    "platform/search/records/evaluate.py",
+    "platform/search/records/ablation.py",
     "platform/search/run.py",
     "platform/search/records/measurements.py",
     "platform/search/records/run_folder.py",
@@ -191,8 +191,8 @@ def test_no_loader_makes_a_task_that_a_file_names_without_asking() -> None:
         for file in LOADERS
     }
     assert {file: count for file, count in calls.items() if count} == {
-        "platform/rollout/evaluate.py": 1,  # task=
-        "platform/rollout/ablation.py": 1,  # task=
+        "platform/search/records/evaluate.py": 1,  # task=
+        "platform/search/records/ablation.py": 1,  # task=
         "platform/search/records/measurements.py": 1,  # yardsticks of a task that was asked for
         "platform/reports/film/render.py": 1,  # render_scripted
         "platform/tuning/yardsticks.py": 1,  # after require_trust

@@ -17,15 +17,16 @@ from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
-from rolecast.envs.spec import FAILED_EPISODES, BatchedTask, CallsEnvironment
+from rolecast.envs.spec import BatchedTask, CallsEnvironment
 from rolecast.envs.trust import make_stored_task
-from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS, ablated_returns
-from rolecast.platform.rollout.evaluate import Evaluation, evaluate
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, recorded_patience
+from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS, ablated_returns
+from rolecast.platform.search.records.evaluate import Evaluation, evaluate
 from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.records.run_terms import RunTerms, lowest_returns
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import make_policy
 
@@ -193,11 +194,8 @@ def _measure_slow(
     """Let the last incumbent and random actions play the same episodes."""
     seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
     last = policy.space.weights(batches[-1].incumbent, batches[-1].statistics)
-    played = rollout(task, policy, last[None], seeds)
-    lowest = min(float(batch.episode_returns.min()) for batch in batches)
-    failed = played.metrics.get(FAILED_EPISODES, np.zeros((1, episodes))) > 0.0
-    lowest = played.returns.min(where=~failed, initial=lowest)
-    returns = np.where(failed, lowest, played.returns)[0]
+    terms = RunTerms(lowest=lowest_returns(batches))
+    returns = terms.settled(rollout(task, policy, last[None], seeds)).returns[0]
     before = _failures(task)
     by_chance, _ = rollout_scripted(task, "random", seeds)
     error = float(by_chance.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else None

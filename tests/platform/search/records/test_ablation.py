@@ -9,7 +9,7 @@ import pytest
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.core.seeds import Purpose, episode_seeds
-from rolecast.platform.rollout.ablation import ABLATED_WEIGHTS
+from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS
 
 
 def test_each_net_is_put_back_alone_on_the_same_episodes(small_run: Path) -> None:

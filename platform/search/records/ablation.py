@@ -19,9 +19,10 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task
-from rolecast.platform.rollout.evaluate import artefact_folder, require_fit
+from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.held_out import ABLATION_EPISODES, HeldOut
 from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.search.records.run_terms import RunTerms
 from rolecast.policies.artefact import LoadedPolicy, load_policy
 from rolecast.policies.protocol import Policy
 from rolecast.policies.space import ParameterSpace
@@ -100,13 +101,14 @@ def ablate(
         at: "centre", a net's weights where the search began, or "zero", all its weights 0.
         trust: as in `evaluate`.
     Raises:
-        RequestError: no such run or policy, a scripted policy, one that does not fit the task, or
-            a task that is not trusted.
+        RequestError: no such run or policy, a run that goes on, a scripted policy, one that does
+            not fit the task, or a task that is not trusted.
         RunError: the task failed.
     """
     if at not in ABLATED_WEIGHTS:
         raise ConfigError("ablate.at", at, f"one of {', '.join(map(repr, ABLATED_WEIGHTS))}")
     held_out = HeldOut(episodes=episodes, seed=seed)
+    terms = RunTerms()
     if isinstance(run_or_policy, LoadedPolicy):
         trained = run_or_policy
     elif str(run_or_policy) in SCRIPTED:
@@ -115,17 +117,25 @@ def ablate(
         )
     else:
         trained = load_policy(artefact_folder(Path(run_or_policy)))
+        terms = RunTerms.read(run_or_policy)
     made = make_stored_task(trained.task.id, trust=trust) if task is None else make_task(task)
     try:
         require_fit(trained, made)
         seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
-        return ablated_returns(made, trained.policy, trained.weights, seeds, at=at)
+        with terms.apply(made):
+            return ablated_returns(made, trained.policy, trained.weights, seeds, at=at, terms=terms)
     finally:
         made.close()
 
 
 def ablated_returns(
-    task: BatchedTask, policy: Policy, weights: Float, seeds: Seeds, *, at: str = "centre"
+    task: BatchedTask,
+    policy: Policy,
+    weights: Float,
+    seeds: Seeds,
+    *,
+    at: str = "centre",
+    terms: RunTerms | None = None,
 ) -> Ablation:
     """Run a policy whole, and with each net put back.
 
@@ -135,12 +145,13 @@ def ablated_returns(
         weights: [D], the policy's own weights.
         seeds: [E], episodes of every candidate.
         at: one of ABLATED_WEIGHTS.
+        terms: of the run whose policy it is; None where no episode can fail and be forgiven.
     """
     space = policy.space
     candidates = np.repeat(weights[None], 1 + len(space.nets), axis=0)
     for candidate, part in zip(candidates[1:], space.nets.values(), strict=True):
         candidate[part] = ABLATED_WEIGHTS[at](space)[part]
-    returns = rollout(task, policy, candidates, seeds).returns
+    returns = (terms or RunTerms()).settled(rollout(task, policy, candidates, seeds)).returns
     nets = {}
     for name, ablated in zip(space.nets, returns[1:], strict=True):
         mean, stderr = _mean_and_error(ablated)

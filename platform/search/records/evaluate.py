@@ -1,7 +1,7 @@
 """`rolecast.evaluate`: what a policy earns on episodes that no search has seen."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task, remember_task
+from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
+from rolecast.platform.search.records.run_terms import RunTerms
 from rolecast.policies.artefact import LoadedPolicy, load_policy
 
 
@@ -58,6 +60,9 @@ class _Player:
     play: Callable[[BatchedTask, Seeds], tuple[Float, Float | None, NDArray[np.int64]]]
     """Returns [E] as earned, as paid where there is a learner, and lengths [E]."""
 
+    terms: RunTerms = field(default_factory=RunTerms)
+    """Of the run whose policy plays."""
+
 
 def evaluate(
     run_or_policy: str | Path | LoadedPolicy,
@@ -70,6 +75,9 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a trained or a scripted policy on held-out episodes, in this process.
 
+    The folder of a run is played as its search played: calls of the environment end after its
+    `step_timeout`, and where it forgives failed episodes, each counts as the lowest return.
+
     Args:
         run_or_policy: folder of a finished run, folder of an artefact, what `load_policy` gave,
             or the name of a scripted policy: "chase", "random".
@@ -80,8 +88,8 @@ def evaluate(
         seed: which set of held-out episodes; the same set gives the same result.
         trust: make the policy's own task, though its id may run any code (`envs.trust`).
     Raises:
-        RequestError: no such run or policy, a scripted policy without a task, a task that is not
-            trusted, or a policy that does not fit the task.
+        RequestError: no such run or policy, a run that goes on, a scripted policy without a task,
+            a task that is not trusted, or a policy that does not fit the task.
         RunError: the task failed.
     Example:
         >>> result = evaluate("chase", task="pred_prey_3", episodes=200)
@@ -95,7 +103,8 @@ def evaluate(
     player = _player(run_or_policy)
     made = _wanted_task(player, task, task_options or {}, trust=trust)
     try:
-        returns, observed, lengths = player.play(made, seeds)
+        with player.terms.apply(made):
+            returns, observed, lengths = player.play(made, seeds)
     finally:
         made.close()
     stderr = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
@@ -139,39 +148,16 @@ def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
             return returns, None, lengths
 
         return _Player(script, None, follow)
-    if not isinstance(run_or_policy, LoadedPolicy):
-        trained, name = load_policy(artefact_folder(Path(run_or_policy))), str(run_or_policy)
-    else:
+    terms = RunTerms()
+    if isinstance(run_or_policy, LoadedPolicy):
         trained, name = run_or_policy, run_or_policy.policy.name
+    else:
+        trained, name = load_policy(artefact_folder(Path(run_or_policy))), str(run_or_policy)
+        terms = RunTerms.read(run_or_policy)
 
     def play(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float, NDArray[np.int64]]:
         require_fit(trained, task)
-        result = rollout(task, trained.policy, trained.weights[None], seeds)
+        result = terms.settled(rollout(task, trained.policy, trained.weights[None], seeds))
         return result.returns[0], result.observed_returns[0], result.lengths[0]
 
-    return _Player(name, trained.task.id, play)
-
-
-def artefact_folder(path: Path) -> Path:
-    """Return the folder of the policy: of a run, or the path itself."""
-    if not path.is_dir():
-        scripted = ", ".join(SCRIPTED)
-        raise RequestError(
-            f"{str(path)!r} is no folder; expected that of a run, or a scripted policy: {scripted}"
-        )
-    if not (path / "run.json").is_file():
-        return path
-    if not (path / "policy").is_dir():
-        raise RequestError(f"{path} has no policy yet; finish it by: rolecast resume {path}")
-    return path / "policy"
-
-
-def require_fit(trained: LoadedPolicy, task: BatchedTask) -> None:
-    """Refuse a task whose sizes are not those that the policy was made for."""
-    made, here = trained.task, task.spec
-    for name in ("agents", "observation_size", "action_size"):
-        if getattr(made, name) != getattr(here, name):
-            raise RequestError(
-                f"{name} of task {here.id!r} is {getattr(here, name)}; expected "
-                f"{getattr(made, name)}, as the policy was searched in {made.id!r}"
-            )
+    return _Player(name, trained.task.id, play, terms)
