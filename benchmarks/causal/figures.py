@@ -112,14 +112,17 @@ def said(row: Row) -> str:
 
 
 def page(rows: Sequence[Row]) -> str:
-    """Return the page: tables of average and best expected reward, beta chosen, run times."""
-    parts = [PAGE_HEAD]
+    """Return the page: tables of average and best expected reward, beta chosen, run times.
+
+    Tables have all rows; betas, curves and who leads are of each task's rows of the most rounds.
+    """
+    parts, drawn = [PAGE_HEAD], _longest(rows)
     for name in FIGURE_NAMES:
         parts += [f"## {name.capitalize()} expected reward\n", _grid(rows, name), ""]
-        parts += [_chosen_text(rows, name), ""]
-        if chosen_rows(rows, name):
+        parts += [_chosen_text(drawn, name), ""]
+        if chosen_rows(drawn, name):
             parts += [f"![{name} expected reward against evaluations](causal_{name}.png)", ""]
-    parts += [lead_section(rows)]
+    parts += [lead_section(drawn)]
     parts += ["## Seconds of a processor for one search\n", _grid(rows, "seconds"), ""]
     return "\n".join(parts)
 
@@ -129,7 +132,8 @@ PAGE_HEAD: Final = """# Causal searches
 Mean ± standard error over the seeds (n) that were run; `rolecast bench causal` makes this page and
 `causal.json` beside it, and runs what is missing. Averages count the initial design. Tasks, methods
 and the full size, 20 seeds of 100 rounds, stand in `tune_configs/mcbo_fig2.py`; the rounds of each
-row are in the table. See [causal graphs](../causal.md) for what is compared.
+row are in the table. Betas, curves and who leads are of a task's rows of the most rounds. See
+[causal graphs](../causal.md) for what is compared.
 """
 
 
@@ -162,6 +166,14 @@ def _mean_text(values: Sequence[float]) -> str:
     return f"{mean} ± {np.std(values, ddof=1) / len(values) ** 0.5:.2g} ({len(values)})"
 
 
+def _longest(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of each task that have the most rounds."""
+    most: dict[str, int] = {}
+    for row in rows:
+        most[row["task"]] = max(row["rounds"], most.get(row["task"], 0))
+    return [row for row in rows if row["rounds"] == most[row["task"]]]
+
+
 def _chosen_text(rows: Sequence[Row], name: str) -> str:
     """Say which beta each task gets, by the mean rank over all other tasks."""
     told = []
@@ -174,12 +186,11 @@ def _chosen_text(rows: Sequence[Row], name: str) -> str:
 
 
 def pages(rows: Sequence[Row]) -> dict[str, bytes]:
-    """Return the page and its pictures; rows of the most rounds that were run are drawn.
+    """Return the page and its pictures, of each task's rows of the most rounds.
 
     There is nothing to draw while a beta of one task alone was run: other tasks choose it.
     """
-    most = max(row["rounds"] for row in rows)
-    drawn = [row for row in rows if row["rounds"] == most]
+    drawn = _longest(rows)
     pictures = {
         f"causal_{name}.png": picture(drawn, name)
         for name in FIGURE_NAMES

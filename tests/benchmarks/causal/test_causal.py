@@ -12,6 +12,7 @@ from rolecast.benchmarks.causal.figures import (
     FIGURE_TABLE,
     FigureRun,
     figure_runs,
+    page,
     quick_figure_runs,
 )
 from rolecast.benchmarks.causal.team import team_graph, team_page, team_runs
@@ -73,10 +74,10 @@ def test_where_mcbo_leads_is_judged_by_paired_seeds_at_the_beta_of_the_other_tas
         for method, end in methods.items()
         for seed in range(5)
     ]
-    page = lead_section(rows)
-    assert "| `causal:toy` | average | 7 | `eifn` 6.02 | 0.98 (0.96 to 1) | yes |" in page
-    assert "| `causal:psa` | average | 5 | `eicbo` 5.5 | -0.5 (-0.5 to -0.5) | no |" in page
-    assert "| `causal:ackley` | average | 10 | `eifn` 10.02 | -0.02 (-0.0396 to -0.0" in page
+    told = lead_section(rows)
+    assert "| `causal:toy` | average | 7 | `eifn` 6.02 | 0.98 (0.96 to 1) | yes |" in told
+    assert "| `causal:psa` | average | 5 | `eicbo` 5.5 | -0.5 (-0.5 to -0.5) | no |" in told
+    assert "| `causal:ackley` | average | 10 | `eifn` 10.02 | -0.02 (-0.0396 to -0.0" in told
     few = lead_section([row for row in rows if row["seed"] < 4])
     assert "| `causal:toy` | average | 6.5 | `eifn` 5.515 | 0.985 | seeds: 4 |" in few
     toy = [row for row in rows if row["method"] == "mcbo_0.5" and row["task"] == "causal:toy"]
@@ -90,10 +91,29 @@ def test_a_beta_of_one_task_alone_has_a_page_without_curves(tmp_path: Path) -> N
     row = {"key": "one", "task": "causal:psa", "method": "mcbo_0.5", "seed": 0, "rounds": 2}
     row |= {"average": 1.0, "best": 2.0, "seconds": 3.0, "curve": [0.0, 2.0]}
     FIGURE_TABLE.write([row], tmp_path)
-    page = (tmp_path / "causal.md").read_text()
-    assert "| `causal:psa` | 2 | 1 (1) |" in page
-    assert "png" not in page
+    told = (tmp_path / "causal.md").read_text()
+    assert "| `causal:psa` | 2 | 1 (1) |" in told
+    assert "png" not in told
     assert not list(tmp_path.glob("*.png"))
+
+
+def test_betas_and_leads_are_of_the_most_rounds_of_each_task() -> None:
+    rows: list[dict[str, Any]] = [
+        {"task": task, "method": method, "seed": 0, "rounds": rounds, "curve": [0.0, end]}
+        | {"average": end, "best": end, "seconds": 1.0}
+        for task in ("causal:psa", "causal:ackley")
+        for rounds in ((2, 9) if task == "causal:psa" else (2,))
+        for method, end in (
+            ("mcbo_0.05", float(rounds == 2)),
+            ("mcbo_0.5", 0.5),
+            ("mcbo_5", 0.2),
+            ("eifn", 0.1),
+        )
+    ]
+    told = page(rows)
+    assert "| `causal:psa` | 2 | 1 (1) |" in told
+    assert "over all other tasks: `causal:psa` 0.05, `causal:ackley` 0.5." in told
+    assert "| `causal:ackley` | average | 0.5 | `eifn` 0.1 |" in told
 
 
 def test_both_ways_to_an_acquisition_are_timed() -> None:
