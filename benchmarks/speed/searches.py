@@ -31,7 +31,7 @@ SEARCH_ROUNDS: Final = 3
 
 TIME_KEYS: Final = ("search_s", "later_s", "whole_s")
 
-ALONE: Final = "one thread"
+ONE_THREAD_WAY: Final = "one thread"
 """The way with which the others are compared."""
 
 
@@ -118,7 +118,7 @@ def compare_ways(
     rows = []
     for name, runs in found.items():
         times = {key: [run[key] for run in runs] for key in TIME_KEYS}
-        alone = {key: [run[key] for run in found[ALONE]] for key in TIME_KEYS}
+        alone = {key: [run[key] for run in found[ONE_THREAD_WAY]] for key in TIME_KEYS}
         done = ways[name].at_once
         faster = {
             key: [done * ratio for ratio in ratios(alone[key], times[key])] for key in TIME_KEYS
@@ -141,7 +141,7 @@ def ways_here(cores: int) -> dict[str, Way]:
     """Return name to way, on a machine of so many cores."""
     one_thread = ("--workers", "0", "--threads", "1")
     ways = {
-        ALONE: Way(options=one_thread, single=True),
+        ONE_THREAD_WAY: Way(options=one_thread, single=True),
         "threads": Way(options=("--workers", "0")),
         "by default": Way(),
         f"{cores} workers": Way(options=("--workers", str(cores))),

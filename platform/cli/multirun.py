@@ -103,13 +103,17 @@ def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
     as_json, folder = "--json" in plain, Path(named)
     searches = combinations([word for word in plain if word != "--json"])
     _require_same(folder, searches)
+
+    from rolecast.platform.search.records.run_folder import RunFolder  # loads Arrow
+
     rows: list[tuple[str, dict[str, Any]]] = []
     with answer_alone(wanted=as_json):
         for number, search in enumerate(searches, start=1):
             out = folder / search.name
-            if not (out / "summary.json").is_file():
+            begun = (out / "run.json").is_file()
+            if not begun or RunFolder.open(out).read_summary() is None:
                 warn(f"{number} of {len(searches)}: {search.name}")
-                if (out / "run.json").is_file():
+                if begun:
                     code = run(["resume", str(out), *search.again])
                 else:
                     _note_words(folder, search)

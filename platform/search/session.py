@@ -117,14 +117,13 @@ class LocalSession:
     def __init__(self, config: OptimizerConfig, *, dimension: int, seed: int) -> None:
         self._one_thread = OneThread()
         with self._one_thread():
-            optimizer = config.build(dimension=dimension, seed=seed)
+            self._optimizer = optimizer = config.build(dimension=dimension, seed=seed)
         # Looked up once: to compare with a protocol takes longer than a light optimiser's answer.
         self._nodes = optimizer if isinstance(optimizer, ObservesNodes) else None
         self._explaining = optimizer if isinstance(optimizer, Explains) else None
         self._paced = optimizer if isinstance(optimizer, Paced) else None
         self._sharing = optimizer if isinstance(optimizer, SharesEpisodes) else None
         self._saving = optimizer if isinstance(optimizer, SavesEpisodes) else None
-        self._optimizer = optimizer
         self._asked: Float | None = None
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -181,11 +180,8 @@ class LocalSession:
                 if wanted.episodes is not None and self._saving is not None:
                     episodes = self._saving.episodes(wanted.episodes)
                     if not 1 <= episodes <= wanted.episodes:
-                        expected = f"from 1 to the {wanted.episodes} that are planned"
-                        raise RunError(
-                            f"the optimiser wants {episodes} episodes a candidate; "
-                            f"expected {expected}"
-                        )
+                        said = f"the optimiser wants {episodes} episodes a candidate; expected"
+                        raise RunError(f"{said} from 1 to the {wanted.episodes} that are planned")
             return OptimizerReply(
                 best=best,
                 beliefs={name: float(value) for name, value in beliefs.items()},
@@ -203,12 +199,9 @@ class LocalSession:
 
 def _checked_rows(rows: NDArray[np.int64], q: int) -> NDArray[np.int64]:
     """Return the rows [q] of common episodes; RunError if one is behind its candidate."""
-    places = np.arange(q)
-    if rows.shape != (q,) or (rows < 0).any() or (rows > places).any():
-        raise RunError(
-            f"the optimiser shares episodes by rows {rows.tolist()}; expected {q}, each from 0 to "
-            "its own"
-        )
+    if rows.shape != (q,) or (rows < 0).any() or (rows > np.arange(q)).any():
+        said = f"the optimiser shares episodes by rows {rows.tolist()}; expected"
+        raise RunError(f"{said} {q}, each from 0 to its own")
     return rows
 
 
