@@ -70,6 +70,11 @@ def require_known(kind: str, names: Iterable[str], known: Collection[str]) -> No
             raise unknown_name(kind, str(name), known)
 
 
+def on_one_line(error: BaseException) -> str:
+    """Return all that an error says on one line; its kind where it says nothing."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def first_line(error: BaseException) -> str:
     """Return the first line of what an error says, for a sentence that names it."""
     return (str(error).strip().splitlines() or ["no message"])[0]

@@ -33,7 +33,11 @@ TIMED_TASKS: Final = ("causal:alpine2", "causal:rosenbrock?noise=1")
 STARTS_OF_A_DIMENSION: Final = 10
 OBSERVED_ROWS: Final = 30
 
-START_COUNTS: Final = ((12, 256), (120, 2560), (1000, 10000))
+START_COUNTS: Final = (
+    (McboConfig.starts, McboConfig.raw_samples),
+    (120, 2560),
+    (1000, 10000),
+)
 """Starts, and points of which they are the best: the defaults; ten times as many; the authors'."""
 
 ONE_THREAD: Final = OneThread()

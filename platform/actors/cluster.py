@@ -10,7 +10,7 @@ from typing import Final
 
 import ray
 
-from rolecast.core.errors import ConfigError, RequestError, RunError
+from rolecast.core.errors import ConfigError, RequestError, RunError, on_one_line
 from rolecast.core.threads import available_cores
 
 CONNECT_TIMEOUT_S: Final = 5.0
@@ -147,10 +147,9 @@ def _start(cpus: int) -> None:
         except Exception as error:
             ray.shutdown()
             if TIMED_OUT not in str(error):
-                reason = " ".join(str(error).split()) or type(error).__name__
                 raise RunError(
-                    f"Ray does not start on this machine: {reason}; a search with 0 workers needs "
-                    "no Ray"
+                    f"Ray does not start on this machine: {on_one_line(error)}; a search with 0 "
+                    "workers needs no Ray"
                 ) from error
             if attempt == START_ATTEMPTS:
                 raise RunError(

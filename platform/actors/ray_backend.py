@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import ray
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, on_one_line
 from rolecast.core.patience import STEP_TIMEOUT_S
 from rolecast.core.threads import available_cores
 from rolecast.platform.actors.cluster import Cluster, resources
@@ -107,7 +107,6 @@ def _require_picklable(source: Any) -> None:
     try:
         ray.cloudpickle.dumps(source)  # type: ignore[no-untyped-call]
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
         raise RequestError(
-            f"the task cannot be sent to workers: {reason}; --workers 0 needs none"
+            f"the task cannot be sent to workers: {on_one_line(error)}; --workers 0 needs none"
         ) from error

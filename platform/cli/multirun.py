@@ -103,15 +103,13 @@ def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
     as_json, folder = "--json" in plain, Path(named)
     searches = combinations([word for word in plain if word != "--json"])
     _require_same(folder, searches)
-
-    from rolecast.platform.search.records.run_folder import RunFolder  # loads Arrow
-
     rows: list[tuple[str, dict[str, Any]]] = []
     with answer_alone(wanted=as_json):
         for number, search in enumerate(searches, start=1):
             out = folder / search.name
             begun = (out / "run.json").is_file()
-            if not begun or RunFolder.open(out).read_summary() is None:
+            summary = _summary(out) if begun else None
+            if summary is None:
                 warn(f"{number} of {len(searches)}: {search.name}")
                 if begun:
                     code = run(["resume", str(out), *search.again])
@@ -120,7 +118,8 @@ def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
                     code = run([*search.words, "--out", str(out)])
                 if code:
                     return code
-            rows.append((search.name, read_json(out / "summary.json")))
+                summary = read_json(out / "summary.json")
+            rows.append((search.name, summary))
         if as_json:
             print_json({"out": named, "runs": dict(rows)})
             return 0
@@ -137,6 +136,13 @@ def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
         ],
     )
     return 0
+
+
+def _summary(out: Path) -> dict[str, Any] | None:
+    """Return the result of a search that was begun, if it has one."""
+    from rolecast.platform.search.records.run_folder import RunFolder  # loads Arrow
+
+    return RunFolder.open(out).read_summary()
 
 
 def _require_same(folder: Path, searches: Sequence[Combination]) -> None:
