@@ -93,8 +93,8 @@ class Cluster:
         """Disconnect, and end the cluster if it was started here."""
         if self._connected_here and ray.is_initialized():
             ray.shutdown()
-        if self.own and self._auth_mode is not None:
-            os.environ[AUTH_MODE] = self._auth_mode
+        if self.own:
+            _set_auth_mode(self._auth_mode)
 
 
 def require_gpu(device: str) -> None:
@@ -133,7 +133,16 @@ def _start(cpus: int) -> None:
     Ray's ports are open on all interfaces, so a cluster of one search has a token even where the
     environment switches it off for other clusters.
     """
-    os.environ.pop(AUTH_MODE, None)
+    mode = os.environ.pop(AUTH_MODE, None)
+    try:
+        _start_patiently(cpus)
+    except RunError:
+        _set_auth_mode(mode)
+        raise
+    _hide_token()
+
+
+def _start_patiently(cpus: int) -> None:
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             ray.init(
@@ -157,8 +166,15 @@ def _start(cpus: int) -> None:
                     "busy? a search with 0 workers needs no Ray"
                 ) from error
         else:
-            _hide_token()
             return
+
+
+def _set_auth_mode(mode: str | None) -> None:
+    """Leave the variable to what comes after as it was before; None: not set."""
+    if mode is None:
+        os.environ.pop(AUTH_MODE, None)
+    else:
+        os.environ[AUTH_MODE] = mode
 
 
 def _hide_token() -> None:

@@ -51,7 +51,15 @@ def test_a_start_that_times_out_is_tried_again(failures: int, said: str) -> None
     assert found.stdout.startswith(said)
 
 
-def test_a_start_that_fails_is_told_of_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mode", ["disabled", "token", None])
+def test_a_start_that_fails_is_told_of_in_one_sentence_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, mode: str | None
+) -> None:
+    """A mode that was lost had every later process refused by the cluster of the others."""
+    monkeypatch.setenv(cluster.AUTH_MODE, mode or "")
+    if mode is None:
+        monkeypatch.delenv(cluster.AUTH_MODE)
+
     def fail(**_: Any) -> None:
         raise PermissionError(13, "Permission denied", "/var/ray")
 
@@ -59,6 +67,7 @@ def test_a_start_that_fails_is_told_of_in_one_sentence(monkeypatch: pytest.Monke
     monkeypatch.setattr(ray, "shutdown", lambda: None)
     with pytest.raises(RunError, match=r"Ray does not start on this machine: .*'/var/ray'; a sea"):
         cluster._start(1)
+    assert os.environ.get(cluster.AUTH_MODE) == mode
 
 
 def test_a_cluster_that_is_joined_is_named(ray_cluster: str) -> None:
