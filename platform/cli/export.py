@@ -7,6 +7,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.former_policy import tell_of_former_policy
 from rolecast.platform.cli.output import Json, print_json, say, warn
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.deployment.config import ExportConfig
@@ -28,6 +29,7 @@ def export(
     weights: Annotated[str, typer.Option(help=_FIELD_TEXTS["weights"])] = ExportConfig.weights,
     max_loss: Annotated[float, typer.Option(help=_FIELD_TEXTS["max_loss"])] = ExportConfig.max_loss,
     compiler: Annotated[str, typer.Option(help=_FIELD_TEXTS["compiler"])] = ExportConfig.compiler,
+    core: Annotated[list[str] | None, typer.Option(help=_FIELD_TEXTS["cores"])] = None,
     sign: Annotated[
         Path | None,
         typer.Option(help="Ed25519 private key by which manifest.json and policy.json are signed."),
@@ -71,6 +73,7 @@ def export(
         one_agent=one_agent,
         max_loss=max_loss,
         compiler=compiler,
+        cores=tuple(core or ()),
     )
     if is_comparison(folder):
         trial = winning_trial(folder, task)
@@ -78,6 +81,7 @@ def export(
         warn(f"the winner's best trial is {trial.path.name}")
     elif task is not None:
         raise RequestError(f"--task has no choice in {folder}; expected a comparison's folder")
+    tell_of_former_policy(folder)
     write = export_learner if is_trial(folder) else export_policy
     manifest = write(folder, out, config, sign=sign, trust=trust)
     if json:
@@ -85,6 +89,13 @@ def export(
         return
     policy, equal = manifest["policy"], _checked(manifest["check"])
     say(f"{policy['name']} with {policy['parameters']} parameters is in {out}: {equal}")
+    for name, found in manifest["check"].get("cores", {}).items():
+        say(
+            f"{name} in emulation: {found['vectors_equal_bit_by_bit']} vectors are equal bit by "
+            f"bit; a step takes {found['instructions_of_a_step']:,} instructions, "
+            f"{found['flash_bytes']:,} B of flash, {found['static_memory_bytes']:,} B of memory "
+            f"and {found['stack_bytes']:,} B of stack"
+        )
     if manifest["loss_of_return"] is not None:
         say(f"{weights} weights lose {manifest['loss_of_return']['share']:.2%} of the mean return")
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.platform.cli.former_policy import tell_of_former_policy
 from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.trust import Trust
 
@@ -30,6 +31,7 @@ def play(
     """
     from rolecast.platform.play.page import write_page
 
+    tell_of_former_policy(folder)
     page = write_page(folder, out, trust=trust)
     if json:
         game = page.game

@@ -193,4 +193,4 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
             f"open {report}"
         )
     else:
-        hint(f"open {report}; next: rolecast evaluate {out}, rolecast render {out} --out {out}.gif")
+        hint(f"open {report}; next: rolecast evaluate {out}")

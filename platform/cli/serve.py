@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.former_policy import tell_of_former_policy
 from rolecast.platform.cli.output import say
 from rolecast.platform.serving.config import ServeConfig
 
@@ -35,6 +36,7 @@ def serve(
 
     ended = threading.Event()
     config = ServeConfig(port=port, host=host, address=address, replicas=replicas, verify=verify)
+    tell_of_former_policy(folder)
     with serving(folder, config) as url:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: ended.set())

@@ -44,6 +44,10 @@ class ExportConfig:
     compiler: str = "cc"
     """C compiler of this machine, by which the files are checked."""
 
+    cores: tuple[str, ...] = ()
+    """Microcontroller in QEMU on which the C is checked and measured too: Cortex-M0, Cortex-M3,
+    Cortex-M4F, Cortex-M33, RV32IMC; may be repeated."""
+
     def __post_init__(self) -> None:
         if self.target not in EXPORT_TARGETS:
             expected = f"one of {', '.join(EXPORT_TARGETS)}"
@@ -56,6 +60,8 @@ class ExportConfig:
             raise ConfigError("export.one_agent, weights", (self.one_agent, self.weights), expected)
         if not 0.0 <= self.max_loss < inf:
             raise ConfigError("export.max_loss", self.max_loss, "a number >= 0")
+        if self.cores and (self.one_agent or self.target == "micropython"):
+            raise ConfigError("export.cores", self.cores, "none but for C of a whole team")
 
 
 @dataclass(frozen=True, kw_only=True)

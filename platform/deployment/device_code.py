@@ -1,6 +1,6 @@
 """The C of an export: its files, the vectors of its check, and the check on this machine."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -9,8 +9,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import RequestError, RunError
+from rolecast.core.errors import RequestError, RunError, unknown_name
 from rolecast.core.types import Float, Float32
+from rolecast.platform.deployment.boards import (
+    BOARDS_BY_NAME,
+    run_on_board,
+    stream_digest,
+    streamed_integers,
+    streamed_observations,
+)
 from rolecast.platform.deployment.compiler import (
     build_library,
     object_sizes,
@@ -42,6 +49,9 @@ CHECKED_VECTORS: Final = 10_000
 TEAM_VECTORS: Final = 1000
 """Vectors checked where each is a step of robots that exchange messages."""
 
+BOARD_VECTORS: Final = 1000
+"""Vectors checked on each core in emulation."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _DeviceCode:
@@ -49,6 +59,9 @@ class _DeviceCode:
 
     code: Callable[[str], dict[str, str]]
     """From remarks to source files."""
+
+    act: Callable[[NDArray[Any]], NDArray[Any]]
+    """The reference: from observations [V, n, do] of a whole team to its actions [V, n, da]."""
 
     observations: NDArray[Any]
     """[V, n, do], on which it is checked."""
@@ -88,10 +101,11 @@ def build_code(
         scratch: an empty folder.
         trust: play the policy's task for integer weights, though its id may run any code.
     Raises:
-        RequestError: a program is missing, integers lose too much, or the task is not trusted.
+        RequestError: a program is missing, no core has that name, integers lose too much, or the
+            task is not trusted.
         RunError: the compiled code differs from the reference.
     """
-    for program in (config.compiler, *(WASM_TOOLS if config.target == "wasm" else ())):
+    for program in _programs(config):
         require_program(program)
     exported = _device_code(
         trained, policy, reference(policy, trained.weights), config, trust=trust
@@ -122,12 +136,28 @@ def build_code(
         "vectors_stored": STORED_VECTORS,
         **costs,
     }
+    if config.cores:
+        bound = float(policy.options["observation_clip"])
+        checked["cores"] = {
+            core: _check_on_core(scratch, core, exported, bound) for core in config.cores
+        }
     if config.target == "onnx":
         files[ONNX_FILE], equal = build_onnx(
             policy, trained.weights, exported.observations, exported.expected
         )
         checked["onnx"] = {"opset": ONNX_OPSET, "vectors_equal_bit_by_bit": equal}
     return BuiltExport(files=files, check=checked, loss=exported.loss)
+
+
+def _programs(config: ExportConfig) -> Iterator[str]:
+    """Yield the programs that must be installed; RequestError for a core that does not exist."""
+    yield config.compiler
+    if config.target == "wasm":
+        yield from WASM_TOOLS
+    for core in config.cores:
+        if core not in BOARDS_BY_NAME:
+            raise unknown_name("core", core, BOARDS_BY_NAME)
+        yield from BOARDS_BY_NAME[core].programs
 
 
 def _device_code(
@@ -154,6 +184,7 @@ def _device_code(
             function=function,
             phases=phases,
             code=partial(_float_code, policy, trained.weights, config.one_agent),
+            act=act,
             observations=drawn[:, :agents],
             expected=act(drawn)[:, :agents],
         )
@@ -169,6 +200,7 @@ def _device_code(
     return _DeviceCode(
         function=function,
         code=partial(_fixed_code, fixed, config.one_agent),
+        act=fixed.act,
         observations=observations[:, :agents],
         expected=fixed.act(observations)[:, :agents],
         remark=f"Integers ({config.weights}) lose {loss.sentence}.",
@@ -218,3 +250,26 @@ def _check(
         raise RunError(f"{wrong} of {found.size} actions of {config.compiler} are not equal")
     run_check(scratch, config.compiler, COMPILER_FLAGS)
     return costs | {"stack_bytes_at_most": built.stack_bytes}
+
+
+def _check_on_core(scratch: Path, core: str, exported: _DeviceCode, bound: float) -> dict[str, int]:
+    """Run the files on a core in emulation; return what a step takes there.
+
+    Raises:
+        RunError: an action differs from the reference, or a program failed.
+    """
+    fixed = exported.observations.dtype.kind == "i"
+    sizes = BOARD_VECTORS, *exported.observations.shape[1:]
+    streamed = streamed_integers(*sizes) if fixed else streamed_observations(*sizes, bound)
+    found = run_on_board(
+        scratch, BOARDS_BY_NAME[core], vectors=BOARD_VECTORS, bound=bound, fixed=fixed
+    )
+    if found.digest != stream_digest(exported.act(streamed)):
+        raise RunError(f"actions on {core} in emulation are not equal")
+    return {
+        "vectors_equal_bit_by_bit": BOARD_VECTORS,
+        "flash_bytes": found.flash,
+        "static_memory_bytes": found.ram,
+        "stack_bytes": found.stack,
+        "instructions_of_a_step": round(found.instructions),
+    }

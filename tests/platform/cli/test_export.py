@@ -11,6 +11,7 @@ from subprocess import CompletedProcess
 import pytest
 
 import rolecast
+from rolecast.platform.cli.app import main
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -42,6 +43,17 @@ def test_a_folder_is_checked_against_its_manifest(
     (out / "main_test.c").unlink()
     ended = rolecast_command("export", out, "--check")
     assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("command", ["export", "certify"])
+def test_the_former_policy_of_a_run_that_goes_on_is_told_of(
+    extended_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    words = {"export": ["--out", str(tmp_path / "out")], "certify": ["--episodes", "100"]}
+    assert main([command, str(extended_run), *words[command]]) == 0
+    (said,) = (line for line in capsys.readouterr().err.splitlines() if "goes on" in line)
+    assert said.startswith(f"{extended_run} goes on: this is the policy of the smaller budget")
+    assert f"rolecast resume {extended_run}" in said
 
 
 def test_a_check_loads_nothing_heavy(

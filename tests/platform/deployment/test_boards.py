@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rolecast.core.errors import RunError
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.deployment.boards import (
     BOARDS_BY_NAME,
@@ -16,6 +17,9 @@ from rolecast.platform.deployment.boards import (
     streamed_observations,
 )
 from rolecast.platform.deployment.compiler import DEBIAN_PACKAGES
+from rolecast.platform.deployment.config import ExportConfig
+from rolecast.platform.deployment.export import export_policy
+from rolecast.platform.deployment.manifest import check_export
 from rolecast.platform.deployment.wasm import WASM_TOOLS
 from rolecast.policies.export.c99 import code_files
 from rolecast.policies.export.reference import reference
@@ -36,6 +40,37 @@ def programs_or_skip(names: tuple[str, ...]) -> None:
     for name in names:
         if shutil.which(name) is None:
             pytest.skip(f"needs the Debian package {DEBIAN_PACKAGES.get(name, 'gcc')}")
+
+
+@pytest.mark.parametrize(
+    ("core", "weights"), [("Cortex-M0", "int8"), ("Cortex-M4F", "float32"), ("RV32IMC", "float32")]
+)
+def test_an_export_says_what_a_step_takes_on_a_core(
+    core: str, weights: Any, small_run: Path, tmp_path: Path
+) -> None:
+    programs_or_skip(BOARDS_BY_NAME[core].programs)
+    out = tmp_path / "firmware"
+    config = ExportConfig(weights=weights, max_loss=1e9, cores=(core,))
+    export_policy(small_run, out, config)
+    found = check_export(out)["check"]["cores"][core]
+    assert found["vectors_equal_bit_by_bit"] == 1000
+    assert 1000 < found["instructions_of_a_step"] < 1_000_000
+    assert 353 * (1 if weights == "int8" else 4) < found["flash_bytes"] < 12_000
+    assert 0 < found["stack_bytes"] <= 512
+
+
+def test_a_core_that_gives_other_bits_is_told_of(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = "Cortex-M4F"
+    programs_or_skip(BOARDS_BY_NAME[core].programs)
+    monkeypatch.setattr(
+        "rolecast.platform.deployment.device_code.streamed_observations",
+        lambda *sizes: -streamed_observations(*sizes),
+    )
+    with pytest.raises(RunError, match="actions on Cortex-M4F in emulation are not equal"):
+        export_policy(small_run, tmp_path / "out", ExportConfig(cores=(core,)))
+    assert list(tmp_path.iterdir()) == []
 
 
 def written(folder: Path, name: str, agents: int, options: dict[str, Any]) -> int:
