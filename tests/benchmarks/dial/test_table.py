@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 
 from rolecast.benchmarks.dial.break_even import break_even_section
-from rolecast.benchmarks.dial.page import (
-    PLAIN_SEARCH,
-    duels,
-    picture,
-    readme_region,
-    report,
-    returns_of,
-)
+from rolecast.benchmarks.dial.findings import PLAIN_SEARCH, duels, returns_of
+from rolecast.benchmarks.dial.page import picture, readme_region, report
 from rolecast.benchmarks.dial.table import (
     DIAL_FILE,
     DIAL_FILTERS,
@@ -96,10 +90,49 @@ def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None
         "the higher mean under `flip=0.2` (not run: `dense`)." in text
     )
     known_of_all = readme_region([each for each in ROWS if each["reward"] == "flip=0.2"])
-    assert "Told symmetries, a learner has the higher mean under every reward; told" in known_of_all
+    every = "under each of the 1 rewards run, of 10 planned"
+    assert f"Told symmetries, a learner has the higher mean {every}; told" in known_of_all
     # Of 102 and 90, of 80 and 30, of 40 and 20, and of learners that earn 3 and 50.
     assert "(2) the search told symmetries leads the best learner told none by 69.5." in text
-    assert "worth 66.0 to the search if it is told them, 25.0 if it has to find them." in text
+    worth = "worth 66.0 to it if it is told them, 25.0 if it has to find them."
+    assert f"Over the rewards that differ for a search (2), symmetries are {worth}" in text
+
+
+def test_a_dense_run_counts_once_in_the_worth_of_symmetries() -> None:
+    """Learners have dense and sparse reward: of 102, 80 and 40 twice, of 90, 30 and 20 once."""
+    text = readme_region([*ROWS, row("facmac", "dense", 0, 2.0)])
+    assert "rewards (3; the search's dense run stands for `sparse=25` too) the search" in text
+    assert "(2), symmetries are worth 66.0 to it if it is told them, 25.0 if it has" in text
+
+
+def test_what_was_planned_and_not_run_is_named() -> None:
+    page = report(ROWS)
+    (line,) = [line for line in page.splitlines() if line.startswith("Not run: ")]
+    assert line.startswith("Not run: rewards `sparse=5`, `delay=5`, `delay=12`, `noise=3.0`, ")
+    assert "; methods `cmaes_tied`, `cmaes_tied_found`, `cmaes`, " in line
+    whole = [
+        row(each.label, reward, 0, 1.0)
+        for each in EXPERIMENT.methods
+        for reward in each.rewards or EXPERIMENT.rewards
+    ]
+    assert "Not run" not in report(whole)
+    assert "has the higher mean under every reward" in readme_region(whole)
+
+
+def test_a_caveat_on_lines_is_printed_where_there_are_such_lines() -> None:
+    unrun = "Learners with larger discounts (0.95, 0.99) were not run."
+    without = report(ROWS)
+    assert unrun in without
+    assert unrun in readme_region(ROWS)
+    assert "_one_net` search that net" not in without
+    lines = [
+        row("dss_gp_ucb_one_net", "dense", 0, 1.0),
+        row("facmac_gamma_0.99", "delay=12", 0, 1.0),
+    ]
+    text = report([*ROWS, *lines])
+    assert "Lines `_one_net` search that net." in text
+    assert "Discounts of 0.95 and 0.99 have lines of their own." in text
+    assert unrun not in text + readme_region([*ROWS, *lines])
 
 
 def test_an_interval_needs_five_seeds_and_every_seed_is_printed() -> None:
