@@ -259,8 +259,12 @@ def _check_on_core(scratch: Path, core: str, exported: _DeviceCode, bound: float
         RunError: an action differs from the reference, or a program failed.
     """
     fixed = exported.observations.dtype.kind == "i"
-    sizes = BOARD_VECTORS, *exported.observations.shape[1:]
-    streamed = streamed_integers(*sizes) if fixed else streamed_observations(*sizes, bound)
+    _, agents, size = exported.observations.shape
+    streamed = (
+        streamed_integers(BOARD_VECTORS, agents, size)
+        if fixed
+        else streamed_observations(BOARD_VECTORS, agents, size, bound)
+    )
     found = run_on_board(
         scratch, BOARDS_BY_NAME[core], vectors=BOARD_VECTORS, bound=bound, fixed=fixed
     )
