@@ -225,19 +225,19 @@ def gather_rows(
 ) -> None:
     """Take the rows of an experiment's trials into the results file of a table.
 
-    The folder of the comparison is removed when none of its trials waits for its end.
+    The folder of the comparison is removed when none of its trials has begun and is not over.
     """
     folder = _folder(path, experiment)
     if not folder.known:
         return
     status = ComparisonStatus.of(folder, _with_seeds_of(folder, experiment))
-    begun = {each.plan.trial: each for each in status.trials if each.record.rows}
+    begun = {each.plan.trial: each for each in status.trials if each.begun}
     kept = {row["key"]: row for row in read_rows(path)}
     done, commits = finished(kept.values()), _commits(folder)
     news = {}
     for trial in trials:
         found = begun.get(trial.plan.trial)
-        if found is None or trial.key in done:
+        if found is None or not found.record.rows or trial.key in done:
             continue
         if found.record.done or table.keeps_unfinished:
             news[trial.key] = _row(trial, found, table, commits)

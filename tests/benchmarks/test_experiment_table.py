@@ -154,6 +154,21 @@ def test_a_trial_that_fails_is_told_and_the_others_are_kept(tmp_path: Path) -> N
     assert finished(read_rows(path)) == {"all / sound / 0"}
 
 
+def test_a_trial_that_has_begun_is_kept_before_its_first_report(tmp_path: Path) -> None:
+    """Trials of one point have no report until they end."""
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 2, ["sound"])
+    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
+    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
+    ended = {"test_return": 3.0, "point": 2, "done": True}
+    for trial, rows in zip(wanted, ([ended], []), strict=True):
+        work = folder.work(trial.plan.trial)
+        work.path.mkdir(parents=True)
+        work.write(TrialRecord(rows=rows))
+    gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, lambda _: None)
+    assert finished(read_rows(path)) == {wanted[0].key}
+    assert folder.work(wanted[1].plan.trial).begun
+
+
 def test_a_trial_that_is_not_over_has_a_row_where_the_table_wants_it(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     wanted = trials(EXPERIMENT, 1, ["sound"])
