@@ -6,8 +6,8 @@
 A comparison takes hours, so it can be stopped and started: each trial goes on from its last point.
 """
 
+import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from rolecast.benchmarks.commits import commits_of, forget_commits, note_commit
 from rolecast.benchmarks.result_table import (
     SET_KEY,
     UNFINISHED_KEY,
@@ -26,19 +27,17 @@ from rolecast.benchmarks.result_table import (
     read_rows,
     write_rows,
 )
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 from rolecast.platform.tuning.comparison import ComparisonInterrupted, compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
-from rolecast.platform.tuning.methods import Method
+from rolecast.platform.tuning.methods import Method, SearchMethod
 from rolecast.platform.tuning.progress import progress_for
 from rolecast.platform.tuning.status import ComparisonStatus, TrialStatus
 
 UNFINISHED_FOLDER: Final = "unfinished"
 """Beside the results file."""
-
-COMMITS_SUFFIX: Final = ".commits"
-"""Ends the file beside a comparison that names the commits whose code has worked on it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,16 +74,13 @@ class TrialEnd:
     seconds: float
     """Time that it took, held-out scoring included."""
 
-    commits: Sequence[str]
-    """Commits whose code has worked on it."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentTable:
     """How the trials of a table become rows."""
 
     row: Callable[[TableTrial, TrialEnd], Row]
-    """Returns a trial's row, JSON values, without its key."""
+    """Returns a trial's row, JSON values, without its key, commit and held-out set."""
 
     order: Callable[[Row], Any]
     """Key by which rows are sorted in the file."""
@@ -121,6 +117,63 @@ def trials_of(
     ]
 
 
+def method_settings(method: Method) -> dict[str, Any]:
+    """Return the settings of a trial's method as its row has them, JSON values."""
+    if isinstance(method, SearchMethod):
+        named = {
+            "policy_options": dict(method.policy_options),
+            "settings": dict(method.optimizer_settings),
+        }
+    else:
+        named = {"settings": dict(method.settings)}
+    plain: dict[str, Any] = json.loads(json.dumps(named))
+    return plain
+
+
+def other_terms_text(trials: Sequence[TableTrial], rows: Sequence[Row]) -> str:
+    """Say which rows were scored on other episodes or name other settings than their trials now.
+
+    A row is known by its key alone, so that it stays when the trial is changed.
+
+    Args:
+        trials: what the table should have.
+        rows: those that are there, of these trials and others.
+    Returns:
+        Sentences that name the rows without their seeds; empty where all agree.
+    """
+    planned = {trial.key: trial for trial in trials}
+    mine = [row for row in rows if row["key"] in planned]
+    others = {
+        "are of other held-out episodes than the table now has": _is_of_other_episodes,
+        "name other settings than the table now does (what a row leaves out was the default of its "
+        "version)": _names_other_settings,
+    }
+    sentences = []
+    for what, differs in others.items():
+        found = [row for row in mine if differs(row, planned[row["key"]])]
+        names = ", ".join(dict.fromkeys(f"`{row['key'].rpartition(' / ')[0]}`" for row in found))
+        if found and len(found) == len(mine):
+            sentences.append(f"All {len(mine)} rows {what}.")
+        elif found:
+            sentences.append(f"{len(found)} of {len(mine)} rows {what}: {names}.")
+    return " ".join([*sentences, "`--fresh` makes them anew."]) if sentences else ""
+
+
+def _is_of_other_episodes(row: Row, trial: TableTrial) -> bool:
+    experiment = trial.experiment
+    ended = not row.get(UNFINISHED_KEY)
+    planned = experiment.final_test_episodes if ended else experiment.test_episodes
+    return (row.get(SET_KEY, DEVELOPMENT_SET), row.get("test_episodes", planned)) != (
+        experiment.held_out_set,
+        planned,
+    )
+
+
+def _names_other_settings(row: Row, trial: TableTrial) -> bool:
+    named = method_settings(trial.method)
+    return any(row.get(name, value) != value for name, value in named.items())
+
+
 def run_missing_trials(
     trials: Sequence[TableTrial],
     path: Path,
@@ -151,12 +204,14 @@ def run_missing_trials(
     there = sum(trial.key in done for trial in trials)
     if trials:
         note(f"{there} of {len(trials)} cells are there; {len(trials) - there} to run")
+        if terms := other_terms_text(trials, read_rows(path)):
+            note(terms)
     for experiment, mine in groups:
         missing = frozenset(trial.plan.trial for trial in mine if trial.key not in done)
         if not missing:
             continue
         folder = _folder(path, experiment)
-        _name_commit(folder)
+        note_commit(folder)
         try:
             result = compare(
                 _with_seeds_of(folder, experiment),
@@ -188,7 +243,7 @@ def forget_trials(trials: Sequence[TableTrial], path: Path, note: Callable[[str]
         folder = _folder(path, experiment)
         if folder.known:
             shutil.rmtree(folder.path)
-        _commits_file(folder).unlink(missing_ok=True)
+        forget_commits(folder)
 
 
 def _is_among(names: frozenset[str], plan: TrialPlan) -> bool:
@@ -233,7 +288,7 @@ def gather_rows(
     status = ComparisonStatus.of(folder, _with_seeds_of(folder, experiment))
     begun = {each.plan.trial: each for each in status.trials if each.begun}
     kept = {row["key"]: row for row in read_rows(path)}
-    done, commits = finished(kept.values()), _commits(folder)
+    done, commits = finished(kept.values()), commits_of(folder)
     news = {}
     for trial in trials:
         found = begun.get(trial.plan.trial)
@@ -249,52 +304,18 @@ def gather_rows(
     keys = {trial.plan.trial: trial.key for trial in trials}
     if all(keys.get(name) in done | over for name in begun) and not status.failures():
         shutil.rmtree(folder.path)
-        _commits_file(folder).unlink(missing_ok=True)
+        forget_commits(folder)
 
 
 def _row(
     trial: TableTrial, found: TrialStatus, table: ExperimentTable, commits: Sequence[str]
 ) -> Row:
     record = found.record
-    end = TrialEnd(
-        points=record.rows,
-        parameters=record.parameters,
-        seconds=record.seconds,
-        commits=commits,
-    )
-    row = {"key": trial.key, **table.row(trial, end), SET_KEY: trial.experiment.held_out_set}
+    end = TrialEnd(points=record.rows, parameters=record.parameters, seconds=record.seconds)
+    row = {
+        "key": trial.key,
+        **table.row(trial, end),
+        "commit": " ".join(commits) or None,
+        SET_KEY: trial.experiment.held_out_set,
+    }
     return row if record.done else {**row, UNFINISHED_KEY: True}
-
-
-def _name_commit(folder: ComparisonFolder) -> None:
-    """Note the commit of the sources beside a comparison's folder, once."""
-    commit = source_commit()
-    if commit is not None and commit not in _commits(folder):
-        file = _commits_file(folder)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a") as lines:
-            lines.write(f"{commit}\n")
-
-
-def _commits(folder: ComparisonFolder) -> list[str]:
-    file = _commits_file(folder)
-    return file.read_text().split() if file.is_file() else []
-
-
-def _commits_file(folder: ComparisonFolder) -> Path:
-    return folder.path.with_name(folder.path.name + COMMITS_SUFFIX)
-
-
-def source_commit() -> str | None:
-    """Return the commit that the sources are of, "+" where they were changed; None without git."""
-    try:
-        told = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-            cwd=Path(__file__).resolve().parent,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:
-        return None
-    return told.stdout.strip() or None

@@ -11,6 +11,7 @@ from rolecast.benchmarks.experiment_table import (
     ExperimentTable,
     TableTrial,
     TrialEnd,
+    other_terms_text,
     run_missing_trials,
     trials_of,
 )
@@ -116,7 +117,6 @@ def ledger_result(trial: TableTrial, end: TrialEnd) -> Row:
         "train_seconds": round(last["wall_time_s"], 1),
         "score_seconds": round(end.seconds - last["wall_time_s"], 1),
         "rolecast": __version__,
-        "commit": " ".join(end.commits) or None,
     }
 
 
@@ -187,7 +187,9 @@ def write_files(
             text += f"\n![Held-out return of {heading} by env steps]({link})\n"
         parts.append(text)
     if page is not None:
-        region = "\n" + "\n".join(parts) + "\n"
+        every = ledger_trials(1 + max((row["seed"] for row in rows), default=0))
+        terms = other_terms_text(every, rows)
+        region = "\n".join(["", *([f"{terms}\n"] if terms else []), *parts, ""])
         write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
         written.append(page)
     return written
@@ -281,12 +283,12 @@ def _section(
     beside = [f"{each.name} {each.text}" for each in yardsticks]
     beside += _searches(experiment.tasks[0], shown)
     sets = ["scripted policies on the sealed set"] if len(yardsticks) > len(known.lines) else []
-    sets += [f"searches on {sets_text(shown)}"] if shown else []
+    policies = ", ".join(sorted({f"`{row['policy']}`" for row in shown}))
+    sets += [f"searches of {policies} on {sets_text(shown)}"] if shown else []
     if beside:
         note = f" ({'; '.join(sets)})" if sets else ""
         lines += [f"Beside them{note}: {'; '.join(beside)}.", ""]
-    missing = [label for label in _labels(heading) if label not in rows]
-    if missing:
+    if missing := [label for label in _labels(heading) if label not in rows]:
         lines += [f"Not run yet: {', '.join(missing)}.", ""]
     return "\n".join(lines)
 

@@ -13,6 +13,8 @@ from rolecast.benchmarks.experiment_table import (
     ExperimentTable,
     TableTrial,
     TrialEnd,
+    method_settings,
+    other_terms_text,
     run_missing_trials,
     trials_of,
 )
@@ -118,10 +120,9 @@ def _row(trial: TableTrial, end: TrialEnd) -> Row:
         "arena": trial.heading,
         "task": trial.plan.task,
         "policy": method.policy,
-        "policy_options": dict(method.policy_options),
         "contestant": method.label,
         "optimizer": method.optimizer,
-        "settings": dict(method.optimizer_settings),
+        **method_settings(method),
         "env_steps": trial.experiment.env_steps,
         "seed": trial.plan.seed,
         "episode_return_mean": last["test_return"],
@@ -296,13 +297,15 @@ def _difference(rows: Sequence[Row], heading: str, budget: int) -> str:
 def _preamble(rows: Sequence[Row]) -> str:
     seeds = sorted({row["seed"] for row in rows})
     episodes = sorted({row["test_episodes"] for row in rows})
+    terms = other_terms_text(main_trials(1 + seeds[-1]), rows)
     return (
         "# Results\n\nHeld-out return of the policy that a search returns: median over seeds, and "
         f"each seed in brackets (seeds {', '.join(map(str, seeds))}), over "
         f"{' or '.join(map(str, episodes))} held-out episodes of {sets_text(rows)}. Scripted "
         f"policies play {YARDSTICK_EPISODES:,} of the sealed set. Columns are budgets in env "
         "steps; each is a search of its own. Written by `rolecast bench main`; numbers with errors "
-        "and times are in main.csv.\n"
+        f"and times are in main.csv. {terms}".rstrip()
+        + "\n"
     )
 
 

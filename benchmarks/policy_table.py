@@ -17,6 +17,8 @@ from rolecast.benchmarks.experiment_table import (
     ExperimentTable,
     TableTrial,
     TrialEnd,
+    method_settings,
+    other_terms_text,
     run_missing_trials,
     trials_of,
 )
@@ -43,6 +45,9 @@ POLICIES_FILE: Final = "optimizers_policies.json"
 
 POLICY_KIND: Final = "policy"
 """Kind of these problems, for filters."""
+
+CLIQUE_LABELS: Final = ("local, found", "local, random")
+"""Searches that differ in their cliques alone."""
 
 QUICK_STEPS: Final = 24_000
 QUICK_LABELS: Final = ("random", "local, none", "local, found")
@@ -115,7 +120,7 @@ def policy_row(trial: TableTrial, end: TrialEnd) -> Row:
         "problem": trial.plan.task,
         "contestant": method.label,
         "optimizer": method.optimizer,
-        "settings": dict(method.optimizer_settings),
+        **method_settings(method),
         "seed": trial.plan.seed,
         "test_episodes": trial.experiment.final_test_episodes,
         "evaluations": [report["policy_evaluations"] for report in marked],
@@ -195,6 +200,9 @@ def markdown(rows: Sequence[Row]) -> str:
         "core with other work beside it. Written by "
         "`rolecast bench optimizers --only kind=policy`.",
     ]
+    terms = other_terms_text(policy_trials(1 + max(row["seed"] for row in rows)), rows)
+    lines += ["", terms] if terms else []
+    lines += ["", same_text(rows)] if same_text(rows) else []
     lines += compared_section(
         "Return at the end with one graph less that with another, seed by seed.",
         ("task", "graphs", "more", "first better"),
@@ -217,6 +225,22 @@ def markdown(rows: Sequence[Row]) -> str:
         head = ("optimiser", *shares, "each seed", "s a search")
         lines += ["", f"## {problem}", "", markdown_table(head, searches)]
     return "\n".join(lines) + "\n"
+
+
+def same_text(rows: Sequence[Row]) -> str:
+    """Say which searches with cliques are one and the same on every task and seed."""
+    ends: dict[str, dict[Any, Any]] = {}
+    for row in rows:
+        along = (row["evaluations"], row["returns"])
+        ends.setdefault(row["contestant"], {})[row["problem"], row["seed"]] = along
+    found, random = (ends.get(label) for label in CLIQUE_LABELS)
+    if found is None or found != random:
+        return ""
+    lines = " and ".join(f"`{label}`" for label in CLIQUE_LABELS)
+    return (
+        f"Lines {lines} are one and the same search, to the last digit: evidence gave cliques no "
+        "share, whichever they were."
+    )
 
 
 def picture(rows: Sequence[Row]) -> Figure:

@@ -14,6 +14,7 @@ from rolecast.benchmarks.experiment_table import (
     ExperimentTable,
     TableTrial,
     TrialEnd,
+    method_settings,
     run_missing_trials,
     trials_of,
 )
@@ -92,6 +93,7 @@ def _row(trial: TableTrial, end: TrialEnd) -> Row:
         "method": method.label,
         "kind": method.kind,
         "policy": method.policy,
+        **method_settings(method),
         "parameters": end.parameters,
         "seed": trial.plan.seed,
         "budget": trial.experiment.env_steps,

@@ -15,6 +15,7 @@ from rolecast.benchmarks.experiment_table import (
     TrialEnd,
     forget_trials,
     gather_rows,
+    other_terms_text,
     run_missing_trials,
     trials_of,
 )
@@ -62,7 +63,6 @@ def row_of(trial: TableTrial, end: TrialEnd) -> Row:
         "seed": trial.plan.seed,
         "method": trial.method.label,
         "returns": [point["test_return"] for point in end.points],
-        "commits": list(end.commits),
     }
 
 
@@ -104,6 +104,39 @@ def test_what_is_there_is_not_run_again_and_more_seeds_add_to_it(tmp_path: Path)
     assert more[0] == first[0]
     assert [row["seed"] for row in more] == [0, 1]
     assert not list((tmp_path / UNFINISHED_FOLDER).iterdir())
+
+
+def test_a_row_names_the_commits_whose_code_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rolecast.benchmarks.commits.source_commit", lambda: "abc1234")
+    (row,), _ = run(trials(EXPERIMENT, 1, ["sound"]), tmp_path / "table.json")
+    assert row["commit"] == "abc1234"
+
+
+def test_rows_of_other_episodes_or_settings_are_named_and_stay(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 3, ["sound"])
+    scored = {
+        "test_episodes": EXPERIMENT.final_test_episodes,
+        "held_out_set": EXPERIMENT.held_out_set,
+        "settings": {},
+    }
+    others: list[dict[str, Any]] = [{}, {"held_out_set": "sealed"}, {"settings": {"gamma": 0.9}}]
+    rows = [
+        {"key": trial.key, "seed": trial.plan.seed, **scored, **other}
+        for trial, other in zip(wanted, others, strict=True)
+    ]
+    write_rows(path, rows)
+    found, told = run(wanted, path)
+    assert found == rows
+    episodes = "1 of 3 rows are of other held-out episodes than the table now has: `all / sound`."
+    settings = "1 of 3 rows name other settings than the table now does (what a row leaves out was "
+    assert told[0] == "3 of 3 cells are there; 0 to run"
+    assert told[1].startswith(f"{episodes} {settings}")
+    assert told[1].endswith(": `all / sound`. `--fresh` makes them anew.")
+    assert other_terms_text(wanted, rows[:1]) == ""
+    fewer = [row | {"test_episodes": 1} for row in rows]
+    assert other_terms_text(wanted, fewer).startswith("All 3 rows are of other held-out episodes")
 
 
 def test_forgotten_trials_are_run_again_from_their_beginning(tmp_path: Path) -> None:

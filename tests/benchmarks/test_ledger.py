@@ -87,17 +87,17 @@ def test_filters_choose_trainings(filters: list[str], count: int) -> None:
 
 def test_a_row_has_every_point_and_its_last_score() -> None:
     (trial,) = chosen(ledger_trials(1), ["arena=Pendulum-v1", "contestant=td3"], LEDGER_FILTERS)
-    end = TrialEnd(points=POINTS, parameters=7, seconds=5.0, commits=["old", "new"])
+    end = TrialEnd(points=POINTS, parameters=7, seconds=5.0)
     found = ledger_result(trial, end)
     assert [point["env_steps"] for point in found["curve"]] == [255, 505]
     assert [point["test_return_stderr"] for point in found["curve"]] == [0.0, 0.5]
     assert (found["test_return"], found["test_episodes"], found["env_steps"]) == (3.0, 1000, 505)
     assert (found["train_seconds"], found["score_seconds"]) == (4.0, 1.0)
-    assert (found["parameters"], found["commit"]) == (7, "old new")
+    assert found["parameters"] == 7
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    cut = TrialEnd(points=POINTS[:1], parameters=7, seconds=5.0, commits=[])
+    cut = TrialEnd(points=POINTS[:1], parameters=7, seconds=5.0)
     stopped = ledger_result(trial, cut)
-    assert (stopped["test_episodes"], stopped["commit"]) == (100, None)
+    assert stopped["test_episodes"] == 100
 
 
 def test_settings_and_tuning_of_a_game_are_those_of_all_who_learn_it(tmp_path: Path) -> None:
@@ -120,6 +120,18 @@ def test_the_paper_is_quoted_for_its_own_nets_alone() -> None:
     assert papers["hopper, small nets", "sac"] == "2775.66 (390.61) (table 4)"
     others = {text for (heading, _), text in papers.items() if heading != "hopper, small nets"}
     assert others == {"-"}
+
+
+def test_the_page_names_rows_of_other_terms_than_the_ledger_now_has(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"{REGION_BEGIN}\n{REGION_END}\n")
+    old = row("maddpg", 0, 0.2, arena="ridge")
+    write_files([old], tmp_path, page=page)
+    assert "`--fresh`" not in page.read_text()
+    write_files([old | {"key": "ridge / maddpg / 0"}], tmp_path, page=page)
+    text = page.read_text()
+    assert "All 1 rows are of other held-out episodes than the table now has." in text
+    assert text.index("`--fresh` makes them anew.") < text.index("## ridge")
 
 
 def test_trainings_that_are_not_over_count_only_where_none_is() -> None:
@@ -199,7 +211,7 @@ def test_scripted_policies_and_searches_stand_beside_the_teams(
 ) -> None:
     monkeypatch.setattr("rolecast.benchmarks.main_table.YARDSTICK_EPISODES", 100)
     searches = [
-        {"arena": "pred_prey_3", "contestant": "local_gp", "env_steps": 400_000,
+        {"arena": "pred_prey_3", "contestant": "local_gp", "env_steps": 400_000, "policy": "hom",
          "episode_return_mean": value}
         for value in (160.0, 170.0, 10.0)
     ]  # fmt: skip
@@ -211,7 +223,7 @@ def test_scripted_policies_and_searches_stand_beside_the_teams(
     seeds = held_out_seeds("sealed", 0, 100)
     chase = rollout_scripted(make_task("pred_prey_3"), "chase", seeds)[0].mean()
     assert f"scripted chase {chase:.1f} +- " in text
-    assert "scripted policies on the sealed set; searches on the development set" in text
+    assert "scripted policies on the sealed set; searches of `hom` on the development set" in text
     assert "local_gp 160.0 at 400k (median of 3 seeds)" in text
 
 

@@ -178,6 +178,10 @@ def test_the_page_says_which_set_its_rows_are_of(tmp_path: Path) -> None:
     assert "over 50 held-out episodes of the sealed set." in (tmp_path / "main.md").read_text()
     write_main_table([*ROWS, *sealed[:1]], tmp_path, page=None)
     assert "which do not compare" in (tmp_path / "main.md").read_text()
+    old = ROWS[0] | {"key": main_trials(1)[0].key}
+    write_main_table([old, *ROWS], tmp_path, page=None)
+    terms = "All 1 rows are of other held-out episodes than the table now has. `--fresh` makes"
+    assert terms in (tmp_path / "main.md").read_text()
 
 
 @pytest.mark.parametrize(("words", "left"), [([], 2), (["--fresh"], 1)])

@@ -112,3 +112,20 @@ def test_the_files_hold_every_task_and_seed(tmp_path: Path) -> None:
     few = markdown([each for each in ROWS if each["seed"] < 4])
     assert "| pred_prey_3 | found - none | **+4.0** [-] | 4 of 4 |" in few
     assert "| local, none | **1.0** [-] |" in few
+
+
+def test_the_page_says_where_two_searches_are_one_and_which_rows_are_of_other_terms() -> None:
+    twice = [
+        each | {"contestant": f"local, {graph}"}
+        for each in ROWS
+        if each["contestant"] == "local, found"
+        for graph in ("found", "random")
+    ]
+    same = "Lines `local, found` and `local, random` are one and the same search, to the last digit"
+    assert same in markdown(twice)
+    other = [*twice[:-1], twice[-1] | {"returns": [0.0] * 4}]
+    assert same not in markdown(other) + markdown(ROWS)
+    trial = policy_trials(1)[0]
+    old = ROWS[0] | {"key": trial.key, "settings": {}}
+    terms = "All 1 rows are of other held-out episodes than the table now has."
+    assert terms in markdown([old, *ROWS])
