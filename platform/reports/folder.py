@@ -87,6 +87,15 @@ class Run:
         described = self.record["policy"]
         return make_policy(described["name"], task, **described["options"])
 
+    def env_steps(self, batch: int = -1) -> int:
+        """Return the env steps up to the end of a batch, those of random play included."""
+        return self._random_play_steps + self.batches[batch].spent_after.env_steps
+
+    @property
+    def _random_play_steps(self) -> int:
+        """Env steps in which symmetries were looked for before the first evaluation."""
+        return int(self.record["search"].get("random_play_steps", 0))
+
     @property
     def incumbent(self) -> Float:
         """[D], in the unit cube, after the last batch."""
@@ -109,7 +118,8 @@ class Run:
                 batches=none.astype(np.int64),
             )
         return Curve(
-            env_steps=np.concatenate([batch.env_steps for batch in chosen]),
+            env_steps=self._random_play_steps
+            + np.concatenate([batch.env_steps for batch in chosen]),
             returns=np.concatenate([batch.means for batch in chosen]),
             stderrs=np.concatenate(
                 [np.zeros(len(b.means)) if b.stderrs is None else b.stderrs for b in chosen]

@@ -23,7 +23,7 @@ def incumbents_of(run: Run, measured: RunMeasurements | None) -> tuple[Curve, st
 def _measured(run: Run, measured: RunMeasurements) -> Curve:
     chosen = list(measured.incumbent_batches)
     return Curve(
-        env_steps=np.array([run.batches[index].env_steps[-1] for index in chosen]),
+        env_steps=np.array([run.env_steps(index) for index in chosen]),
         returns=np.array(measured.returns),
         stderrs=np.array(measured.stderrs),
         batches=np.array(chosen),

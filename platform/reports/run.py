@@ -126,7 +126,7 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
     title = f"{run.task_id}: {policy.name} by {run.record['search']['optimizer']}"
     lead = (
         f"{policy.space.size} parameters, {run.batches[-1].spent_after.evaluations:,} evaluations, "
-        f"{run.batches[-1].spent_after.env_steps:,} environment steps, seed {run.record['seed']}."
+        f"{run.env_steps():,} environment steps, seed {run.record['seed']}."
     )
     live = live or Live(target=run.folder.path / "report.html")
     said = live.said or verdict_of(run.folder.read_summary(), yardsticks)
@@ -289,7 +289,7 @@ def _film(run: Run, batch: int, episodes: int | None) -> Markup:
     """Show an episode of the incumbent after a batch."""
     shot = Shot(most_frames=min(EARLIER_FRAMES, MOST_FRAMES), episodes=episodes)
     rendering = render(run.folder.path, shot, batch=batch, trust=run.trust)
-    steps = run.batches[batch].spent_after.env_steps
+    steps = run.env_steps(batch)
     title = f"After {steps:,} env steps"
     picture = inline_image(rendering.gif(), "gif", f"A moving picture of one episode, {title}")
     return captioned(title, picture, rendering.description)

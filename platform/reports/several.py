@@ -108,7 +108,7 @@ def _table(names: Sequence[str], runs: Sequence[Run], beside: Path) -> Markup:
         report = run.folder.path / "report.html"
         leads = [("report", os.path.relpath(report, beside))] if report.is_file() else []
         method = (search["policy"], search["optimizer"], run.record["seed"])
-        rows.append((name, *method, spent.env_steps, spent.evaluations, *held, links(leads)))
+        rows.append((name, *method, run.env_steps(), spent.evaluations, *held, links(leads)))
     head = ("run", "policy", "optimiser", "seed", "env steps", "evaluations", "held-out return",
             "standard error", "")  # fmt: skip
     return section("Runs", table(head, rows))

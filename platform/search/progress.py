@@ -27,7 +27,7 @@ class ProgressSnapshot:
     """Evaluations done."""
 
     env_steps: int
-    """Steps of all episodes."""
+    """Steps of all episodes, random play included."""
 
     spent: float
     """Share of the budget used, in [0, 1]."""

@@ -73,7 +73,12 @@ class Reporter:
             workers_wait: share of the time in which no episode ran.
         """
         self._scores.add(batch)
-        metrics = batch_metrics(batch, best_return=self._scores.best[0], beliefs=reply.beliefs)
+        metrics = batch_metrics(
+            batch,
+            budget=self._budget,
+            best_return=self._scores.best[0],
+            beliefs=reply.beliefs,
+        )
         metrics |= {f"task/{name}": value for name, value in task_metrics.items()}
         self.write(metrics)
         figures = self._figures(batch, reply)
@@ -123,7 +128,7 @@ class Reporter:
         return ProgressSnapshot(
             batch=batch.index + 1,
             evaluations=spent.evaluations,
-            env_steps=spent.env_steps,
+            env_steps=self._budget.env_steps(spent),
             spent=share,
             best_return=self._scores.best[0],
             best_stderr=self._scores.best[1],

@@ -202,7 +202,7 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
         "optimizer": config.optimizer,
         "seed": config.seed,
         "budget": {"unit": plan.budget.unit, "total": plan.budget.total},
-        "env_steps": spent.env_steps,
+        "env_steps": plan.budget.env_steps(spent),
         "policy_evaluations": spent.evaluations,
         "best_return": search.seen.best_return,
         "test_return": test_return,
@@ -265,7 +265,7 @@ def run_to_end(
             )
             trouble = "the search has its result, but did not end well; everything is in"
             score = result.test_return, result.test_stderr
-            metrics = held_out_metrics(search.spent.env_steps, *score)
+            metrics = held_out_metrics(plan.budget.env_steps(search.spent), *score)
             if known is None:
                 search.reporter.write(metrics)
             told.result(search.seen.count, metrics)

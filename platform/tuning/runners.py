@@ -136,7 +136,7 @@ class SearchRunner:
         reached = max(point, math.floor(budget.share(search.spent) * self._points))
         best, latest = search.seen.best_return, search.seen.last
         assert latest is not None, "expected a budget of at least one batch"
-        figures = batch_metrics(latest, best_return=best, beliefs={})
+        figures = batch_metrics(latest, budget=budget, best_return=best, beliefs={})
         report = Report(
             env_steps=int(figures["env_steps"]),
             policy_evaluations=int(figures["policy_evaluations"]),

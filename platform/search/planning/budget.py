@@ -59,16 +59,25 @@ class Budget:
     confirm_share: float
     """Share of the total kept for the confirmation, in [0, 0.5]."""
 
-    before: int = 0
-    """What was used before the first evaluation, in the budget's unit."""
+    random_play_steps: int = 0
+    """Env steps of random play before the first evaluation; a budget in env steps pays them."""
 
     def __post_init__(self) -> None:
-        if self.total - self.before < self.cost(Spent()):
+        if self.total - self._before < self.cost(Spent()):
             raise ConfigError(
                 f"SearchConfig.{self.unit}",
                 self.total,
-                f"at least {self.before + self.cost(Spent())}, one evaluation of this task",
+                f"at least {self._before + self.cost(Spent())}, one evaluation of this task",
             )
+
+    @property
+    def _before(self) -> int:
+        """What was used before the first evaluation, in the budget's unit."""
+        return self.random_play_steps if self.unit == "env_steps" else 0
+
+    def env_steps(self, spent: Spent) -> int:
+        """Return the env steps so far, those of random play included."""
+        return self.random_play_steps + spent.env_steps
 
     def evaluation_steps(self, spent: Spent) -> int:
         """Return the env steps of one evaluation at most, as far as is known."""
@@ -80,7 +89,7 @@ class Budget:
 
     def affordable(self, spent: Spent) -> int:
         """Return the evaluations that fit in the whole budget at their highest cost."""
-        return (self.total - self.before) // self.cost(spent)
+        return (self.total - self._before) // self.cost(spent)
 
     def confirmations(self, spent: Spent) -> int:
         """Return the evaluations kept for the confirmation; at most a third of what fits."""
@@ -92,7 +101,7 @@ class Budget:
 
     def used(self, spent: Spent) -> int:
         """Return what is used, in the budget's unit."""
-        return self.before + (spent.env_steps if self.unit == "env_steps" else spent.evaluations)
+        return self._before + (spent.env_steps if self.unit == "env_steps" else spent.evaluations)
 
     def share(self, spent: Spent) -> float:
         """Return the share of the budget that is used, in [0, 1]."""

@@ -9,7 +9,8 @@ from rolecast.envs.spec import BatchedTask
 from rolecast.platform.search.planning.config import SearchConfig
 
 RANDOM_PLAY_SHARE: Final = 0.04
-"""Share of the env steps that is played at random where symmetries are to be found."""
+"""Share of the env steps that is played at random where symmetries are to be found, before it is
+rounded up to whole blocks of episodes."""
 
 GREATEST_PLAY_SHARE: Final = 0.1
 """The same at most, where the least play is more; beyond it nothing is looked for."""

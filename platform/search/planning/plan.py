@@ -225,7 +225,7 @@ def _budget(config: SearchConfig, episodes: int, steps: int) -> Budget:
             episodes=episodes,
             episode_steps=steps,
             confirm_share=config.confirm_share,
-            before=config.random_play_steps,
+            random_play_steps=config.random_play_steps,
         )
     return Budget(
         unit="evaluations",
@@ -233,6 +233,7 @@ def _budget(config: SearchConfig, episodes: int, steps: int) -> Budget:
         episodes=episodes,
         episode_steps=steps,
         confirm_share=config.confirm_share,
+        random_play_steps=config.random_play_steps,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from rolecast.platform.search.planning.budget import Budget
     from rolecast.platform.search.records.history import Batch  # loads pyarrow
 
 BELIEF_PREFIX: Final = "optimizer/"
@@ -14,7 +15,8 @@ BELIEF_PREFIX: Final = "optimizer/"
 
 METRIC_VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "env_steps": "steps of all training episodes so far; a joint step of n agents is one",
+        "env_steps": "steps of all training episodes so far, and of the random play in which a "
+        "search found symmetries; a joint step of n agents is one",
         "policy_evaluations": "candidates evaluated so far; of a learner, training episodes ended",
         "episode_return_mean": "mean return, as earned, of the training episodes since the report "
         "before; of a search, of its last batch",
@@ -34,18 +36,19 @@ no held-out score."""
 
 
 def batch_metrics(
-    last: "Batch", *, best_return: float, beliefs: Mapping[str, float]
+    last: "Batch", *, budget: "Budget", best_return: float, beliefs: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the figures after a batch.
 
     Args:
         last: the batch.
+        budget: of the search.
         best_return: highest mean return of an evaluation so far, a maximum of noisy means.
         beliefs: what the optimiser explains; reported after `BELIEF_PREFIX`.
     """
     means, spent = last.means, last.spent_after
     metrics = {
-        "env_steps": spent.env_steps,
+        "env_steps": budget.env_steps(spent),
         "policy_evaluations": spent.evaluations,
         "episode_return_mean": float(means.mean()),
         "observed_return_mean": float(last.observed_means.mean()),

@@ -1,5 +1,6 @@
 """A search that looks for symmetries: what it records, what it costs, and that it repeats."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ import pytest
 
 import rolecast
 from rolecast.core.errors import ConfigError
+from rolecast.platform.reports.folder import Run
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan, remarks
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records.history import Kind
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import SearchInterrupted, resume, search
 
@@ -37,7 +40,7 @@ def test_the_plan_records_what_was_found_and_pays_for_it() -> None:
     found = plan.config.policy_options["symmetries"]
     assert [each["action"] for each in found] == [(-1, 2), (1, -2), (2, 1)]
     assert 2_400 <= plan.config.random_play_steps <= 6_000
-    assert plan.budget.before == plan.config.random_play_steps
+    assert plan.budget.random_play_steps == plan.config.random_play_steps
     assert plan.policy.space.ties is not None
     (said,) = remarks(plan)
     assert said == (
@@ -70,6 +73,12 @@ def test_a_search_goes_on_after_an_interruption_with_what_it_has_found(
     spent = int(folder.read_batches()[-1].env_steps[-1])
     assert 0.9 * FOUND["env_steps"] < spent + steps <= FOUND["env_steps"]
     assert rolecast.load_policy(tmp_path / "whole").policy.space.ties is not None
+    told = [
+        json.loads((folder.path / name).read_text()) for name in ("summary.json", "status.json")
+    ]
+    assert [each["env_steps"] for each in told] == [spent + steps] * 2
+    run = Run.read(tmp_path / "whole")
+    assert run.env_steps() == run.curve(*Kind).env_steps[-1] == spent + steps
 
 
 def test_in_a_budget_too_small_for_random_play_none_are_found() -> None:

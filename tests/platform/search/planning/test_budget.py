@@ -29,7 +29,7 @@ def test_a_search_spends_its_budget_and_never_more(
         episodes=1,
         episode_steps=worst,
         confirm_share=share,
-        before=before,
+        random_play_steps=before,
     )
     spent, batches = Spent(), 0
     cost = max(1, int(cheap * worst))
