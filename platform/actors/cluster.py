@@ -3,8 +3,10 @@
 import logging
 import os
 import socket
-from collections.abc import Mapping
-from contextlib import suppress
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +26,11 @@ TIMED_OUT: Final = "timed out during startup"
 
 AUTH_MODE: Final = "RAY_AUTH_MODE"
 """Variable by which Ray asks for a token. Where it is not set, a cluster that Ray starts does."""
+
+STDERR_FILENO: Final = 2
+
+WRONG_TOKEN: Final = b"InvalidAuthToken"
+"""What Ray writes of a token that is missing or another."""
 
 TOKEN_FILE: Final = Path(".ray") / "auth_token"
 """Where Ray writes the token, in the home folder."""
@@ -68,7 +75,8 @@ class Cluster:
             return
         _probe(address)
         try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            with _quiet_refusal():
+                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise _unreachable(address, str(error)) from error
 
@@ -193,6 +201,28 @@ def _probe(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError, OverflowError) as error:
         raise _unreachable(address, str(error)) from error
+
+
+@contextmanager
+def _quiet_refusal() -> Iterator[None]:
+    """Hold what Ray's own library writes on stderr; drop it where a cluster wants another token.
+
+    It writes a line a second while it tries, 20 in all, and no setting of its logs stops that.
+    """
+    sys.stderr.flush()
+    before = os.dup(STDERR_FILENO)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), STDERR_FILENO)
+        try:
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(before, STDERR_FILENO)
+            os.close(before)
+            held.seek(0)
+            said = held.read()
+            if WRONG_TOKEN not in said:
+                os.write(STDERR_FILENO, said)
 
 
 def _unreachable(address: str, why: str) -> RequestError:

@@ -142,3 +142,35 @@ def test_a_cluster_of_our_own_asks_for_a_token_whatever_the_environment_says(
     )
     assert found.stdout.splitlines() == ["disabled refused", "token refused", "after: disabled"]
     assert (home / ".ray" / "auth_token").stat().st_mode & 0o077 == 0
+
+
+def test_a_wrong_token_is_one_sentence(ray_cluster: str, tmp_path: Path) -> None:
+    """Ray's own library writes a line for each of its attempts, 20 unless it is told otherwise."""
+    wrong = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64, "RAY_NUM_REDIS_GET_RETRIES": "2"}
+    words = ["search", "pred_prey_3", "--workers", "2", "--address", ray_cluster, "-q"]
+    command = [
+        sys.executable,
+        "-m",
+        "rolecast.platform.cli.app",
+        *words,
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300, env=os.environ | wrong
+    )
+    (sentence,) = ended.stderr.splitlines()
+    assert ended.returncode == 2
+    assert sentence.startswith(f"rolecast: no Ray cluster answers at address '{ray_cluster}': ")
+    assert sentence.endswith("needs RAY_AUTH_MODE=token and RAY_AUTH_TOKEN here too")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_else_is_written_while_a_cluster_is_joined_is_shown(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with cluster._quiet_refusal():
+        os.write(2, b"the disk is nearly full\n")
+    with cluster._quiet_refusal():
+        os.write(2, b"Unauthenticated: InvalidAuthToken\n")
+    assert capfd.readouterr().err == "the disk is nearly full\n"
