@@ -95,6 +95,10 @@ class Search:
         """Seconds of searching, earlier parts included."""
         return self._wall_before + self._clock() - self._start
 
+    def leave_out(self, seconds: float) -> None:
+        """Do not count seconds that have just passed between two batches as searching."""
+        self._start += seconds
+
     @property
     def workers(self) -> int:
         """Ray workers at the end; 0: all ran in this process."""

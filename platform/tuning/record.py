@@ -192,6 +192,7 @@ class Report:
     episode_return_stderr: float | None
     observed_return_mean: float | None
     best_return: float | None
+    wall_time_s: float
     extras: Mapping[str, float] = field(default_factory=dict)
 
     def row(self, **others: Any) -> Row:

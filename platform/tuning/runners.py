@@ -123,10 +123,13 @@ class SearchRunner:
         self._backend = start(plan)
         self._search = Search(plan, self._folder, self._backend, Silent())
         self._beliefs: dict[str, float] | None = None
+        self._reached_s: float | None = None
 
     def advance(self, point: int) -> tuple[Report, int]:
         """Evaluate batches until the point's share of the budget is spent."""
-        search, budget = self._search, self._plan.budget
+        search, budget, clock = self._search, self._plan.budget, self._folder.clock
+        if self._reached_s is not None:  # since then, the trial has scored
+            search.leave_out(clock() - self._reached_s)
         last = point == self._points
         while not search.finished and (last or budget.share(search.spent) * self._points < point):
             metrics = search.step()
@@ -144,8 +147,10 @@ class SearchRunner:
             episode_return_stderr=figures.get("episode_return_stderr"),
             observed_return_mean=figures["observed_return_mean"],
             best_return=best,
+            wall_time_s=figures["wall_time_s"],
             extras=self._beliefs,
         )
+        self._reached_s = clock()
         return report, self._points if search.finished else min(reached, self._points - 1)
 
     def policy(self) -> tuple[Policy, Float]:
@@ -189,7 +194,9 @@ class LearnerRunner:
     def advance(self, point: int) -> tuple[Report, int]:
         """Train until the point's env steps."""
         points, budget = self._experiment.points, self._experiment.env_steps
+        start = self._folder.clock()
         progress = self._learner.train(-(-budget * point // points))
+        seconds = self._folder.clock() - start
         mean, stderr = _mean_and_error(progress.returns)
         before = self._last
         candidates = (before.best_return if before else None, mean)
@@ -201,6 +208,7 @@ class LearnerRunner:
             episode_return_stderr=stderr,
             observed_return_mean=_mean_and_error(progress.observed_returns)[0],
             best_return=max(bests) if bests else None,
+            wall_time_s=seconds + (before.wall_time_s if before else 0.0),
         )
         return self._last, min(max(point, progress.env_steps * points // budget), points)
 

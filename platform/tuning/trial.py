@@ -101,9 +101,11 @@ class TrialRun:
             self._runner = self._start()
         running = self._runner
         before: Row = record.rows[-1] if record.rows else {"point": 0, "wall_time_s": 0.0}
-        training = clock()
+        advancing = clock()
         report, point = running.advance(before["point"] + 1)
-        wall_time_s = before["wall_time_s"] + clock() - training
+        advanced_s = clock() - advancing
+        # More than that where a process that died had evaluated batches, which are kept.
+        training_s = report.wall_time_s - before["wall_time_s"]
         done = point == experiment.points
         score = running.finish() if done else None
         if score is None or not experiment.scored_as_searches:
@@ -113,7 +115,6 @@ class TrialRun:
         row = report.row(
             test_return=score[0],
             test_return_stderr=score[1],
-            wall_time_s=wall_time_s,
             point=point,
             done=done,
         )
@@ -122,7 +123,7 @@ class TrialRun:
             record,
             rows=[*record.rows, row],
             parameters=running.parameters,
-            seconds=record.seconds + clock() - start,
+            seconds=record.seconds + clock() - start - advanced_s + training_s,
         )
         self._folder.write(self._record)
         self._folder.drop_learners(but=len(self._record.rows))
