@@ -13,7 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-from rolecast.platform.reports.comparison.statistics import SUMMARY_STATISTICS, estimate
+from rolecast.platform.reports.comparison.statistics import (
+    SUMMARY_STATISTICS,
+    complete_seeds,
+    estimate,
+)
 from rolecast.platform.tuning.comparison_folder import Comparison
 from rolecast.platform.tuning.methods import Method, method_from_json
 
@@ -257,6 +261,13 @@ class Groups:
         finals = [self.cells[task, reward, method].finals_by_seed for task, reward in settings]
         seeds = sorted({seed for each in finals for seed in each})
         return [np.array([each.get(seed, np.nan) for seed in seeds]) for each in finals]
+
+    def complete_strata(self, settings: Sequence[tuple[str, str]], method: str) -> list[Float]:
+        """Return `strata` of the seeds that finished in each setting; none where there is none."""
+        if not all(len(self.finals(task, reward, method)) for task, reward in settings):
+            return []
+        strata = complete_seeds(self.strata(settings, method))
+        return strata if strata[0].size else []
 
 
 def groups(comparison: Comparison) -> Groups:

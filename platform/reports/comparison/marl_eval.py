@@ -96,6 +96,28 @@ def with_others(whole: Groups, file: Path) -> Groups:
     return replace(whole, trials=[*whole.trials, *trials], kinds={**whole.kinds, **kinds})
 
 
+def others_text(own: Groups, whole: Groups) -> str:
+    """Say which methods come from files, and at how many env steps their end figures are.
+
+    Args:
+        own: the comparison.
+        whole: the same with the runs of files.
+    Returns:
+        Sentences; empty where there are no such runs.
+    """
+    last: dict[str, list[int]] = {}
+    for trial in whole.trials[len(own.trials) :]:
+        assert trial.last is not None
+        last.setdefault(trial.method, []).append(int(trial.last["env_steps"]))
+    spans = {method: sorted({min(steps), max(steps)}) for method, steps in last.items()}
+    each = "; ".join(
+        f"{method}, {' to '.join(f'{steps:,}' for steps in span)} env steps"
+        for method, span in spans.items()
+    )
+    own_terms = "Their budget, episodes and count of steps are their own, not those told above"
+    return f"From files: {each}. {own_terms}; each end figure is a run's last step." if each else ""
+
+
 def _trials(file: Path, taken: Counter[tuple[str, str, str]]) -> Iterator[Trial]:
     """Read trials; seeds go on from those taken, as files and environments may share names."""
     if not file.is_file():

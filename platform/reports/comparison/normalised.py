@@ -35,7 +35,7 @@ class MethodScores:
     method: str
     settings: int
     seeds: int
-    """Finished trials, over these settings."""
+    """Trials over these settings, of the seeds that finished in each."""
 
     iqm: Estimate
     mean: Estimate
@@ -69,15 +69,15 @@ def scales(
 def method_scores(
     whole: Groups, yardsticks: Mapping[str, TaskYardsticks]
 ) -> tuple[MethodScores, ...]:
-    """Return the scores of all methods that have finished in each setting of the scaled tasks."""
+    """Return the scores of methods on the scaled tasks, of seeds that finished in each setting."""
     known = scales(whole, yardsticks)
     settings = [(task, reward) for task, reward in whole.settings if task in known]
     if not settings:
         return ()
     return tuple(
-        _scores(method, _scaled(whole, method, settings, known))
+        _scores(method, scaled)
         for method in whole.methods
-        if all(len(whole.finals(task, reward, method)) for task, reward in settings)
+        if (scaled := _scaled(whole, method, settings, known))
     )
 
 
@@ -87,20 +87,17 @@ def _scaled(
     settings: Sequence[tuple[str, str]],
     known: Mapping[str, tuple[float, float]],
 ) -> list[Float]:
-    strata = whole.strata(settings, method)
+    strata = whole.complete_strata(settings, method)
     ends = [known[task] for task, _ in settings]
-    return [(each - low) / (high - low) for each, (low, high) in zip(strata, ends, strict=True)]
+    return [(each - low) / (high - low) for each, (low, high) in zip(strata, ends, strict=False)]
 
 
 def _scores(method: str, strata: Sequence[Float]) -> MethodScores:
-    above = [
-        np.where(np.isfinite(each), each > SCORE_LEVELS[:, None], np.nan).astype(np.float64)
-        for each in strata
-    ]
+    above = [(each > SCORE_LEVELS[:, None]).astype(np.float64) for each in strata]
     return MethodScores(
         method=method,
         settings=len(strata),
-        seeds=sum(int(np.isfinite(each).sum()) for each in strata),
+        seeds=sum(len(each) for each in strata),
         iqm=estimate(strata, "IQM"),
         mean=estimate(strata),
         gap=estimate([1.0 - np.minimum(each, 1.0) for each in strata]),
@@ -165,9 +162,9 @@ def scores_sections(found: Sequence[MethodScores], drawn: Pictures) -> list[Mark
     ]
     note = (
         "Scores: 0 is the scripted random policy, 1 the best return that is known of the task, of "
-        "a scripted policy or a method here. Of methods that have finished in each setting of a "
-        "task with a random policy. The optimality gap is the mean of what a score lacks of 1. "
-        "Intervals (95 %, from five seeds on) take a drawn seed in all settings."
+        "a scripted policy or a method here. Of the seeds that have finished in each setting of "
+        "the tasks with a random policy. The optimality gap is the mean of what a score lacks of "
+        "1. Intervals (95 %, from five seeds on) take a drawn seed in all settings."
     )
     images = [picture.image for picture in drawn]
     return [section("On one scale", paragraph(note), table(head, rows), *images)]

@@ -23,6 +23,7 @@ from rolecast.platform.reports.comparison.interactive import efficiency_section
 from rolecast.platform.reports.comparison.leaders import leaders
 from rolecast.platform.reports.comparison.marl_eval import (
     EXCHANGE_FILE,
+    others_text,
     to_marl_eval,
     with_others,
 )
@@ -116,7 +117,8 @@ def write_comparison_report(
     """
     out = Path(out)
     comparison = read_comparison(out)
-    whole = reduce(with_others, beside, groups(comparison))
+    own = groups(comparison)
+    whole = reduce(with_others, beside, own)
     found = improvements(whole, _shown_pairs(out, whole, pairs))
     figures = results(whole)
     frames = {
@@ -140,9 +142,9 @@ def write_comparison_report(
     frames |= {"scores": scores_frame(scores)} if scores else {}
     text = page(
         f"{comparison.experiment['experiment']['name']}: methods side by side",
-        _lead(comparison, whole),
+        _lead(comparison, own),
         [
-            _results(comparison, whole, figures),
+            _results(comparison, whole, figures, others_text(own, whole)),
             efficiency_section(whole, drawn, yardsticks),
             _improvement(whole, found, summed),
             *scores_sections(scores, profiles),
@@ -182,7 +184,7 @@ def _lead(comparison: Comparison, whole: Groups) -> str:
     )
 
 
-def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> Markup:
+def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame, others: str) -> Markup:
     settings = comparison.experiment["experiment"]
     parts = [
         paragraph(
@@ -192,7 +194,8 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> Ma
             "seeds (standard error), bold what is not told apart from the best mean of a row; "
             "under it the interquartile mean with a 95 % percentile interval of "
             f"{BOOTSTRAP_RESAMPLES:,} bootstrap resamples of the seeds, each taken under all "
-            "rewards where a row joins several. No figure was chosen by its held-out return."
+            "rewards where a row joins several; such a row is of the seeds that finished in each. "
+            "No figure was chosen by its held-out return."
         )
     ]
     if any(0 < len(cell.finals) < LEAST_SEEDS_OF_INTERVAL for cell in whole.cells.values()):
@@ -203,6 +206,7 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame) -> Ma
                 "than four is the mean."
             )
         )
+    parts += [paragraph(others)] if others else []
     for task in whole.tasks:
         parts += [heading(task), results_html(figures, task, whole.methods)]
     if figures["paper_mean"].notna().any():

@@ -81,6 +81,21 @@ SUMMARY_STATISTICS: Final[Mapping[str, Callable[..., Float]]] = MappingProxyType
 """Name, as reports print it, to the statistic."""
 
 
+def complete_seeds(strata: Sequence[Float]) -> list[Float]:
+    """Return strata [N] of the seeds alone that each of them has, so that all weigh alike.
+
+    Without it a method whose trials failed in a hard setting would gain: what is left of it there
+    weighs less than what it earns elsewhere.
+
+    Args:
+        strata: each [N], the n-th of the same seed, NaN where it has none there.
+    Returns:
+        Each [M], M of the N seeds, which may be 0.
+    """
+    there = np.isfinite(strata).all(axis=0)
+    return [np.asarray(each)[there] for each in strata]
+
+
 def estimate(strata: Sequence[Float], statistic: str = "mean") -> Estimate:
     """Estimate a statistic of all seeds of all strata, with its interval.
 

@@ -23,7 +23,7 @@ from rolecast.platform.reports.page import results_table
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
 ALL_REWARDS: Final = "all rewards"
-"""Row of a task over all seeds of all its reward settings, resampled within each."""
+"""Row of a task over all its reward settings, of the seeds that finished in each of them."""
 
 UNDECIDED_SHARE: Final = 0.5
 """Probability of improvement that tells nothing apart."""
@@ -42,8 +42,8 @@ def results(whole: Groups) -> pd.DataFrame:
     interval of the probability that the one is better holds one half, or there is none, as seeds
     are too few. `best_so_far` is as in the
     paper's tables 7 and 8: the highest return on the way, which it is chosen by; mean over seeds.
-    Nothing else is chosen. The rows of `ALL_REWARDS` are over the rewards of a task, of methods
-    that finished in each of them.
+    Nothing else is chosen. The rows of `ALL_REWARDS` are over the rewards of a task, of the seeds
+    of a method that finished in each of them; a method without such a seed has none.
     """
     rows = []
     for task in whole.tasks:
@@ -78,14 +78,15 @@ def _result(whole: Groups, task: str, reward: str, method: str) -> dict[str, Any
 def _over_rewards(
     whole: Groups, task: str, rewards: Sequence[str], method: str
 ) -> dict[str, Any] | None:
-    if not all(len(whole.finals(task, reward, method)) for reward in rewards):
+    strata = whole.complete_strata([(task, reward) for reward in rewards], method)
+    if not strata:
         return None
-    cells = [whole.cells[task, reward, method] for reward in rewards]
     return {
         "task": task,
         "reward": ALL_REWARDS,
-        **_counts(cells),
-        **_figures(whole.strata([(task, reward) for reward in rewards], method)),
+        **_counts([whole.cells[task, reward, method] for reward in rewards]),
+        "seeds": len(strata[0]),
+        **_figures(strata),
     }
 
 
@@ -149,7 +150,7 @@ def _with_best(
     def ties(method: str) -> bool:
         if means[method] == means[leader]:
             return True
-        ours, theirs = (whole.strata(settings, each) for each in (leader, method))
+        ours, theirs = (whole.complete_strata(settings, each) for each in (leader, method))
         found = probability_of_improvement([*zip(ours, theirs, strict=True)])
         return found.low is None or bool(found.low <= UNDECIDED_SHARE)
 

@@ -127,7 +127,11 @@ def test_the_report_shows_them(make_comparison: MakeComparison, tmp_path: Path) 
     folder = make_comparison(ENDS)
     file = write(tmp_path / "benchmarl.json", BENCHMARL)
     page = write_comparison_report(folder, beside=[file])
-    assert "masac (benchmarl)" in page.read_text()
+    text = page.read_text()
+    assert "From files: masac (benchmarl), 2,000 env steps. Their budget, episodes and" in text
+    trials = len(read_comparison(folder).experiment["trials"])
+    assert f"{trials} of {trials} trials finished" in text
+    assert "From files" not in write_comparison_report(folder).read_text()
 
 
 def test_the_command_writes_the_file_and_refuses_what_is_none(

@@ -70,6 +70,18 @@ def test_scores_are_of_methods_that_finished_in_each_setting(
     assert learned.gap.low is None
 
 
+def test_scores_are_of_the_seeds_that_finished_in_each_setting(
+    make_comparison: MakeComparison,
+) -> None:
+    """Without the second seed's dense 90 `sac` has 1.2 and 0, not 1.2, 0.8 and 0."""
+    lost = {"hopper-sparse=5-sac-seed1": "failed"}
+    whole = read(make_comparison(ENDS, lost=lost))
+    _, learned = method_scores(whole, {"hopper": SCRIPTED})
+    assert (learned.method, learned.seeds) == ("sac", 2)
+    assert learned.mean.value == pytest.approx(0.6)
+    assert learned.profile.value[-1] == 0.5
+
+
 def test_a_run_that_stands_under_two_rewards_narrows_no_interval(
     make_comparison: MakeComparison,
 ) -> None:

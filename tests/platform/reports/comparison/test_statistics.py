@@ -10,6 +10,7 @@ from rolecast.platform.reports.comparison.statistics import (
     BOOTSTRAP_SEED,
     SUMMARY_STATISTICS,
     Estimate,
+    complete_seeds,
     estimate,
     iqm,
     probability_of_improvement,
@@ -181,3 +182,11 @@ def test_settings_weigh_alike_in_the_probability_of_improvement() -> None:
 def test_a_method_always_better_improves_with_certainty() -> None:
     found = probability_of_improvement([(3.0 + np.arange(5.0), -np.arange(5.0))])
     assert figures(found) == (1.0, 1.0, 1.0)
+
+
+def test_pooled_seeds_are_those_that_each_setting_has() -> None:
+    easy, hard = complete_seeds([np.array([9.0, 8.0, 7.0]), np.array([1.0, np.nan, 3.0])])
+    np.testing.assert_array_equal(easy, [9.0, 7.0])
+    np.testing.assert_array_equal(hard, [1.0, 3.0])
+    (none, _) = complete_seeds([np.array([9.0, np.nan]), np.array([np.nan, 1.0])])
+    assert none.size == 0

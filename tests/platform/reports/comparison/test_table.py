@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rolecast.platform.reports.comparison.groups import groups
-from rolecast.platform.reports.comparison.table import results
+from rolecast.platform.reports.comparison.table import ALL_REWARDS, results
 from rolecast.platform.tuning.comparison_folder import read_comparison
 
 MakeComparison = Callable[..., Path]
@@ -17,3 +17,23 @@ def test_what_five_seeds_do_not_tell_apart_from_the_best_is_marked_too(
     ends = {("dss_gp_ucb", "dense"): [50.0] * 5, ("sac", "dense"): even, ("ddpg", "dense"): low}
     frame = results(groups(read_comparison(make_comparison(ends))))
     assert list(frame["best"]) == [True, False, True]
+
+
+def test_a_method_gains_nothing_by_trials_that_fail_in_a_hard_setting(
+    make_comparison: MakeComparison,
+) -> None:
+    """Of seeds that earn 100 where it is easy and 0 where it is hard, two fail where it is hard."""
+    ends = {("sac", "dense"): [100.0] * 3, ("sac", "sparse=5"): [0.0] * 3}
+    lost = {f"hopper-sparse=5-sac-seed{seed}": "failed" for seed in (0, 1)}
+    frame = results(groups(read_comparison(make_comparison(ends, lost=lost))))
+    pooled = frame[frame["reward"] == ALL_REWARDS].iloc[0]
+    assert (pooled["mean"], pooled["IQM"], pooled["seeds"], pooled["failed"]) == (50.0, 50.0, 1, 2)
+
+
+def test_a_method_without_a_seed_that_finished_everywhere_has_no_row_over_all(
+    make_comparison: MakeComparison,
+) -> None:
+    ends = {("sac", "dense"): [100.0] * 2, ("sac", "sparse=5"): [0.0] * 2}
+    lost = {"hopper-dense-sac-seed0": "failed", "hopper-sparse=5-sac-seed1": "failed"}
+    frame = results(groups(read_comparison(make_comparison(ends, lost=lost))))
+    assert list(frame["reward"]) == ["dense", "sparse=5"]
