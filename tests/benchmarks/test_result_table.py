@@ -1,6 +1,20 @@
 """What tables have in common when they are written for readers."""
 
-from rolecast.benchmarks.result_table import keyed_table, markdown_table, sets_text, slug
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from rolecast.benchmarks.result_table import (
+    keyed_table,
+    markdown_table,
+    read_rows,
+    sets_text,
+    slug,
+)
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_a_table_has_a_line_for_each_row() -> None:
@@ -25,3 +39,29 @@ def test_a_name_in_a_file_name_is_letters_and_digits_joined() -> None:
     assert slug("pred_prey_3, 2M") == "pred_prey_3_2m"
     assert slug("hopper, authors' nets") == "hopper_authors_nets"
     assert slug("Swimmer-v5") == "swimmer_v5"
+
+
+def test_the_guide_says_which_committed_rows_are_of_the_sealed_set() -> None:
+    rows = {
+        name: read_rows(DOCS / f"results/{name}.json")
+        for name in ("main", "baselines", "optimizers_policies", "dial")
+    }
+    sealed = sum(row.get("held_out_set") == "sealed" for row in rows["main"])
+    text = (DOCS / "comparison.md").read_text()
+    assert f"{sealed} of {len(rows['main'])} of [main](results/main.md) are of it" in text
+    for name in ("baselines", "optimizers_policies", "dial"):
+        assert sets_text(rows[name]) == "the development set"
+        assert f"results/{name}.md)" in text
+
+
+@pytest.mark.parametrize("file", ["results", "curves", "improvement"])
+def test_committed_figures_of_few_seeds_have_no_interval(file: str) -> None:
+    found = [*(DOCS / "results").glob(f"*/{file}.csv")]
+    assert found
+    for path in found:
+        frame = pd.read_csv(path)
+        ends = frame[[name for name in frame if str(name).endswith(("low", "high"))]]
+        columns = [name for name in frame if str(name).startswith("seeds")]
+        settings = frame.get("settings", 1)
+        few = frame[columns].min(axis=1) / settings < LEAST_SEEDS_OF_INTERVAL
+        assert ends[few].isna().all(axis=None), path

@@ -1,6 +1,7 @@
 """Sum over cliques of tensors that are not on the CPU: by Triton on CUDA, else by plain torch.
 
-Triton is part of torch for CUDA on Linux. Plain torch in chunks is some sixty times slower.
+Triton is part of torch for CUDA on Linux. Plain torch in chunks takes 79 to 523 times as
+long with 1,000 points and 1,500 cliques (docs/results/surrogate.json).
 """
 
 from contextlib import AbstractContextManager
