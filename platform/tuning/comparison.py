@@ -237,17 +237,14 @@ def run_comparison(
         RunError: the disk is full.
     """
     with _locked(folder):
-        if not folder.known or _seeds(folder) < experiment.seeds:
-            folder.write_experiment(_record(experiment))
+        known = folder.read_experiment() if folder.known else None
+        record = _record(experiment) if known is None else _resumed(folder, known, experiment)
+        if record != known:
+            folder.write_experiment(record)
         progress.start(_title(folder, experiment, len(plans)))
         watch = Watch(folder, experiment, plans, at_once, progress)
         run(watch)
         return _ended(folder, watch.look(last=True), progress)
-
-
-def _seeds(folder: ComparisonFolder) -> int:
-    """Return how many seeds the comparison of a folder has so far."""
-    return int(folder.read_experiment()["experiment"]["seeds"])
 
 
 def _ended(
@@ -286,13 +283,30 @@ def _locked(folder: ComparisonFolder) -> Iterator[None]:
 
 
 def _record(experiment: Experiment) -> dict[str, Any]:
-    """Return what experiment.json says."""
+    """Return what experiment.json says of a comparison that begins."""
     return {
         "experiment": experiment.to_json(),
         "trials": [asdict(plan) for plan in experiment.trials()],
         "versions": versions(),
         "command": sys.argv,
     }
+
+
+def _resumed(
+    folder: ComparisonFolder, known: dict[str, Any], experiment: Experiment
+) -> dict[str, Any]:
+    """Return what experiment.json says of a comparison that goes on, `known` if nothing else.
+
+    What other versions run, or further seeds, is a part of its own; those before keep theirs.
+    """
+    now, parts = _record(experiment), known.get("resumed", [])
+    same = [known, *parts][-1].get("versions") == now["versions"]
+    if same and known["experiment"]["seeds"] == experiment.seeds:
+        return known
+    trials = ComparisonStatus.of(folder, experiment).trials
+    ended = [trial.plan.trial for trial in trials if trial.status == "ok"]
+    part = {"versions": now.pop("versions"), "command": now.pop("command"), "ended": ended}
+    return {**known, **now, "resumed": [*parts, part]}
 
 
 def _title(folder: ComparisonFolder, experiment: Experiment, trials: int) -> str:

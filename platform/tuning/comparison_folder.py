@@ -1,6 +1,7 @@
 """The folder of a comparison: what is in it, and the one way it is read.
 
-    OUT/experiment.json     all settings, the trials, versions; written once, before anything runs
+    OUT/experiment.json     all settings, the trials, versions; written before anything runs, and
+                            again when it goes on under other versions or with more seeds
     OUT/trials.parquet      one row a report of every trial
     OUT/yardsticks.json     returns of scripted policies, once a report was made
     OUT/trials/<trial>/     what Tune keeps of a trial: result.json, progress.csv, events
@@ -63,7 +64,9 @@ class Comparison:
     "rewards", "methods", "seeds", "env_steps", "points", "test_episodes",
     "final_test_episodes", "paper" and so on); `trials` the planned trials, each a mapping of
     "trial", "task", "reward", "method", "policy" and "seed"; `versions` those of packages;
-    `command` how it was begun."""
+    `command` how it was begun. Where it went on under other versions or with more seeds, `resumed`
+    has a mapping for each such part: its `versions` and `command`, and the trials that had `ended`
+    before it, which are not of it."""
 
     rows: pd.DataFrame
     """One row a report, by trial in planned order and then by `point`: `TRIAL_COLUMNS`, then

@@ -268,9 +268,11 @@ def _settings(comparison: Comparison) -> Markup:
     ]
     seeds = sorted({plan["seed"] for plan in comparison.experiment["trials"]})
     rows.append(("seeds run", ", ".join(map(str, seeds))))
-    rows.append(("versions", _plain(comparison.experiment["versions"])))
-    if comparison.experiment.get("command"):
-        rows.append(("command", _plain(comparison.experiment["command"])))
+    for part in (comparison.experiment, *comparison.experiment.get("resumed", ())):
+        after = f", after {len(part['ended'])} trials had ended" if "ended" in part else ""
+        rows.append((f"versions{after}", _plain(part["versions"])))
+        if part.get("command"):
+            rows.append((f"command{after}", _plain(part["command"])))
     return section("Settings", table((), rows))
 
 

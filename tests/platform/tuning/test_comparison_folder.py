@@ -1,3 +1,4 @@
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,26 @@ import pytest
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
+from rolecast.platform.tuning import comparison
+from rolecast.platform.tuning.comparison import ComparisonInterrupted, run_comparison
 from rolecast.platform.tuning.comparison_folder import (
     TRIAL_COLUMNS,
     ComparisonFolder,
     read_comparison,
 )
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import SearchMethod
+from rolecast.platform.tuning.progress import Silent
+from rolecast.platform.tuning.record import TrialRecord
 from tests.conftest import write_comparison
 
+PLANNED = Experiment(
+    name="planned",
+    tasks=("pred_prey_3",),
+    methods=(SearchMethod(optimizer="random"),),
+    seeds=1,
+    env_steps=1_000,
+)
 EXPERIMENT: dict[str, Any] = {"experiment": {"name": "tiny"}, "trials": [], "versions": {}}
 
 
@@ -74,3 +88,37 @@ def test_a_trial_removes_what_another_process_of_it_left_half_written(tmp_path: 
     (folder.path / ".record.json.1.tmp").write_bytes(b"{")
     folder.lock().close()
     assert [path.name for path in folder.path.iterdir()] == [".lock"]
+
+
+def test_what_goes_on_under_another_version_keeps_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with more seeds of the same version; going on with nothing new changes nothing."""
+    folder = ComparisonFolder(tmp_path / "out")
+
+    def begin(version: str, seeds: int) -> dict[str, Any]:
+        """Let nothing run; return experiment.json."""
+        monkeypatch.setattr(comparison, "versions", lambda: {"rolecast": version})
+        monkeypatch.setattr("sys.argv", [f"{version} with {seeds}"])
+        experiment = PLANNED.scaled(seeds=seeds)
+        with suppress(ComparisonInterrupted):
+            run_comparison(folder, experiment, experiment.trials(), 1, Silent(), lambda _: None)
+        return folder.read_experiment()
+
+    first = begin("1.0", 1)
+    assert begin("1.0", 1) == first
+    assert "resumed" not in first
+    (trial,) = PLANNED.trials()
+    folder.work(trial.trial).path.mkdir(parents=True)
+    folder.work(trial.trial).write(
+        TrialRecord(rows=[{"point": 20, "test_return": 1, "done": True}])
+    )
+    begin("2.0", 1)
+    begin("2.0", 1)
+    last = begin("2.0", 3)
+    assert (last["versions"], last["command"]) == ({"rolecast": "1.0"}, ["1.0 with 1"])
+    assert last["resumed"] == [
+        {"versions": {"rolecast": "2.0"}, "command": [f"2.0 with {seeds}"], "ended": [trial.trial]}
+        for seeds in (1, 3)
+    ]
+    assert last["experiment"]["seeds"] == len(last["trials"]) == 3
