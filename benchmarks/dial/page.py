@@ -37,11 +37,12 @@ POINT_SPREAD: Final = 0.03
 """Distance between methods in a picture, of that between rewards."""
 
 
-def report(rows: Sequence[Row], *, speed: str = "") -> str:
+def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
     """Return dial.md.
 
     Args:
         rows: finished trials.
+        terms: which rows are of other episodes or settings than the plan has.
         speed: a section on wall time, from other tables.
     """
     returns = returns_of(rows)
@@ -65,7 +66,12 @@ def report(rows: Sequence[Row], *, speed: str = "") -> str:
         mine = {label: returns[label] for label in returns if (label in KNOW_SYMMETRIES) == known}
         if mine:
             parts.append(f"## {heading}\n\n{_table(mine, rewards_of(rows))}\n")
-    parts += [unrun_text(rows), f"What this does not show:\n\n{caveats(rows)}\n", speed]
+    parts += [
+        terms and f"{terms}\n",
+        unrun_text(rows),
+        f"What this does not show:\n\n{caveats(rows)}\n",
+        speed,
+    ]
     return "\n".join(filter(None, parts))
 
 

@@ -15,6 +15,7 @@ from rolecast.benchmarks.experiment_table import (
     TableTrial,
     TrialEnd,
     method_settings,
+    other_terms_text,
     run_missing_trials,
     trials_of,
 )
@@ -133,8 +134,9 @@ def write_dial(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> lis
     """
     searches, learners = (read_rows(folder / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
     speed = break_even_section(searches, learners, EXPERIMENT.tasks[0])
+    terms = other_terms_text(dial_trials(1 + max(row["seed"] for row in rows)), rows)
     files = {
-        folder / "dial.md": report(rows, speed=speed).encode(),
+        folder / "dial.md": report(rows, terms=terms, speed=speed).encode(),
         folder / "dial.png": png(picture(rows)),
     }
     if readme is not None:

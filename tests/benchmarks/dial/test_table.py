@@ -161,6 +161,10 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert readme_region(ROWS) in text
+    sealed = ROWS[0] | {"key": dial_trials(1)[0].key, "held_out_set": "sealed"}
+    write_dial([sealed, *ROWS], tmp_path, readme=None)
+    other = "All 1 rows are of other held-out episodes than the table now has. `--fresh` makes"
+    assert other in (tmp_path / "dial.md").read_text()
 
 
 def test_the_committed_page_and_the_readme_are_made_from_the_committed_rows() -> None:
