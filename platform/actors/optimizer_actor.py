@@ -1,7 +1,7 @@
 """A process that holds the optimiser of a search; the driver gives it work and takes its state.
 
 It is never restarted by Ray, which would forget what it was told: whoever holds a `RemoteSession`
-sees the loss and rebuilds it (`rolecast.platform.search.session`).
+sees the loss and rebuilds it (`rolecast.platform.search.resilient_optimizer`).
 """
 
 import os
@@ -45,6 +45,10 @@ class OptimizerActor:
         """Continue from a state."""
         self._session.restore(state)
 
+    def forget_pending(self) -> None:
+        """Count on no candidate that was asked for and not told."""
+        self._session.forget_pending()
+
     def tell_and_ask(
         self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool
     ) -> OptimizerReply:
@@ -78,6 +82,10 @@ class RemoteSession:
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state."""
         answer(self._actor.restore.remote(state))
+
+    def forget_pending(self) -> None:
+        """Count on no candidate that was asked for and not told."""
+        answer(self._actor.forget_pending.remote())
 
     def tell_and_ask(
         self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool = False

@@ -6,7 +6,9 @@ from rolecast.platform.optimizers.protocol import Proposal
 def default_batch_plan(
     budget_episodes: int, *, episodes: int = 8, batch_size: int = 60
 ) -> Proposal:
-    """Propose many candidates of few episodes, in some 25 batches or more for any budget.
+    """Propose many candidates of few episodes, in some 25 batches or more of an ample budget.
+
+    A batch has 10 candidates where the budget has 50 episodes or more: 250 make 25 batches.
 
     Four times the candidates at a quarter of the episodes pay where returns are mostly noise. A
     given return then needs about half the environment steps (docs/notebook).

@@ -105,7 +105,8 @@ class Cmaes:
         """Return the first mean: recombined from earlier evaluations, or the centre of the cube."""
         if not len(self._data):
             return np.full(self._data.dimension, 0.5)
-        return np.asarray(recombination_weights(self._data.returns) @ self._data.candidates)
+        mean = recombination_weights(self._data.returns) @ self._data.candidates
+        return np.clip(mean, 0.0, 1.0)  # rounding may leave the cube, which the library refuses
 
     def ask(self, q: int) -> Float:
         """Return q draws [q, D] from the search distribution."""

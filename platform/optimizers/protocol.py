@@ -59,6 +59,14 @@ class Paced(Protocol):
 
 
 @runtime_checkable
+class KeepsPending(Protocol):
+    """Optimiser that reckons with candidates that were asked for and not told yet."""
+
+    def forget_pending(self) -> None:
+        """Count on none of them: an asynchronous search was resumed, and they are lost."""
+
+
+@runtime_checkable
 class OnDevice(Protocol):
     """Settings of an optimiser that can compute on a GPU."""
 
@@ -146,7 +154,7 @@ class OptimizerConfig(Protocol):
         """Return a fresh optimiser."""
 
     def proposal(self, budget_episodes: int) -> Proposal:
-        """Return the division of a budget in episodes into some 20 batches or more."""
+        """Return the division of a budget in episodes; an ample one has 20 batches or more."""
 
 
 @runtime_checkable

@@ -146,6 +146,22 @@ def setting_names(config_class: type[OptimizerConfig]) -> list[str]:
     return [field.name for field in fields(config_class)]  # type: ignore[arg-type]  # by contract
 
 
+def with_budget(name: str, settings: Mapping[str, Any], evaluations: int | None) -> dict[str, Any]:
+    """Return settings with the evaluations of a black box, for an optimiser that plans by them.
+
+    Args:
+        name: of the optimiser.
+        settings: given by the user; what they say of it holds.
+        evaluations: planned; None where nobody knows.
+    Raises:
+        RequestError: no optimiser has this name, or the settings name no configuration of it.
+    """
+    planned = evaluations is not None and "evaluations" in setting_names(
+        _chosen_class(name, settings)
+    )
+    return {"evaluations": evaluations, **settings} if planned else dict(settings)
+
+
 def _with_new_names(settings: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     """Return settings by their new names.
 

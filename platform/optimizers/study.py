@@ -7,7 +7,7 @@ anything: another language, a laboratory, a person.
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
@@ -19,7 +19,7 @@ from rolecast.core.files import read_json, write_bytes, write_json
 from rolecast.core.locks import try_lock
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Optimizer, Paced
-from rolecast.platform.optimizers.registry import make_optimizer
+from rolecast.platform.optimizers.registry import make_optimizer, with_budget
 
 STUDY_SCHEMA: Final = 1
 """Version of the folder's layout."""
@@ -102,6 +102,8 @@ class Study:
         """
         if folder.exists():
             raise RequestError(f"{folder} exists; expected a path that does not")
+        settings = with_budget(request.optimizer, request.settings, request.budget)
+        request = replace(request, settings=settings)
         study = cls(folder, request)
         folder.mkdir(parents=True)
         study._take()
@@ -113,7 +115,6 @@ class Study:
                 "request": {
                     **vars(request),
                     "variables": [vars(variable) for variable in request.variables],
-                    "settings": dict(request.settings),
                 },
             },
         )

@@ -4,6 +4,7 @@ It is `rolecast.search` with the policy whose weights are the action, a budget o
 and so many rounds, and an optimiser that knows the graph. Folder, resume and report are the same.
 """
 
+import math
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -65,7 +66,9 @@ def causal_search(
         RunError: the task or the method failed; what was computed is kept.
     """
     require_known("method", [method], CAUSAL_METHODS)
-    for name, value in (("rounds", rounds), ("batch_size", batch_size)):
+    episodes = request.get("episodes") or 1
+    counts = {"rounds": rounds, "batch_size": batch_size, "episodes": episodes}
+    for name, value in counts.items():
         if not POSITIVE_INTEGER.allows(value):
             raise ConfigError(name, value, POSITIVE_INTEGER.expected)
     chosen = dict(settings or {})
@@ -75,7 +78,7 @@ def causal_search(
     options = request.get("task_options") or {}
     first = _initial_evaluations(problem, chosen, options)
     if method == "gp_ucb" and "reward_noise" not in chosen:
-        chosen |= _reward_noise(problem, options)
+        chosen |= _reward_noise(problem, options, episodes)
     return search(
         problem,
         **{
@@ -111,11 +114,16 @@ def _initial_evaluations(
     return len(initial_design(InterventionSpace(graph), np.random.default_rng(0)))
 
 
-def _reward_noise(problem: str | CausalProblem, options: Mapping[str, Any]) -> dict[str, float]:
-    """Return the reward's noise where the simulator is known, for a rival that sees no node."""
+def _reward_noise(
+    problem: str | CausalProblem, options: Mapping[str, Any], episodes: int
+) -> dict[str, float]:
+    """Return the noise of a mean of episodes where the simulator is known.
+
+    It is for a rival that sees no node, and so cannot count the episodes.
+    """
     with closing(make_task(problem, **options)) as task:
         found = task.problem.reward_deviation() if isinstance(task, HasCausalProblem) else None
-    return {} if found is None else {"reward_noise": found}
+    return {} if found is None else {"reward_noise": found / math.sqrt(episodes)}
 
 
 def causal_figures(out: Path) -> dict[str, Any]:

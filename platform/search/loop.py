@@ -27,12 +27,12 @@ from rolecast.platform.search.records.history import Batch, Kind, PendingBatch, 
 from rolecast.platform.search.records.journal import CheckpointTimer
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.reporting import CandidateStats, Reporter, time_shares
+from rolecast.platform.search.resilient_optimizer import ResilientOptimizer
 from rolecast.platform.search.session import (
     BatchRequest,
     EvaluatedBatch,
     OptimizerReply,
     OptimizerSession,
-    ResilientOptimizer,
 )
 from rolecast.policies.normalisation import ObservationStatistics, counted_share, observation_bound
 

@@ -35,10 +35,12 @@ def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Flo
         slopes = 0.5 / np.sqrt(np.maximum(np.abs(returns), floor))
     elif transform == "rank":
         values = ndtri((_average_ranks(returns) - 0.5) / len(returns))
-        slopes = np.full(len(returns), values.std() / max(float(returns.std()), 1e-12))
+        slopes = np.full(
+            len(returns), values.std() / max(float(returns.std()), rounding_deviation(returns))
+        )
     else:
         values, slopes = returns.copy(), np.ones(len(returns))
-    deviation = max(float(values.std()), 1e-12)
+    deviation = max(float(values.std()), rounding_deviation(values))
     return (values - values.mean()) / deviation, slopes / deviation
 
 
@@ -47,12 +49,19 @@ def untransform_returns(transformed: Float, returns: Float, transform: str | Non
     if transform == "rank":
         scores = ndtri((_average_ranks(returns) - 0.5) / len(returns))
         # The scores were divided by their standard deviation, which is below 1 for N ranks.
-        places = ndtr(scores.mean() + max(float(scores.std()), 1e-12) * transformed)
+        places = ndtr(
+            scores.mean() + max(float(scores.std()), rounding_deviation(scores)) * transformed
+        )
         ranks = (np.arange(len(returns)) + 0.5) / len(returns)
         return np.asarray(np.interp(places, ranks, np.sort(returns)))
     values = np.sign(returns) * np.sqrt(np.abs(returns)) if transform == "signed_sqrt" else returns
-    mapped = values.mean() + max(float(values.std()), 1e-12) * transformed
+    mapped = values.mean() + max(float(values.std()), rounding_deviation(values)) * transformed
     return np.asarray(mapped * np.abs(mapped) if transform == "signed_sqrt" else mapped)
+
+
+def rounding_deviation(values: Float) -> float:
+    """Return a deviation [unit of the values] that equal values [N] can have by rounding alone."""
+    return 1e-12 * (1.0 + abs(float(values.mean())))
 
 
 def _average_ranks(values: Float) -> Float:

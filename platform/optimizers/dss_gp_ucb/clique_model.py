@@ -211,17 +211,20 @@ class CliqueGp:
         while True:
             first, second = best
             for place in (first, first - 1, first + 1):
-                if not 0 <= place < len(LENGTHSCALE_MULTIPLES) or (place, second) in found:
+                levels = [
+                    level
+                    for level in (second, second - 1, second + 1)
+                    if 0 <= level < len(NOISE_VARIANCES) and (place, level) not in found
+                ]
+                if not 0 <= place < len(LENGTHSCALE_MULTIPLES) or not levels:
                     continue
                 multiple = LENGTHSCALE_MULTIPLES[place]
                 covariance = self._covariance(graph, self._terms(graph, multiple), points)
                 # Log-normal prior of the lengthscale: median 0.5, deviation one doubling.
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
-                for level in (second, second - 1, second + 1):
-                    if 0 <= level < len(NOISE_VARIANCES):
-                        noise = NOISE_VARIANCES[level] * shape
-                        fitted = fit(covariance, targets, noise)
-                        found[place, level] = fitted.log_evidence + prior
+                for level in levels:
+                    fitted = fit(covariance, targets, NOISE_VARIANCES[level] * shape)
+                    found[place, level] = fitted.log_evidence + prior
             best = max(found, key=lambda each: found[each])
             if best == (first, second):
                 break

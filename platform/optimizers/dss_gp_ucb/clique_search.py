@@ -93,6 +93,10 @@ class CliqueSearch:
         self._best = None
         self._process.take_in(self._data)
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        self._pending = self._pending[:0]
+
     def best(self) -> Float:
         """Return the maximum of the posterior mean [D], from the best points and by annealing."""
         if not len(self._data):

@@ -96,6 +96,10 @@ class GlobalSearch:
         self._pending = still_pending(self._pending, candidates)
         self._process.take_in(self._data)
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        self._pending = self._pending[:0]
+
     def best(self) -> Float:
         """Return the evaluated point of highest posterior mean."""
         if not len(self._data):

@@ -3,9 +3,10 @@
 Points of an epoch are numbered by (draw, agent). Their values are ordered by that number before
 they are used, so that a search depends on no order of arrival.
 
-Differs: returns are standardised; the paper knows a bound on the function's norm. The last epoch
-is used too, for the incumbent. While an epoch waits for values, and after N T evaluations, further
-candidates are further draws of the agents in the same region, which no trimming uses.
+Differs: returns are standardised, by the deviation of the first epoch whose returns differ; the
+paper knows a bound on the function's norm. The last epoch is used too, for the incumbent. While an
+epoch waits for values, and after N T evaluations, further candidates are further draws of the
+agents in the same region, which no trimming uses.
 """
 
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from rolecast.platform.optimizers.duets.local_parties import LocalParties
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.observations import Observations, require_batch
 from rolecast.platform.optimizers.random import shrunk_best
+from rolecast.platform.surrogate.outcome_transform import rounding_deviation
 
 
 class DuetsSearch:
@@ -30,7 +32,7 @@ class DuetsSearch:
         self._standardise = standardise
         dimension = protocol.domain.dimension
         self._data = Observations(dimension)
-        self._scale = 1.0
+        self._scale: float | None = None
         self._parties = LocalParties(protocol)
         self._asked = 0
         self._explained: dict[str, float] = {}
@@ -49,18 +51,26 @@ class DuetsSearch:
 
     def ask(self, q: int) -> Float:
         """Return the next points of the epoch, then further draws of its region."""
-        first, stop = self._asked, self._asked + require_batch(q)
-        fresh = [self._points[first:stop]]
-        if stop > len(self._points):
+        count, first = require_batch(q), self._asked
+        waiting = first + np.flatnonzero(np.isnan(self._values[first:]))[:count]
+        fresh = [self._points[waiting]]
+        self._asked = max(first, len(self._points))
+        if len(waiting) == count:
+            self._asked = int(waiting[-1]) + 1
+        else:
             agents = self._protocol.agents
-            start = max(first, len(self._points))
+            start, stop = self._asked, self._asked + count - len(waiting)
             low, high = start // agents, -(-stop // agents)
             coins = Coins(self._protocol.seed, self._parties.server.epoch, np.arange(agents))
             drawn = self._parties.server.region.draw(coins, agents, low, high - low)
             rows = drawn.swapaxes(0, 1).reshape(-1, self._data.dimension)
             fresh.append(rows[start - low * agents : stop - low * agents])
-        self._asked = stop
+            self._asked = stop
         return np.concatenate(fresh)
+
+    def forget_pending(self) -> None:
+        """Ask again for the points of the epoch that have no value."""
+        self._asked = int(np.append(np.isnan(self._values), True).argmax())
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Add evaluations; the epoch ends with the last value of its points."""
@@ -79,9 +89,10 @@ class DuetsSearch:
         """Exchange and trim, as the parties of Algorithms 1 and 2 do."""
         values = self._values.copy()
         if self._standardise:
-            if self._parties.server.epoch == 1:
-                self._scale = float(values.std()) or 1.0
-            values = (values - values.mean()) / self._scale
+            spread = float(values.std())
+            if self._scale is None and spread > rounding_deviation(values):
+                self._scale = spread
+            values = (values - values.mean()) / (self._scale or 1.0)
         self._parties.exchange(values.reshape(-1, self._protocol.agents).T)
         record = self._parties.server.records[-1]
         self._explained = {
@@ -127,5 +138,7 @@ class DuetsSearch:
         self._parties = LocalParties(self._protocol, epoch=epoch, region=region)
         self._begin()
         self._values = np.array(state["values"], dtype=np.float64)
-        self._asked, self._scale = int(state["asked"]), float(state["scale"])
+        self._asked = int(state["asked"])
+        # Earlier states have 1 before the end of the first epoch, where there is no scale yet.
+        self._scale = None if epoch == 1 or state["scale"] is None else float(state["scale"])
         self._explained = dict(state["explained"])

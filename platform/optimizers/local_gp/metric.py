@@ -47,6 +47,7 @@ class Metric:
         self.evidence_against = 0.0
         """Log evidence against the symmetries at the last choice."""
         self._relevance = np.ones(dimension)
+        self._first_inside = 1
         self._use_groups()
 
     def _use_groups(self) -> None:
@@ -104,7 +105,8 @@ class Metric:
     def shaped(self, noise: Float, radius: float) -> Float:
         """Return normal draws [q, D] in the shape of the cloud, of root mean square `radius`.
 
-        Until evidence decides, every second draw lies in the symmetric subspace. If the symmetries
+        Until evidence decides, every second draw lies in the symmetric subspace; of single draws
+        every second call's. If the symmetries
         hold, its differences of returns are larger, by sqrt(D / k). Once they are accepted, a small
         part stays outside, so that evidence can still turn.
         """
@@ -118,7 +120,11 @@ class Metric:
         # Mean squares of a draw as it is, and of its part in the subspace.
         whole, within = radius**2, float((np.square(shape)[:, None] * np.square(basis)).sum())
         if self._undecided:
-            drawn[1::2] = np.sqrt(whole / within) * inside[1::2]
+            drawn[self._first_inside :: 2] = (
+                np.sqrt(whole / within) * inside[self._first_inside :: 2]
+            )
+            if len(drawn) == 1:
+                self._first_inside = 1 - self._first_inside
             return drawn
         outside = SEARCH_CONSTANTS.asymmetric_variance if self.by_evidence else 0.0
         mixed = inside + np.sqrt(outside) * (drawn - inside)
@@ -183,6 +189,7 @@ class Metric:
             "relevance": self._relevance.copy(),
             "symmetric": self.symmetric,
             "evidence_against": self.evidence_against,
+            "first_inside": self._first_inside,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -192,6 +199,7 @@ class Metric:
         self._variances = np.array(state["variances"], dtype=np.float64)
         self._relevance = np.array(state["relevance"], dtype=np.float64)
         self.evidence_against = float(state["evidence_against"])
+        self._first_inside = int(state.get("first_inside", 1))  # earlier states have none
 
 
 def _one_each(

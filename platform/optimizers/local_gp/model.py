@@ -190,7 +190,8 @@ class LocalGp:
         noise = noise_matrix(variances, shared, self._correlation)
         self._require_memory(points, fits=SEARCH_CONSTANTS.noise_neighbours)
         if self._finder.is_due(count):
-            shape = noise_shape(data.stderrs, self._config.stderr_weight)
+            _, slopes = transform_returns(data.returns, self._config.outcome_transform)
+            shape = noise_shape(data.stderrs * slopes, self._config.stderr_weight)
             self._finder.find(data.candidates, data.returns, shape)
             self._cliques = interacting(self._finder.cliques)
             self._share = 0.0 if self._structure == "cliques" else self._share

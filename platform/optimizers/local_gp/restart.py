@@ -44,6 +44,11 @@ class StartRule:
             self._asked = True
         return drawn
 
+    def forget_pending(self) -> None:
+        """Have the start evaluated again where it has earned nothing yet."""
+        if self._enabled and not self._earned:
+            self._asked = False
+
     def among(self, candidates: Float) -> NDArray[np.bool_]:
         """Return a mask [q] of the candidates [q, D] that are the start itself."""
         return np.asarray((candidates == self._start).all(axis=1))

@@ -103,6 +103,12 @@ class LocalSearch:
         self._asked += count
         return asked
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told; the start is asked for again if it is one."""
+        self._pending = self._pending[:0]
+        self._pending_pairs = self._pending_pairs[:0]
+        self._start.forget_pending()
+
     def episode_rows(self) -> NDArray[np.int64]:
         """Return the row [q] of the last `ask` whose episodes each candidate meets."""
         return self._episode_rows

@@ -108,9 +108,9 @@ class LocalGpSettings:
     (`fewer_episodes`). 0: off. None: 1 for a policy's weights, 0 for a black box."""
 
     restart_at_centre: bool | None = None
-    """Restart at the centre of the cube: the centre is evaluated too. If it beats all of the
-    latest candidates, the search restarts there with half the radius, up to 4 times. None: true
-    for a policy's weights, false for a black box. Old name: `heed_start`."""
+    """Restart at the centre of the cube: the centre is evaluated too. If it earns more than 0
+    and beats all of the latest candidates, the search restarts there with half the radius, up to 4
+    times. None: true for a policy's weights, false for a black box. Old name: `heed_start`."""
 
     mirrored_pairs: bool | None = None
     """Mirrored pairs: candidates c + d and c - d round the centre c, both on the same episodes.

@@ -39,7 +39,10 @@ class SeveralStarts:
             dimension: D.
             seed: seed from which each start has its own.
         """
-        each = replace(config, restart_at_centre=False)
+        evaluations = config.evaluations
+        if evaluations is not None and config.groups is None:  # a start's own schedule ends with it
+            evaluations = max(1, round(evaluations * winner_share(starts)))
+        each = replace(config, restart_at_centre=False, evaluations=evaluations)
         seeds = np.random.SeedSequence(seed).generate_state(starts, np.uint64).tolist()
         self._starts = [LocalSearch(each, dimension=dimension, seed=one) for one in seeds]
         self._returns: list[list[float]] = [[] for _ in seeds]
@@ -71,6 +74,12 @@ class SeveralStarts:
         self._turn += 1
         self._owners.update((row.tobytes(), self._asking) for row in asked)
         return asked
+
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        for start in self._alive:
+            self._starts[start].forget_pending()
+        self._owners.clear()
 
     def episode_rows(self) -> NDArray[np.int64]:
         """Return the row [q] of the last `ask` whose episodes each candidate meets."""
@@ -146,3 +155,12 @@ class SeveralStarts:
         while self._halvings < rounds and spent >= HALVING_SHARE * (self._halvings + 1) / rounds:
             self._alive = self._ranked()[: -(-len(self._alive) // 2)]
             self._halvings += 1
+
+
+def winner_share(starts: int) -> float:
+    """Return the share of the budget that the start has which is left."""
+    rounds, alive, share = (starts - 1).bit_length(), starts, 1.0 - HALVING_SHARE
+    for _ in range(rounds):
+        share += HALVING_SHARE / rounds / alive
+        alive = -(-alive // 2)
+    return share if rounds else 1.0

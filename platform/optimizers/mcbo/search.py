@@ -162,8 +162,18 @@ class CausalSearch:
         self._pending = still_pending(self._pending, told)
         self._model = self._good_rows = None
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told.
+
+        Those of the initial design are not asked for again.
+        """
+        self._pending = self._pending[:0]
+
     def best(self) -> Float:
-        """Return the candidate [D] of highest expected reward by the posterior means."""
+        """Return the candidate [D] of highest expected reward by the posterior means.
+
+        A search without a model has no means: it is the highest return.
+        """
         if not len(self._data):
             raise RequestError("the incumbent needs at least one evaluation; expected a tell first")
         return np.array(self._good()[0])

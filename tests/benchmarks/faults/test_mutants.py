@@ -10,7 +10,7 @@ from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.records.journal import Journal
 from rolecast.platform.search.records.run_folder import RunFolder
-from rolecast.platform.search.session import ResilientOptimizer
+from rolecast.platform.search.resilient_optimizer import ResilientOptimizer
 from tests.benchmarks.faults.mutants import Mutant, mutate
 
 MOST_SCHEDULES = 1000

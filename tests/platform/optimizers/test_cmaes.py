@@ -103,3 +103,12 @@ def test_no_memory_of_the_process_is_in_the_saved_state(
     optimizer = search(separable=separable, population=4)
     optimizer.ask(4)
     assert not optimizer.state_dict()["strategy"]["_funhist_values"].any()
+
+
+@pytest.mark.parametrize("separable", [True, False])
+def test_a_first_mean_on_a_face_is_one_that_the_library_takes(separable: bool) -> None:
+    """Weights of a recombination sum to 1 but for rounding; of some numbers, to more."""
+    for count in range(2, 60):
+        optimizer = search(separable=separable)
+        optimizer.tell(np.ones((count, 4)), np.arange(float(count)))
+        assert optimizer.ask(2).shape == (2, 4)

@@ -91,3 +91,27 @@ def test_a_wrong_request_is_refused(change: dict[str, object], message: str) -> 
         request(**change)
     with pytest.raises(ConfigError, match="finite bounds, low < high"):
         Variable(name="x", low=1.0, high=1.0)
+
+
+def test_a_budget_narrows_the_search_and_the_users_own_settings_hold(tmp_path: Path) -> None:
+    spreads = {}
+    cases: dict[str, dict[str, Any]] = {
+        "known": {"budget": 40},
+        "unknown": {},
+        "own": {"budget": 40, "settings": {"evaluations": 4000}},
+    }
+    for name, changes in cases.items():
+        made = Study.create(tmp_path / name, request(optimizer="local_gp", **changes))
+        for _ in range(10):
+            asked = made.ask(4)
+            made.tell({each["id"]: (-loss(each["values"]), None) for each in asked})
+        spreads[name] = np.std([each["values"]["speed"] for each in made.ask(8)])
+        made.close()
+        with Study.open(tmp_path / name) as study:
+            assert study.evaluations == 40
+    assert spreads["known"] < 0.2 * min(spreads["unknown"], spreads["own"])
+
+
+def test_a_budget_says_nothing_to_an_optimizer_without_a_schedule(tmp_path: Path) -> None:
+    with Study.create(tmp_path / "lab", request(optimizer="random", budget=40)) as study:
+        assert study.request.settings == {}

@@ -200,16 +200,17 @@ def test_metrics_of_a_team_are_nodes_with_the_noise_of_their_episodes(
     assert "'fuel_use' does not exist; did you mean 'fuel_used'" in lines[0]
 
 
-def test_options_of_the_task_count_where_its_noise_is_looked_up(tmp_path: Path) -> None:
+def test_options_of_the_task_and_episodes_count_where_its_noise_is_looked_up(
+    tmp_path: Path,
+) -> None:
     known = []
-    for place, task, options in (
+    for place, task, request in (
         ("id", "causal:dropwave?noise=1", {}),
-        ("option", "causal:dropwave", {"noise": 1}),
+        ("option", "causal:dropwave", {"task_options": {"noise": 1}}),
+        ("episodes", "causal:dropwave?noise=1", {"episodes": 16}),
     ):
         out = tmp_path / place
-        rolecast.causal_search(
-            task, method="gp_ucb", rounds=1, task_options=options, workers=0, out=str(out)
-        )
+        rolecast.causal_search(task, method="gp_ucb", rounds=1, workers=0, out=str(out), **request)
         settings = RunFolder.open(out).read_run()["search"]["optimizer_settings"]
         known.append(settings["reward_noise"])
-    assert known[0] == known[1] > 0.0
+    assert known[0] == known[1] == 4.0 * known[2] > 0.0

@@ -9,16 +9,19 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import RunError
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
+from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Proposal
 from rolecast.platform.optimizers.random import RandomConfig, RandomSearch
-from rolecast.platform.search.session import (
+from rolecast.platform.search.resilient_optimizer import (
     MAX_REBUILDS,
     ROUNDING_NOTE,
+    ResilientOptimizer,
+)
+from rolecast.platform.search.session import (
     BatchRequest,
     EvaluatedBatch,
     LocalSession,
     OptimizerReply,
-    ResilientOptimizer,
 )
 
 
@@ -205,3 +208,25 @@ def test_rows_of_common_episodes_that_cannot_be_are_refused(rows: list[int]) -> 
     sharing = LocalSession(SharingConfig(rows=rows), dimension=2, seed=0)
     with pytest.raises(RunError, match="expected 3, each from 0 to its own"):
         sharing.tell_and_ask(None, BatchRequest(q=3, spent=0.0))
+
+
+@pytest.mark.parametrize("asked_alike", [True, False])
+def test_what_was_under_way_when_an_asynchronous_search_ended_is_pending_no_longer(
+    asked_alike: bool,
+) -> None:
+    config = LocalGpConfig(acquisition="ucb")
+    before = config.build(dimension=2, seed=0)
+    before.tell(points := before.ask(6), np.square(points).sum(1))
+    before.ask(3)
+    built: list[LocalSession] = []
+
+    def build() -> LocalSession:
+        built.append(LocalSession(config, dimension=2, seed=0))
+        return built[-1]
+
+    kept = ResilientOptimizer(
+        build, (), lambda _: None, before.state_dict(), [], asked_alike=asked_alike
+    )
+    state = kept.advance(None, BatchRequest(q=1, spent=0.5), keep=True).state
+    assert state is not None
+    assert len(state["pending"]) == (3 if asked_alike else 0)

@@ -87,3 +87,12 @@ def test_transformed_returns_come_back_as_they_were(transform: str) -> None:
 def test_a_square_root_keeps_the_sign() -> None:
     values, _ = transform_returns(np.array([-9.0, -4.0, 0.0, 4.0, 9.0]), "signed_sqrt")
     np.testing.assert_allclose(values / values[-1], [-1.0, -2.0 / 3.0, 0.0, 2.0 / 3.0, 1.0])
+
+
+@pytest.mark.parametrize("transform", ["signed_sqrt", "none"])
+@pytest.mark.parametrize("equal", [0.0, 0.1, 1_000_000.1, -3e9 / 7.0])
+def test_equal_returns_have_no_signal(transform: str, equal: float) -> None:
+    """Their mean may be off by rounding; divided by that, all of them were 1 or -1."""
+    for count in range(1, 80):
+        targets, _ = transform_returns(np.full(count, equal), transform)
+        assert np.abs(targets).max() < 0.01

@@ -114,3 +114,13 @@ def test_noise_follows_standard_errors_where_they_are_known() -> None:
     np.testing.assert_array_equal(noise_shape(np.zeros(3)), np.ones(3))
     found = noise_shape(np.array([1.0, np.nan, np.sqrt(3.0)]))
     np.testing.assert_allclose(found, [0.75, 1.0, 1.25])
+
+
+def test_lengthscale_and_noise_are_where_no_neighbour_on_the_grids_has_more_evidence() -> None:
+    """Many exact values told at once: the noise is several places from where the climb begins."""
+    points = np.random.default_rng(0).random((200, 5))
+    optimizer = CliqueSearch(dimension=5, seed=0, cliques=CLIQUES)
+    optimizer.tell(points, value(points), np.zeros(200))
+    chosen = optimizer.explain()
+    optimizer.tell(again := np.random.default_rng(1).random((40, 5)), value(again), np.zeros(40))
+    assert chosen["noise_share"] == optimizer.explain()["noise_share"]

@@ -11,7 +11,7 @@ from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.local_gp.search import LocalSearch
-from rolecast.platform.optimizers.local_gp.starts import SeveralStarts
+from rolecast.platform.optimizers.local_gp.starts import SeveralStarts, winner_share
 from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.testing import OptimizerContract
 
@@ -125,3 +125,19 @@ def test_one_start_is_the_plain_search_and_fewer_are_refused() -> None:
     assert isinstance(DssGpUcbConfig(starts=2).build(dimension=3, seed=0), SeveralStarts)
     with pytest.raises(ConfigError, match=r"LocalGpConfig.starts is 0; expected"):
         LocalGpConfig(starts=0)
+
+
+@pytest.mark.parametrize(("starts", "share"), [(1, 1.0), (2, 0.75), (4, 0.6875), (5, 0.67222)])
+def test_the_schedule_of_a_black_box_ends_with_the_budget_of_the_start_that_is_left(
+    starts: int, share: float
+) -> None:
+    assert winner_share(starts) == pytest.approx(share, abs=1e-5)
+    radii = []
+    for number in (starts, 1):
+        search = LocalGpConfig(starts=number, evaluations=400).build(dimension=DIMENSION, seed=0)
+        assert isinstance(search, SeveralStarts | LocalSearch)
+        for _ in range(100):
+            points = search.ask(4)
+            search.tell(points, -np.square(points - 0.7).sum(1))
+        radii.append(search.explain()["cloud_radius"])
+    assert radii[0] == pytest.approx(radii[1], rel=0.2)

@@ -206,3 +206,16 @@ def test_a_search_with_ties_goes_on_from_its_state_to_the_last_bit() -> None:
     restored = config.build(dimension=DIMENSION, seed=9)
     restored.load_state_dict(original.state_dict())
     np.testing.assert_array_equal(restored.ask(8), original.ask(8))
+
+
+def test_batches_of_one_pair_lie_in_the_symmetric_subspace_every_second_time() -> None:
+    config = LocalGpConfig(groups=tuple(range(DIMENSION)), ties=TIES)
+    search, subspace = config.build(dimension=DIMENSION, seed=0), TiedSubspace(TIES)
+    inside = []
+    for _ in range(4):
+        moved = search.ask(2) - 0.5
+        inside.append(np.allclose(subspace.part(moved), moved))
+        restored = config.build(dimension=DIMENSION, seed=0)
+        restored.load_state_dict(search.state_dict())
+        search = restored
+    assert sum(inside) == 2
