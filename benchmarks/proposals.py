@@ -34,6 +34,10 @@ TOLD_COUNTS: Final = (100, 500, 1000, 2000)
 ASK_BATCH: Final = 20
 """Candidates asked for."""
 
+WHOLE_MEMORY_KEY: Final = "memory_of_all_tells"
+"""In a row whose memory counts from the first evaluation; in older ones it counts from the last
+`ASK_BATCH`, so that what a fit took before them is missing."""
+
 TIME_LIMIT_S: Final = 120
 """Processor seconds after which a measurement is given up."""
 
@@ -104,6 +108,7 @@ def run_proposals(run: ProposalRun) -> dict[str, Any]:
         "limit": run.limit,
         "seconds": seconds,
         "mib": memory,
+        WHOLE_MEMORY_KEY: True,
     }
 
 
@@ -138,10 +143,10 @@ def _measure(name: str, dimension: int, told: int, limit: int, answers: Connecti
 
 
 def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str, float]:
-    """Return the processor seconds of the last tell and an ask, and MiB beyond the start.
+    """Return the processor seconds of the last tell and an ask, and MiB of all beyond the start.
 
     What a library compiles at its first call is not counted: another, small optimiser of the same
-    name is asked before.
+    name is asked before. Seconds are of the last tell and the ask, memory is of all tells too.
 
     Args:
         name: in the registry.
@@ -156,8 +161,8 @@ def measure(name: str, dimension: int, told: int, limit: int | None) -> dict[str
     small.ask(2)
     optimizer = make_optimizer(name, dimension=dimension, **settings)
     points, values, errors = _evaluations(dimension, told)
+    before = peak_mib()  # a peak of the first tell, whose fit may take the most, counts
     optimizer.tell(points[:-ASK_BATCH], values[:-ASK_BATCH], errors[:-ASK_BATCH])
-    before = peak_mib()
     if limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (ceil(time.process_time()) + limit, hard))
@@ -186,12 +191,18 @@ def markdown(rows: Sequence[Row]) -> str:
         found = dict(zip(row["told"], zip(row["seconds"], row["mib"], strict=True), strict=True))
         entries = [_entry(found.get(count), row["limit"]) for count in told]
         lines.append((row["optimizer"], str(row["dimension"]), *entries))
+    older = dict.fromkeys(row["optimizer"] for row in rows if not row.get(WHOLE_MEMORY_KEY))
+    less = (
+        f" Memory of {', '.join(older)}: without what earlier evaluations had taken."
+        if older
+        else ""
+    )
     head = ("optimiser", "D", *(f"N = {count:,}" for count in told))
     return (
         "# What a proposal costs\n\n"
         f"Processor seconds of one core to take in the last {ASK_BATCH} of N evaluations and to be "
         f"asked for {ASK_BATCH} candidates, with the fit that is due, and MiB beyond those of "
-        "libraries and data. Each measurement "
+        f"libraries and data, from the first evaluation on.{less} Each measurement "
         f"is a process of its own; one that takes more than {limits} s is given up (`>`), and so "
         "are those with more evaluations. Default settings, but for a first design of "
         f"{ASK_BATCH} points, so that models are used. Written by `rolecast bench proposals`.\n\n"

@@ -1,14 +1,17 @@
 """The proposals' table: measured in processes of their own, given up at the limit, resumable."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rolecast.benchmarks import proposals
 from rolecast.benchmarks.proposals import (
     PROPOSAL_DIMENSIONS,
     PROPOSALS_TABLE,
     TOLD_COUNTS,
+    WHOLE_MEMORY_KEY,
     ProposalRun,
     in_a_process,
     markdown,
@@ -19,7 +22,11 @@ from rolecast.benchmarks.proposals import (
 )
 from rolecast.benchmarks.result_table import chosen, write_rows
 from rolecast.core.errors import RunError
+from rolecast.core.types import Float
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
+
+SMALL_DIMENSION = 4
+"""Of the optimiser that is asked before anything is measured."""
 
 
 def row(optimizer: str, seconds: list[float | None]) -> dict[str, Any]:
@@ -54,6 +61,33 @@ def test_a_measurement_is_seconds_and_memory_of_one_ask() -> None:
     assert 0.0 <= found["mib"] < 500.0
 
 
+class FirstTellFits:
+    """An optimiser that takes its memory when it is told first; `first` is what else happens."""
+
+    def __init__(self, first: Callable[[], None]) -> None:
+        self._first = first
+
+    def tell(self, points: Float, values: Float, errors: Float) -> None:
+        del values, errors
+        if points.shape[1] > SMALL_DIMENSION:
+            self._first()
+
+    def ask(self, count: int) -> None:
+        del count
+
+
+def test_memory_that_the_first_tell_takes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours fit when they are told, so that all was there before the last tell."""
+    taken = [100.0]
+
+    def fit() -> None:
+        taken[0] = 140.0
+
+    monkeypatch.setattr(proposals, "peak_mib", lambda: taken[0])
+    monkeypatch.setattr(proposals, "make_optimizer", lambda *_, **__: FirstTellFits(fit))
+    assert measure("local_gp", 6, 40, None)["mib"] == 40.0
+
+
 def test_what_takes_longer_than_the_limit_is_given_up() -> None:
     """TuRBO's first fit of 1,000 points in 400 dimensions takes many seconds on any machine."""
     assert in_a_process("turbo", 400, 1000, 1) is None
@@ -75,10 +109,11 @@ def test_finished_cells_are_kept_and_not_measured_again(tmp_path: Path) -> None:
 
 
 def test_the_page_tells_what_was_given_up(tmp_path: Path) -> None:
-    rows = [row("cmaes", [0.0012, 2.5]), row("saasbo", [70.0, None])]
+    rows = [row("cmaes", [0.0012, 2.5]) | {WHOLE_MEMORY_KEY: True}, row("saasbo", [70.0, None])]
     text = markdown(rows)
     assert "| cmaes | 20 | 0.001 s, 10 MiB | 2.5 s, 10 MiB |" in text
     assert "| saasbo | 20 | 70.0 s, 10 MiB | > 120 s |" in text
+    assert "on. Memory of saasbo: without what earlier evaluations had taken. Each" in text
     assert {path.name for path in PROPOSALS_TABLE.write(rows, tmp_path)} == {
         "proposals.json",
         "proposals.md",
