@@ -40,6 +40,7 @@ def demo(
     )
     _search(out, env_steps, workers)
 
+    from rolecast.platform.rollout.held_out import SEARCH_HELD_OUT_SEED
     from rolecast.platform.search.records.evaluate import evaluate
 
     say("\n2. Evaluating on 1,000 episodes that the search has not seen.")
@@ -50,7 +51,7 @@ def demo(
         (PURSUIT_LABEL, "pursuit"),
         ("random actions", "random"),
     ):
-        result = evaluate(player, task=DEMO_TASK)
+        result = evaluate(player, task=DEMO_TASK, seed=SEARCH_HELD_OUT_SEED)
         earned[name] = result.episode_return_mean, result.episode_return_stderr or 0.0
         say(f"   {name:40} {earned[name][0]:7.1f} +- {earned[name][1]:.1f}")
     found, *_ = earned.values()

@@ -1,8 +1,13 @@
 """The sentence with which the demo ends."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from rolecast.platform.cli.app import main
 from rolecast.platform.cli.demo import verdict
+from rolecast.platform.search.records.run_folder import RunFolder
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,16 @@ def test_the_verdict_tells_better_from_equal(found: tuple[float, float], sentenc
 def test_a_return_far_above_both_beats_both() -> None:
     told = verdict((300.0, 1.0), (138.5, 1.0), (195.8, 1.0))
     assert told.count("beats") == 2
+
+
+def test_search_demo_and_report_print_one_return(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They play the same 1,000 held-out episodes."""
+    out = tmp_path / "demo"
+    assert main(["demo", "--out", str(out), "--env-steps", "20000", "--workers", "0"]) == 0
+    summary = RunFolder.open(out).read_summary()
+    assert summary is not None
+    returned = f"{summary['test_return']:.1f} +- {summary['test_stderr']:.1f}"
+    assert re.search(rf"found by the search +{re.escape(returned)}", capsys.readouterr().out)
+    assert f"Held-out return {returned}" in (out / "report.html").read_text()
