@@ -82,20 +82,26 @@ def test_the_search_meets_the_learner_of_the_highest_mean_that_knows_as_much() -
 
 
 def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None:
-    text = readme_region(ROWS)
-    assert "after 1,000 env steps; seeds of a search: 1, of a learner: 1. Each" in text
+    text = report(ROWS)
     assert (
         "Told symmetries, a learner has the higher mean under `flip=0.2` (not run: `dense`, "
         "`sparse=25`); told none, the search has the higher mean under `sparse=25`, a learner has "
         "the higher mean under `flip=0.2` (not run: `dense`)." in text
     )
-    known_of_all = readme_region([each for each in ROWS if each["reward"] == "flip=0.2"])
+    known_of_all = report([each for each in ROWS if each["reward"] == "flip=0.2"])
     every = "under each of the 1 rewards run, of 10 planned"
     assert f"Told symmetries, a learner has the higher mean {every}; told" in known_of_all
     # Of 102 and 90, of 80 and 30, of 40 and 20, and of learners that earn 3 and 50.
     assert "(2) the search told symmetries leads the best learner told none by 69.5." in text
     worth = "worth 66.0 to it if it is told them, 25.0 if it has to find them."
     assert f"Over the rewards that differ for a search (2), symmetries are {worth}" in text
+
+
+def test_the_readme_has_the_table_of_both_sides_and_what_symmetries_are_worth() -> None:
+    text = readme_region(ROWS)
+    assert "`pred_prey_3` after 1,000 env steps, mean held-out return (seeds) of the" in text
+    assert "| flip=0.2 | 90.0 (1) | 95.0 (1), `facmac_symmetries` | " in text
+    assert "symmetries are worth 66.0 to it if it is told them" in text
 
 
 def test_a_dense_run_counts_once_in_the_worth_of_symmetries() -> None:
@@ -116,7 +122,7 @@ def test_what_was_planned_and_not_run_is_named() -> None:
         for reward in each.rewards or EXPERIMENT.rewards
     ]
     assert "Not run" not in report(whole)
-    assert "has the higher mean under every reward" in readme_region(whole)
+    assert "has the higher mean under every reward" in report(whole)
 
 
 def test_a_caveat_on_lines_is_printed_where_there_are_such_lines() -> None:
