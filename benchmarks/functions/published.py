@@ -27,6 +27,7 @@ from rolecast.benchmarks.functions.runs import (
     optimizer_of,
 )
 from rolecast.benchmarks.result_table import ResultTable, Row, by_table, markdown_table
+from rolecast.platform.optimizers.duets.config import MOST_DIMENSIONS
 from rolecast.platform.optimizers.registry import BASELINES
 
 REGRET_PLACES: Final = 10
@@ -53,8 +54,12 @@ OWN_SEARCHES: Final = (
 )
 """The project's own, which narrow over the budget where they are told it, and yardsticks."""
 
-LARGEST_DIMENSIONS: Final[Mapping[str, int]] = {"saasbo": 100, "gibo": 500}
-"""Dimensions beyond which a competitor would take hours."""
+LARGEST_DIMENSIONS: Final[Mapping[str, int]] = {
+    "saasbo": 100,
+    "gibo": 500,
+    "duets": MOST_DIMENSIONS,
+}
+"""Dimensions beyond which an optimiser would take hours, or is refused."""
 
 
 EXACT_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
