@@ -24,12 +24,12 @@ QUICK_RESULTS = Path("runs/bench")
 
 def only_option(kinds: str) -> Any:
     """Return the option that chooses cells."""
-    return typer.Option(metavar="KIND=VALUE", help=f"{kinds}; many.")
+    return typer.Option(metavar="KIND=VALUE", help=f"{kinds}; repeatable.")
 
 
 def part_option(parts: str) -> Any:
     """Return the option that chooses parts of a result."""
-    return typer.Option(metavar="PART", help=f"{parts}; many. What else is there stays.")
+    return typer.Option(metavar="PART", help=f"{parts}; repeatable. What else is there stays.")
 
 
 ScalingParts = Annotated[

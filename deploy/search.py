@@ -1,7 +1,7 @@
 """Search on the Ray cluster that this machine belongs to; go on if the folder holds a run.
 
 For `ray submit`, `ray job submit` and a RayJob, which want a script that may be started twice:
-    ray submit deploy/cluster.yaml deploy/search.py TASK --env-steps N --out DIR
+    ray submit deploy/cluster.yaml deploy/search.py TASK --env-steps N --workers W --out DIR
 All words are those of `rolecast search`.
 """
 

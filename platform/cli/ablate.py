@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.output import Json, print_json, print_table, say
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.rollout.held_out import ABLATION_EPISODES, HeldOut
@@ -16,7 +16,9 @@ _FIELD_TEXTS = field_texts(HeldOut)
 def ablate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, or its policy/.")],
     *,
-    task: Annotated[str | None, typer.Option(help="Task id; the run's own, if not given.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help=option_text("Task id. Default: the run's own."))
+    ] = None,
     episodes: Annotated[int, typer.Option(help=_FIELD_TEXTS["episodes"])] = ABLATION_EPISODES,
     seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = HeldOut.seed,
     at: Annotated[

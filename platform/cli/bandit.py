@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import Json, hint, print_json, say
 from rolecast.platform.cli.settings import parse_settings
 
@@ -43,7 +44,11 @@ def bandit(
     ] = False,
     noise: Annotated[
         float | None,
-        typer.Option(help="Deviation of noise that is added. 0.2 by name, 0 for your function."),
+        typer.Option(
+            help=option_text(
+                "Deviation of noise that is added. Default: 0.2 by name, 0 for your function."
+            )
+        ),
     ] = None,
     optimum: Annotated[
         float | None, typer.Option(help="Greatest value of your function, for its regret.")
@@ -59,7 +64,8 @@ def bandit(
         int, typer.Option(help="Ray actors that share the agents. 0: all in this process.")
     ] = 0,
     address: Annotated[
-        str | None, typer.Option(help="Ray cluster, with --workers. Without it, one starts here.")
+        str | None,
+        typer.Option(help=option_text("Ray cluster, with --workers. Default: one started here.")),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run, to resume and report.")

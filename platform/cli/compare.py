@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import MARL_EVAL, Format, Json, check_format, print_json, say
 from rolecast.platform.cli.verbosity import shown
@@ -23,13 +24,15 @@ def compare(
     *,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of the comparison.  [default: runs/compare-...]"),
+        typer.Option(
+            metavar="DIR", help=option_text("Folder of the comparison. Default: runs/compare-....")
+        ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="Seeds 0 to N - 1; the experiment's, if not given.")
+        int | None, typer.Option(help=option_text("Seeds 0 to N - 1. Default: the experiment's."))
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Trials at once; one per core, if not given.")
+        int | None, typer.Option(help=option_text("Trials at once. Default: one per core."))
     ] = None,
     address: Annotated[
         str | None, typer.Option(help='Ray cluster to run in ("auto", or host:port).')

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import say
 from rolecast.platform.cli.verbosity import shown
 
@@ -26,7 +27,7 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the demo.")] = Path("demo"),
     env_steps: Annotated[int, typer.Option(help="Budget of the search.")] = ENV_STEPS,
     workers: Annotated[
-        int | None, typer.Option(help="Ray workers; without it, where they pay.")
+        int | None, typer.Option(help=option_text("Ray workers. Default: where they pay."))
     ] = None,
 ) -> None:
     """Search a team of three predators, compare it with scripted ones, and draw the hunt.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.reward_options import takes_rewards
 from rolecast.platform.cli.trust import Trust
@@ -26,7 +26,7 @@ def evaluate(
         str | None, typer.Option(help="A scripted policy instead: chase, pursuit, expert, random.")
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="Task id; of a run it is the run's, if not given.")
+        str | None, typer.Option(help=option_text("Task id. Default: the run's, of a run."))
     ] = None,
     episodes: Annotated[int, typer.Option(help=_FIELD_TEXTS["episodes"])] = HeldOut.episodes,
     seed: Annotated[int, typer.Option(help=_FIELD_TEXTS["seed"])] = HeldOut.seed,

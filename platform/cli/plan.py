@@ -11,7 +11,9 @@ from rolecast.platform.cli.settings import parse_settings
 
 Workers = Annotated[
     list[int] | None,
-    typer.Option(min=0, help=option_text("Workers; many. Default: 0, 1, 2, 4 and so on to 64.")),
+    typer.Option(
+        min=0, help=option_text("Workers; repeatable. Default: 0, 1, 2, 4 and so on to 64.")
+    ),
 ]
 
 

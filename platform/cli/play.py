@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.former_policy import tell_of_former_policy
 from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.trust import Trust
@@ -15,7 +16,8 @@ def play(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, or its policy/.")],
     *,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A .html; play.html in DIR without it.")
+        Path | None,
+        typer.Option(metavar="FILE", help=option_text("A .html file. Default: play.html in DIR.")),
     ] = None,
     open_it: Annotated[
         bool, typer.Option("--open", help="Open the page in this machine's browser.")

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import (
     MARL_EVAL,
     Format,
@@ -31,24 +32,33 @@ def report(
         list[str] | None,
         typer.Option(
             metavar="METHOD:METHOD",
-            help="Show the probability that the first method beats the second; repeatable. "
-            "[default: each search against each learner]",
+            help=option_text(
+                "Show the probability that the first method beats the second; repeatable. "
+                "Default: each search against each learner."
+            ),
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Page of several runs. [default: report.html]"),
+        typer.Option(
+            metavar="FILE", help=option_text("Page of several runs. Default: report.html.")
+        ),
     ] = None,
     beside: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="JSON of marl-eval or BenchMARL to show with it; many."),
+        typer.Option(
+            metavar="FILE", help="JSON of marl-eval or BenchMARL to show with it; repeatable."
+        ),
     ] = None,
     trials: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Reports of finished searches to write with that of their comparison, at most; "
-            rf"those that have one keep it. \[default: {MOST_TRIAL_REPORTS}]",
+            help=option_text(
+                "Reports of finished searches to write with that of their comparison, at most; "
+                "those that have one keep it.",
+                MOST_TRIAL_REPORTS,
+            ),
         ),
     ] = None,
     format_: Format = "html",

@@ -8,6 +8,7 @@ import typer
 
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.bandit import tell_bandit
+from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import Json
 from rolecast.platform.cli.search import tell
@@ -25,21 +26,24 @@ def resume(
         str | None, typer.Option(metavar="N|+N", help="The same in evaluations.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Processes that run episodes; as the run had, if not given.")
+        int | None,
+        typer.Option(help=option_text("Processes that run episodes. Default: as the run had.")),
     ] = None,
     address: Annotated[
-        str | None, typer.Option(help="Ray cluster to run in; the run's, if not given.")
+        str | None, typer.Option(help=option_text("Ray cluster to run in. Default: the run's."))
     ] = None,
     step_timeout: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="Longest step of an environment; the run's, if not given."
+            metavar="SECONDS",
+            help=option_text("Longest step of an environment. Default: the run's."),
         ),
     ] = None,
     failed_episodes: Annotated[
         str | None,
         typer.Option(
-            metavar="stop|lowest", help="As of `rolecast search`; the run's, if not given."
+            metavar="stop|lowest",
+            help=option_text("As of `rolecast search`. Default: the run's."),
         ),
     ] = None,
     task: Annotated[

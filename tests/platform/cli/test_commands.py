@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
@@ -196,6 +198,24 @@ def test_listings_name_what_there_is(
     ended = rolecast_command(*words)
     assert ended.returncode == 0
     assert text in ended.stdout
+
+
+def test_no_help_has_markup_that_would_vanish() -> None:
+    """Rich takes `[default: x]` for a style; `option_text` writes it so that it stays."""
+    from typer.main import get_command
+
+    from rolecast.platform.cli.app import app
+
+    def helps(command: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+        for each in command.params:
+            yield (*words, each.name), getattr(each, "help", None) or ""
+        for name, part in getattr(command, "commands", {}).items():
+            yield from helps(part, (*words, name))
+
+    found = list(helps(get_command(app), ()))
+    assert len(found) > 200
+    wrong = [words for words, text in found if re.search(r"(?<!\\)\[[a-z]", text)]
+    assert wrong == []
 
 
 def test_render_writes_a_moving_and_a_still_picture(
