@@ -29,7 +29,7 @@ LOADING_COMMANDS: Final = frozenset(
     {
         *("search", "resume", "plan", "compare", "evaluate", "ablate", "certify", "export"),
         *("render", "report", "demo", "check-task", "learners", "ask", "tell", "watch"),
-        *("bandit", "bench", "causal", "play", "serve", "tasks"),
+        *("bandit", "bench", "causal", "play", "serve"),
     }
 )
 """Commands that load libraries, and compile what is used for the first time."""
