@@ -123,6 +123,10 @@ class Baxus:
             self._bins = first_bins(self._record.dimension, rng)
             self._region = self._fresh(self._region.tag + 1)
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        self._record.forget_pending()
+
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations; points never asked for are seen through the embedding of now."""
         self._record.told(candidates, returns, stderrs)

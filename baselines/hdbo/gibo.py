@@ -199,6 +199,10 @@ class Gibo:
             model.likelihood.noise.detach().expand(len(inputs)).numpy(),
         )
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        self._record.forget_pending()
+
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations; the next ask steps where they are enough."""
         self._record.told(candidates, returns, stderrs)

@@ -75,6 +75,10 @@ class Record:
         self.asks += 1
         return moved.copy()
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        self._pending, self._pending_tags = self._pending[:0], self._pending_tags[:0]
+
     def told(self, candidates: Float, returns: Float, stderrs: Float | None) -> None:
         """Take in q evaluations; what of them was pending is so no more."""
         self.data.add(candidates, returns, stderrs)

@@ -107,6 +107,10 @@ class SurrogateSearch:
         self._surrogate.commit()
         return self._record.asked(self._method.propose(beliefs, count, rng), rng)
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        self._record.forget_pending()
+
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations."""
         self._record.told(candidates, returns, stderrs)

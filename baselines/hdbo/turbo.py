@@ -115,6 +115,10 @@ class Turbo:
         chosen = best_of_draws(np.concatenate(draws, axis=1))
         return np.concatenate(pools)[chosen], np.array(tags, dtype=np.int64)[chosen]
 
+    def forget_pending(self) -> None:
+        """Forget candidates that will not be told."""
+        self._record.forget_pending()
+
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Take in evaluations; points never asked for go to the region that has fewest."""
         self._record.told(candidates, returns, stderrs)

@@ -3,7 +3,6 @@
 import logging
 import os
 import socket
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -144,7 +143,7 @@ def _start(cpus: int) -> None:
     mode = os.environ.pop(AUTH_MODE, None)
     try:
         _start_patiently(cpus)
-    except RunError:
+    except BaseException:
         _set_auth_mode(mode)
         raise
     _hide_token()
@@ -209,20 +208,21 @@ def _quiet_refusal() -> Iterator[None]:
 
     It writes a line a second while it tries, 20 in all, and no setting of its logs stops that.
     """
-    sys.stderr.flush()
-    before = os.dup(STDERR_FILENO)
-    with tempfile.TemporaryFile() as held:
+    try:
+        before = os.dup(STDERR_FILENO)
+    except OSError:  # it is closed, as of a service
+        yield
+        return
+    with tempfile.TemporaryFile() as held, os.fdopen(before, "wb") as shown:
         os.dup2(held.fileno(), STDERR_FILENO)
         try:
             yield
         finally:
-            sys.stderr.flush()
             os.dup2(before, STDERR_FILENO)
-            os.close(before)
             held.seek(0)
             said = held.read()
             if WRONG_TOKEN not in said:
-                os.write(STDERR_FILENO, said)
+                shown.write(said)
 
 
 def _unreachable(address: str, why: str) -> RequestError:

@@ -73,7 +73,7 @@ def export(
         one_agent=one_agent,
         max_loss=max_loss,
         compiler=compiler,
-        cores=tuple(core or ()),
+        cores=tuple(dict.fromkeys(core or ())),
     )
     if is_comparison(folder):
         trial = winning_trial(folder, task)

@@ -10,7 +10,7 @@ def tell_of_former_policy(folder: Path) -> None:
     from rolecast.platform.search.records.run_folder import RunFolder
 
     run = RunFolder(folder)
-    if run.run_file.is_file() and run.policy_folder.is_dir() and run.read_summary() is None:
+    if run.summary_file.is_file() and run.policy_folder.is_dir() and run.read_summary() is None:
         warn(
             f"{folder} goes on: this is the policy of the smaller budget before; rolecast resume "
             f"{folder} brings the present one"

@@ -146,7 +146,9 @@ def setting_names(config_class: type[OptimizerConfig]) -> list[str]:
     return [field.name for field in fields(config_class)]  # type: ignore[arg-type]  # by contract
 
 
-def with_budget(name: str, settings: Mapping[str, Any], evaluations: int | None) -> dict[str, Any]:
+def with_evaluations(
+    name: str, settings: Mapping[str, Any], evaluations: int | None
+) -> dict[str, Any]:
     """Return settings with the evaluations of a black box, for an optimiser that plans by them.
 
     Args:

@@ -19,7 +19,7 @@ from rolecast.core.files import read_json, write_bytes, write_json
 from rolecast.core.locks import try_lock
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Optimizer, Paced
-from rolecast.platform.optimizers.registry import make_optimizer, with_budget
+from rolecast.platform.optimizers.registry import make_optimizer, with_evaluations
 
 STUDY_SCHEMA: Final = 1
 """Version of the folder's layout."""
@@ -102,7 +102,7 @@ class Study:
         """
         if folder.exists():
             raise RequestError(f"{folder} exists; expected a path that does not")
-        settings = with_budget(request.optimizer, request.settings, request.budget)
+        settings = with_evaluations(request.optimizer, request.settings, request.budget)
         request = replace(request, settings=settings)
         study = cls(folder, request)
         folder.mkdir(parents=True)

@@ -26,8 +26,7 @@ def use_again(run: Run) -> Markup:
         f"rolecast render {name} --out {quote(folder.name)}.gif",
     ]
     if not _is_of_comparison(folder):  # whose budget is that of all its trials
-        more = run.batches[-1].spent_after.env_steps
-        commands.append(f"rolecast resume {name} --env-steps +{more}")
+        commands.append(f"rolecast resume {name} --env-steps +{run.env_steps()}")
     parts = []
     if (folder / "run.toml").is_file():
         again = f"rolecast search --config {quote(str(folder / 'run.toml'))} --out {name}-again"

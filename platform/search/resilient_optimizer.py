@@ -58,7 +58,7 @@ class ResilientOptimizer:
         self._state, self._since = state, list(since)
         self._session: OptimizerSession | None = None
         self._asked: tuple[BatchRequest, Float] | None = None
-        self._begun = False
+        self._former = True
         self.seconds = 0.0
         """Spent in the optimiser."""
 
@@ -78,7 +78,7 @@ class ResilientOptimizer:
                 self._session = None
                 self._note("the optimiser's process was lost; it is rebuilt as it was")
                 continue
-            self._asked, self._begun = None, True
+            self._asked = None
             if wanted is not None and reply.candidates is not None:
                 self._asked = wanted, reply.candidates
             self.seconds += reply.ask_s + reply.tell_s
@@ -90,7 +90,7 @@ class ResilientOptimizer:
         if self._losses:  # else it stays in this process, and is never built again
             self._since.append(batch)
         if state is not None:
-            self._state, self._since = state, []
+            self._state, self._since, self._former = state, [], False
 
     def close(self) -> None:
         """Release the optimiser."""
@@ -105,7 +105,7 @@ class ResilientOptimizer:
             session.restore(self._state)
         same = replay(session, self._since, asked_alike=self._asked_alike)
         self._since = self._since if self._losses else []
-        if not (self._asked_alike or self._begun):
+        if self._former and not self._asked_alike:  # what it counts on ended with that process
             session.forget_pending()
         if self._asked is not None and self._asked_alike:
             wanted, candidates = self._asked

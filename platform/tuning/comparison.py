@@ -305,6 +305,8 @@ def _resumed(
         return known
     trials = ComparisonStatus.of(folder, experiment).trials
     ended = [trial.plan.trial for trial in trials if trial.status == "ok"]
+    if len(ended) == len(trials):
+        return known
     part = {"versions": now.pop("versions"), "command": now.pop("command"), "ended": ended}
     return {**known, **now, "resumed": [*parts, part]}
 

@@ -34,7 +34,7 @@ class DuetsSearch:
         self._data = Observations(dimension)
         self._scale: float | None = None
         self._parties = LocalParties(protocol)
-        self._asked = 0
+        self._asked, self._further = 0, 0
         self._explained: dict[str, float] = {}
         self._begin()
 
@@ -54,18 +54,18 @@ class DuetsSearch:
         count, first = require_batch(q), self._asked
         waiting = first + np.flatnonzero(np.isnan(self._values[first:]))[:count]
         fresh = [self._points[waiting]]
-        self._asked = max(first, len(self._points))
         if len(waiting) == count:
             self._asked = int(waiting[-1]) + 1
         else:
-            agents = self._protocol.agents
-            start, stop = self._asked, self._asked + count - len(waiting)
+            self._asked, agents = len(self._points), self._protocol.agents
+            start = len(self._points) + self._further
+            stop = start + count - len(waiting)
             low, high = start // agents, -(-stop // agents)
             coins = Coins(self._protocol.seed, self._parties.server.epoch, np.arange(agents))
             drawn = self._parties.server.region.draw(coins, agents, low, high - low)
             rows = drawn.swapaxes(0, 1).reshape(-1, self._data.dimension)
             fresh.append(rows[start - low * agents : stop - low * agents])
-            self._asked = stop
+            self._further += stop - start
         return np.concatenate(fresh)
 
     def forget_pending(self) -> None:
@@ -101,7 +101,7 @@ class DuetsSearch:
             "inducing_points": float(record.inducing),
             "region_share": record.share * record.box_share,
         }
-        self._asked = 0
+        self._asked, self._further = 0, 0
         self._begin()
 
     def best(self) -> Float:
@@ -126,6 +126,7 @@ class DuetsSearch:
             "region": self._parties.server.region.state_dict(),
             "values": self._values.copy(),
             "asked": self._asked,
+            "further": self._further,
             "scale": self._scale,
             "explained": dict(self._explained),
         }
@@ -138,7 +139,10 @@ class DuetsSearch:
         self._parties = LocalParties(self._protocol, epoch=epoch, region=region)
         self._begin()
         self._values = np.array(state["values"], dtype=np.float64)
-        self._asked = int(state["asked"])
+        asked = int(state["asked"])
+        self._asked = min(asked, len(self._points))
+        # Earlier states count both together.
+        self._further = int(state.get("further", asked - self._asked))
         # Earlier states have 1 before the end of the first epoch, where there is no scale yet.
         self._scale = None if epoch == 1 or state["scale"] is None else float(state["scale"])
         self._explained = dict(state["explained"])

@@ -151,16 +151,26 @@ class SeveralStarts:
     def _halve(self) -> None:
         """End the worse half of the starts as often as the share of the budget spent asks for."""
         spent = self._told / self._planned if self._spent is None else self._spent
-        rounds = (len(self._starts) - 1).bit_length()
-        while self._halvings < rounds and spent >= HALVING_SHARE * (self._halvings + 1) / rounds:
-            self._alive = self._ranked()[: -(-len(self._alive) // 2)]
+        for due, left in halvings(len(self._starts))[self._halvings :]:
+            if spent < due:
+                break
+            self._alive = self._ranked()[:left]
             self._halvings += 1
+
+
+def halvings(starts: int) -> list[tuple[float, int]]:
+    """Return the shares of the budget at which starts are halved, and how many then go on."""
+    rounds, left, found = (starts - 1).bit_length(), starts, []
+    for number in range(1, rounds + 1):
+        left = -(-left // 2)
+        found.append((HALVING_SHARE * number / rounds, left))
+    return found
 
 
 def winner_share(starts: int) -> float:
     """Return the share of the budget that the start has which is left."""
-    rounds, alive, share = (starts - 1).bit_length(), starts, 1.0 - HALVING_SHARE
-    for _ in range(rounds):
-        share += HALVING_SHARE / rounds / alive
-        alive = -(-alive // 2)
-    return share if rounds else 1.0
+    begin, alive, share = 0.0, starts, 0.0
+    for due, left in halvings(starts):
+        share += (due - begin) / alive
+        begin, alive = due, left
+    return share + (1.0 - begin) / alive

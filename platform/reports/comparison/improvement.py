@@ -45,7 +45,10 @@ def improvements(whole: Groups, pairs: Sequence[Pair]) -> list[Improvement]:
 
 
 def _improvement(whole: Groups, pair: Pair, settings: Sequence[Pair]) -> Improvement:
-    """Compare a pair over settings, of which those without a finished trial of both are left."""
+    """Compare a pair over settings, of which those without a finished trial of both are left.
+
+    A seed need not have finished in all of them: settings weigh alike, so nothing is gained by it.
+    """
     both = [
         (task, reward)
         for task, reward in settings

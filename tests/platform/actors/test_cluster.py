@@ -51,6 +51,17 @@ def test_a_start_that_times_out_is_tried_again(failures: int, said: str) -> None
     assert found.stdout.startswith(said)
 
 
+def test_a_start_that_is_interrupted_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(**_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv(cluster.AUTH_MODE, "token")
+    monkeypatch.setattr(ray, "init", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cluster._start(1)
+    assert os.environ[cluster.AUTH_MODE] == "token"
+
+
 @pytest.mark.parametrize("mode", ["disabled", "token", None])
 def test_a_start_that_fails_is_told_of_in_one_sentence_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, mode: str | None
@@ -174,3 +185,15 @@ def test_what_else_is_written_while_a_cluster_is_joined_is_shown(
     with cluster._quiet_refusal():
         os.write(2, b"Unauthenticated: InvalidAuthToken\n")
     assert capfd.readouterr().err == "the disk is nearly full\n"
+
+
+def test_a_cluster_is_joined_where_stderr_is_closed() -> None:
+    script = (
+        "import os\n"
+        "from rolecast.platform.actors import cluster\n"
+        "os.close(2)\n"
+        "with cluster._quiet_refusal():\n"
+        "    print('joined')\n"
+    )
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"joined\n"

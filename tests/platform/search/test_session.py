@@ -218,15 +218,26 @@ def test_what_was_under_way_when_an_asynchronous_search_ended_is_pending_no_long
     before = config.build(dimension=2, seed=0)
     before.tell(points := before.ask(6), np.square(points).sum(1))
     before.ask(3)
-    built: list[LocalSession] = []
+    deaths = [False, True, False]  # its process is lost in the second call
 
-    def build() -> LocalSession:
-        built.append(LocalSession(config, dimension=2, seed=0))
-        return built[-1]
+    class Once(LocalSession):
+        def tell_and_ask(
+            self, told: EvaluatedBatch | None, wanted: BatchRequest | None, *, keep: bool = False
+        ) -> OptimizerReply:
+            if deaths.pop(0):
+                raise LostError
+            return super().tell_and_ask(told, wanted, keep=keep)
 
     kept = ResilientOptimizer(
-        build, (), lambda _: None, before.state_dict(), [], asked_alike=asked_alike
+        lambda: Once(config, dimension=2, seed=0),
+        (LostError,),
+        lambda _: None,
+        before.state_dict(),
+        [],
+        asked_alike=asked_alike,
     )
+    kept.advance(None, None)
     state = kept.advance(None, BatchRequest(q=1, spent=0.5), keep=True).state
+    assert deaths == []
     assert state is not None
     assert len(state["pending"]) == (3 if asked_alike else 0)

@@ -113,12 +113,12 @@ def test_what_goes_on_under_another_version_keeps_the_one_before(
     folder.work(trial.trial).write(
         TrialRecord(rows=[{"point": 20, "test_return": 1, "done": True}])
     )
-    begin("2.0", 1)
-    begin("2.0", 1)
+    assert begin("2.0", 1) == first  # all has ended: nothing goes on
+    begin("2.0", 2)
     last = begin("2.0", 3)
     assert (last["versions"], last["command"]) == ({"rolecast": "1.0"}, ["1.0 with 1"])
     assert last["resumed"] == [
         {"versions": {"rolecast": "2.0"}, "command": [f"2.0 with {seeds}"], "ended": [trial.trial]}
-        for seeds in (1, 3)
+        for seeds in (2, 3)
     ]
     assert last["experiment"]["seeds"] == len(last["trials"]) == 3

@@ -121,10 +121,12 @@ def test_points_that_were_lost_are_asked_for_again() -> None:
     whole, interrupted = searched([8], backwards=False), searched([8], backwards=False)
     known = interrupted.ask(20)[::2]
     interrupted.tell(known, paid(known))
+    further = interrupted.ask(13)[8:]
     again = fresh()
     again.load_state_dict(interrupted.state_dict())
     again.forget_pending()
     rest = again.ask(18)
+    assert not {row.tobytes() for row in again.ask(5)} & {row.tobytes() for row in further}
     again.tell(rest, paid(rest))
     points = whole.ask(28)
     whole.tell(points, paid(points))
