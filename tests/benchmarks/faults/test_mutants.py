@@ -62,7 +62,7 @@ MUTANTS = {
     "batches before a saved state are told again": Mutant(
         ResilientOptimizer,
         "remember",
-        "self._state, self._since = state, []",
+        "self._state, self._since, self._former = state, [], False",
         "self._state = state",
     ),
     "an answer to an earlier batch is taken": Mutant(
