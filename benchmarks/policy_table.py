@@ -201,8 +201,8 @@ def markdown(rows: Sequence[Row]) -> str:
         "`rolecast bench optimizers --only kind=policy`.",
     ]
     terms = other_terms_text(policy_trials(1 + max(row["seed"] for row in rows)), rows)
-    lines += ["", terms] if terms else []
-    lines += ["", same_text(rows)] if same_text(rows) else []
+    for said in filter(None, (terms, same_text(rows))):
+        lines += ["", said]
     lines += compared_section(
         "Return at the end with one graph less that with another, seed by seed.",
         ("task", "graphs", "more", "first better"),

@@ -138,9 +138,7 @@ def build_code(
     }
     if config.cores:
         bound = float(policy.options["observation_clip"])
-        checked["cores"] = {
-            core: _check_on_core(scratch, core, exported, bound) for core in config.cores
-        }
+        checked["cores"] = _check_on_cores(scratch, config.cores, exported, bound)
     if config.target == "onnx":
         files[ONNX_FILE], equal = build_onnx(
             policy, trained.weights, exported.observations, exported.expected
@@ -252,8 +250,10 @@ def _check(
     return costs | {"stack_bytes_at_most": built.stack_bytes}
 
 
-def _check_on_core(scratch: Path, core: str, exported: _DeviceCode, bound: float) -> dict[str, int]:
-    """Run the files on a core in emulation; return what a step takes there.
+def _check_on_cores(
+    scratch: Path, cores: Sequence[str], exported: _DeviceCode, bound: float
+) -> dict[str, dict[str, int]]:
+    """Run the files on cores in emulation; return what a step takes on each.
 
     Raises:
         RunError: an action differs from the reference, or a program failed.
@@ -265,15 +265,18 @@ def _check_on_core(scratch: Path, core: str, exported: _DeviceCode, bound: float
         if fixed
         else streamed_observations(BOARD_VECTORS, agents, size, bound)
     )
-    found = run_on_board(
-        scratch, BOARDS_BY_NAME[core], vectors=BOARD_VECTORS, bound=bound, fixed=fixed
-    )
-    if found.digest != stream_digest(exported.act(streamed)):
-        raise RunError(f"actions on {core} in emulation are not equal")
-    return {
-        "vectors_equal_bit_by_bit": BOARD_VECTORS,
-        "flash_bytes": found.flash,
-        "static_memory_bytes": found.ram,
-        "stack_bytes": found.stack,
-        "instructions_of_a_step": round(found.instructions),
-    }
+    expected, costs = stream_digest(exported.act(streamed)), {}
+    for core in cores:
+        found = run_on_board(
+            scratch, BOARDS_BY_NAME[core], vectors=BOARD_VECTORS, bound=bound, fixed=fixed
+        )
+        if found.digest != expected:
+            raise RunError(f"actions on {core} in emulation are not equal")
+        costs[core] = {
+            "vectors_equal_bit_by_bit": BOARD_VECTORS,
+            "flash_bytes": found.flash,
+            "static_memory_bytes": found.ram,
+            "stack_bytes": found.stack,
+            "instructions_of_a_step": round(found.instructions),
+        }
+    return costs
