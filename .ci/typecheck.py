@@ -22,6 +22,8 @@ LOOSE = (
     ".ci/site/build_site.py",
     ".ci/site/reference_pages.py",
     ".ci/site/site_sources.py",
+    ".ci/site/task_pictures.py",
+    ".ci/site/task_rewards.py",
     ".ci/site/tutorial_pages.py",
 )
 """Scripts outside any package."""

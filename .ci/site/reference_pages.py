@@ -12,13 +12,15 @@ from shlex import quote
 from typing import Any, Final
 
 import typer
+from task_pictures import TaskPicture, task_pictures
+from task_rewards import earned, paid
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 import rolecast
 from rolecast import tune_configs
 from rolecast.core.files import file_name
 from rolecast.core.lazy_table import Setting, told_settings
-from rolecast.envs.registry import OWN_FORMS, task_specs
+from rolecast.envs.registry import OWN_FORMS, make_task, task_specs
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.cli.app import app
 from rolecast.platform.optimizers.registry import (
@@ -32,9 +34,6 @@ from rolecast.policies.registry import POLICY_SETTINGS, policy_names, policy_sum
 Pages = dict[str, str]
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
-
-LEARNING_CURVES: Final = "results/baselines_{task}.png"
-"""Where the ledger of the learners keeps the curves of a task."""
 
 FAMILY_PAGES: Final = {
     "pred_prey_": "tasks/predator_prey.md",
@@ -169,7 +168,11 @@ def tasks() -> Pages:
     """Return a page for each task that the registry lists: sizes, yardsticks, picture, command."""
     stored = json.loads((ROOT / "docs" / "results" / "tasks.json").read_text())["cells"]
     specs = task_specs()
-    pages = {f"{file_name(name)}.md": task_page(name, spec, stored) for name, spec in specs.items()}
+    drawn = task_pictures()
+    pages = {
+        f"{file_name(name)}.md": task_page(name, spec, stored, drawn)
+        for name, spec in specs.items()
+    }
     rows = [
         (link(name), spec.agents, spec.observation_size, spec.action_size, spec.horizon)
         for name, spec in specs.items()
@@ -180,14 +183,21 @@ def tasks() -> Pages:
     return pages | {"index.md": joined(listed["index.md"], "## Tasks of your own", own)}
 
 
-def task_page(name: str, spec: TaskSpec, stored: Iterable[Mapping[str, Any]]) -> str:
+def task_page(
+    name: str,
+    spec: TaskSpec,
+    stored: Iterable[Mapping[str, Any]],
+    drawn: Iterable[TaskPicture],
+) -> str:
     """Return the page of one task."""
+    task = make_task(name)
     facts = [
         ("agents", spec.agents),
         ("observation of an agent", f"{spec.observation_size} numbers"),
         ("action of an agent", f"{spec.action_size} numbers in [-1, 1]"),
         ("steps of an episode", f"at most {spec.horizon}"),
-        ("reward", "one number for the team in each step"),
+        ("reward", earned(task)),
+        ("paid", f"{paid(task)} ([rewards](../../rewards.md))"),
         ("symmetries", ", ".join(each.name for each in spec.symmetries) or "none declared"),
         ("source", spec.source),
     ]
@@ -203,11 +213,16 @@ def task_page(name: str, spec: TaskSpec, stored: Iterable[Mapping[str, Any]]) ->
         ]
         shown = table(("policy", "return", "episodes"), rows)
         parts += ["## Yardsticks", "Mean return and its standard error.", shown]
-    curves = LEARNING_CURVES.format(task=name)
-    if (ROOT / "docs" / curves).exists():
-        parts += ["## Curves", f"![Held-out return of searches and learners](../../{curves})"]
+    if mine := [each for each in drawn if each.task == name]:
+        parts += ["## Curves", *map(captioned, mine)]
     lines = f"rolecast check-task {quote(name)}\nrolecast search {quote(name)} --out runs/found"
     return joined(*parts, "## Search it", f"```sh\n{lines}\n```")
+
+
+def captioned(picture: TaskPicture) -> str:
+    """Return a picture of docs/results with its caption below, which links its numbers."""
+    source = f"[{picture.source_title}](../../results/{picture.source})"
+    return f"![{picture.caption}](../../results/{picture.file})\n\n*{picture.caption}.* {source}"
 
 
 def policies() -> Pages:
