@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,20 @@ def test_every_script_of_a_workflow_can_be_run(workflow: Path) -> None:
     scripts = re.findall(r"run: (?:sudo )?(\.ci/\S+)", workflow.read_text())
     assert scripts
     assert [name for name in scripts if not os.access(ROOT / name, os.X_OK)] == []
+
+
+NEEDS_A_GPU = {"cuda"}
+
+
+def test_tests_of_every_extra_run_in_a_workflow() -> None:
+    """Without its packages the tests of an extra are skipped, and nobody sees it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {name: set(needed) for name, needed in project["optional-dependencies"].items()}
+    called = set(re.findall(r"run: (\.ci/\S+)", "".join(map(Path.read_text, WORKFLOWS))))
+    texts = "".join((ROOT / name).read_text() for name in called)
+    installed = set(re.findall(r"\w+", " ".join(re.findall(r"'\.\[(.+?)\]'", texts))))
+    covered = {name for name, needed in extras.items() if needed <= extras["dev"]} | installed
+    assert extras.keys() - covered == NEEDS_A_GPU
 
 
 def test_every_file_that_is_called_slow_exists() -> None:
