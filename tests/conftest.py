@@ -31,6 +31,7 @@ SLOW: Final = (
     "tests/histories",
     "tests/test_docs.py",
     "tests/test_packaging.py",
+    "tests/test_plug_ins.py",
     "tests/baselines/comix",
     "tests/baselines/ddpg",
     "tests/baselines/facmac",

@@ -1,0 +1,115 @@
+"""A package with the entry points that the guide prints is found under each of its names."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rolecast.envs.registry import ENTRY_POINTS as TASK_GROUP
+from rolecast.envs.registry import make_task, tasks_of_others
+from rolecast.platform.cli.app import main
+from rolecast.platform.optimizers.registry import ENTRY_POINTS as OPTIMIZER_GROUP
+from rolecast.platform.optimizers.registry import optimizer_config, optimizer_names
+from rolecast.platform.tuning.learner import ENTRY_POINTS as METHOD_GROUP
+from rolecast.platform.tuning.learner import method_factory, method_names
+from rolecast.policies.artefact import load_policy
+from rolecast.policies.registry import ENTRY_POINTS as POLICY_GROUP
+from rolecast.policies.registry import make_policy, policy_names
+from tests.test_docs import blocks
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "howto" / "plug_in.md"
+
+MODULES = {
+    "tasks": """
+from dataclasses import replace
+from rolecast.envs.predator_prey.task import PredatorPreyTask
+class Arena(PredatorPreyTask):
+    def __init__(self, **options):
+        super().__init__(6, **options)
+        self._spec = replace(self._spec, id="arena")
+make_arena = Arena
+""",
+    "policies": """
+from dataclasses import dataclass
+from rolecast.policies.mlp import MlpConfig
+@dataclass(frozen=True, kw_only=True)
+class TinyConfig(MlpConfig):
+    hidden: tuple[int, ...] = (2,)
+    def build(self, task, seed):
+        policy = super().build(task, seed)
+        policy.name = "tiny"
+        return policy
+""",
+    "optimizers": """
+from rolecast.platform.optimizers.random import RandomConfig
+class AnnealingConfig(RandomConfig):
+    pass
+""",
+    "learners": """
+from rolecast.baselines.methods import METHODS
+REINFORCE = METHODS["ppo"]
+""",
+}
+"""The modules that the page names; each takes something of this project for its own."""
+
+
+@pytest.fixture
+def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:
+    """The groups of the page's pyproject.toml, as an installed package has them."""
+    (text,) = blocks(PAGE, "toml")
+    found: dict[str, dict[str, str]] = tomllib.loads(text)["project"]["entry-points"]
+    package = tmp_path / "my_package"
+    package.mkdir()
+    for name, code in MODULES.items():
+        (package / f"{name}.py").write_text(code)
+    about = tmp_path / "my_package-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    lines = [
+        f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in entries.items())
+        for group, entries in found.items()
+    ]
+    (about / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    return found
+
+
+def test_the_page_has_all_groups_and_their_entries_are_found(
+    groups: dict[str, dict[str, str]],
+) -> None:
+    named = {
+        TASK_GROUP: tasks_of_others(),
+        POLICY_GROUP: policy_names(),
+        OPTIMIZER_GROUP: optimizer_names(),
+        METHOD_GROUP: method_names({}),
+    }
+    assert groups.keys() == named.keys()
+    for group, entries in groups.items():
+        assert entries
+        assert entries.keys() <= set(named[group])
+    arena = make_task("arena")
+    assert make_policy("tiny", arena).options["hidden"] == [2]
+    assert type(optimizer_config("annealing")).__module__ == "my_package.optimizers"
+    method_factory("reinforce", {}).check(arena.spec, {})
+
+
+@pytest.mark.usefixtures("groups")
+def test_the_commands_of_the_page_run(tmp_path: Path) -> None:
+    lines = [line.split()[1:] for line in blocks(PAGE, "text")[0].splitlines()]
+    assert [words[0] for words in lines] == ["check-task", "search"]
+    cut = [
+        "--evaluations",
+        "12",
+        "--episodes",
+        "2",
+        "--workers",
+        "0",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    for words, more in zip(lines, ([], cut), strict=True):
+        assert main([*words, *more]) == 0
+    loaded = load_policy(tmp_path / "run")
+    stored = loaded.policy
+    assert loaded.task.id == "arena"
+    assert (stored.name, [*stored.options["hidden"]]) == ("tiny", [4])
