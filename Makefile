@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo       install, search a team of three predators, show the hunt"
-	@echo "make test       install, lint, build the site, run all tests"
+	@echo "make test       install, lint, build the site, run the tests that are not nightly"
 	@echo "make test-fast  tests without those on Ray, and files that train or search long"
 	@echo "make lint       ruff, and mypy --strict with a proof of how many files it read"
 	@echo "make docs       the site of docs/ into build/site, with its links checked"

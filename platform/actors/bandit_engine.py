@@ -121,6 +121,7 @@ class RayEngine:
         protocol: DuetsProtocol | None,
         workers: int,
         address: str | None,
+        note: Callable[[str], None],
     ) -> None:
         """Start the actors, without waiting for them.
 
@@ -131,11 +132,12 @@ class RayEngine:
             protocol: of DUETS; None for a method whose parties stay in this process.
             workers: actors for the agents, an equal part of them each.
             address: of the cluster; None starts one on this machine where there is none.
+            note: told of the cluster.
         Raises:
             RequestError: the cluster cannot be reached.
         """
         workers = min(workers, problem.agents)
-        self._cluster = Cluster(address, workers)
+        self._cluster = Cluster(address, workers, workers=workers, note=note)
         parts = np.array_split(np.arange(problem.agents), workers)
         self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
         self._parties, cpus = [], cpus_each(workers)

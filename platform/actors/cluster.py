@@ -4,7 +4,7 @@ import logging
 import os
 import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -48,13 +48,22 @@ CALL_RETRIES: Final = 5
 class Cluster:
     """A connection to Ray; closing it ends only what it began."""
 
-    def __init__(self, address: str | None, cpus: int) -> None:
+    def __init__(
+        self,
+        address: str | None,
+        cpus: int,
+        *,
+        workers: int = 0,
+        note: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Connect.
 
         Args:
             address: "auto", host:port or ray://host:port; None uses the cluster that this process
                 is connected to or runs in, and starts one on this machine where there is none.
             cpus: size of the cluster that is started.
+            workers: that will be asked of it.
+            note: told that Ray starts, which takes seconds, and then of the cluster.
         Raises:
             RequestError: nothing answers at the address.
             RunError: a cluster cannot be started here.
@@ -63,21 +72,17 @@ class Cluster:
         self._auth_mode = os.environ.get(AUTH_MODE)
         self.own = False
         """Whether the cluster was started here, and ends with this connection."""
-        if not self._connected_here:
-            if address is not None:
-                _probe(address)
-            return
-        address = address or os.environ.get("RAY_ADDRESS") or None
-        if address is None:
+        if self._connected_here:
+            address = address or os.environ.get("RAY_ADDRESS") or None
+        if address is not None:
+            _probe(address)
+        if self._connected_here and address is None:
+            note("starting Ray on this machine")
             _start(cpus)
             self.own = True
-            return
-        _probe(address)
-        try:
-            with _quiet_refusal():
-                ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise _unreachable(address, str(error)) from error
+        elif self._connected_here:
+            _join(address)
+        note(self.described(workers))
 
     def described(self, workers: int) -> str:
         """Say in a line where the cluster is, how large, and whether workers have to wait.
@@ -174,6 +179,15 @@ def _start_patiently(cpus: int) -> None:
                 ) from error
         else:
             return
+
+
+def _join(address: str | None) -> None:
+    """Connect to the cluster at an address."""
+    try:
+        with _quiet_refusal():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise _unreachable(str(address), str(error)) from error
 
 
 def _set_auth_mode(mode: str | None) -> None:

@@ -61,10 +61,11 @@ class RayBackend:
             RunError: a cluster cannot be started here.
         """
         _require_picklable(source)
-        self._cluster = Cluster(address, workers or available_cores())
+        self._cluster = Cluster(
+            address, workers or available_cores(), workers=workers or 0, note=note
+        )
         cpus = int(resources().get("CPU", 1))
         self.workers = workers or max(1, cpus)
-        note(self._cluster.described(self.workers))
         # First, as Ray has processes ready for the first actors: a search waits for this one alone.
         self._prepared = None if optimizer is None else RemoteSession(optimizer)
         dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex

@@ -8,7 +8,7 @@ import typer
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.cli.documented import option_text
-from rolecast.platform.cli.output import Json, hint, print_json, say
+from rolecast.platform.cli.output import Json, hint, print_json, say, warn
 from rolecast.platform.cli.settings import parse_settings
 
 if TYPE_CHECKING:
@@ -65,7 +65,12 @@ def bandit(
     ] = 0,
     address: Annotated[
         str | None,
-        typer.Option(help=option_text("Ray cluster, with --workers. Default: one started here.")),
+        typer.Option(
+            help=option_text(
+                "Ray cluster, with --workers. Default: that of RAY_ADDRESS; else one that starts "
+                "here."
+            )
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run, to resume and report.")
@@ -99,6 +104,7 @@ def bandit(
         workers=workers,
         address=address,
         out=out,
+        note=warn,
     )
     tell_bandit(result, out, json=json)
 

@@ -35,7 +35,13 @@ def compare(
         int | None, typer.Option(help=option_text("Trials at once. Default: one per core."))
     ] = None,
     address: Annotated[
-        str | None, typer.Option(help='Ray cluster to run in ("auto", or host:port).')
+        str | None,
+        typer.Option(
+            help=option_text(
+                "Ray cluster to run in: auto, or host:port. Default: that of RAY_ADDRESS, as in a "
+                "submitted job; else one that starts on this machine."
+            )
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on in DIR; what has finished is not run again.")
@@ -70,7 +76,12 @@ def compare(
 
     Example: rolecast compare quickstart --seeds 3 --workers 2 --out runs/quickstart
     """
+    from rolecast.platform.tuning.loading import require_experiment, require_new_folder
+
     check_format(format_)
+    require_experiment(experiment)
+    if out is not None and not resume:
+        require_new_folder(out)
     told = callbacks(log)
     from rolecast.platform.reports.comparison.page import (
         write_comparison_report,

@@ -10,7 +10,7 @@ from rolecast.core.errors import RequestError
 from rolecast.platform.cli.bandit import tell_bandit
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.loggers import Log, callbacks
-from rolecast.platform.cli.output import Json
+from rolecast.platform.cli.output import Json, warn
 from rolecast.platform.cli.search import tell
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.cli.verbosity import shown
@@ -71,7 +71,9 @@ def resume(
                 f"{folder} is a bandit run; expected no option but --workers, --address, --trust "
                 "or --json"
             )
-        result = resume_bandit(folder, workers=workers or 0, address=address, trust=trust)
+        result = resume_bandit(
+            folder, workers=workers or 0, address=address, trust=trust, note=warn
+        )
         tell_bandit(result, folder, json=json)
         return
     found = resume_search(

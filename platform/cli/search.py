@@ -37,7 +37,8 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="A setting of the optimiser; with policy. or task. before the key, of those. "
+        help="A setting of the optimiser, as `rolecast optimizers NAME` lists them; with policy. "
+        "before the key, one of `rolecast policies NAME`; with task., an option of the task. "
         "May be given many times; a value is read as JSON, else as text.",
     ),
 ]

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.former_policy import tell_of_former_policy
-from rolecast.platform.cli.output import say
+from rolecast.platform.cli.output import say, warn
 from rolecast.platform.serving.config import ServeConfig
 
 _FIELD_TEXTS = field_texts(ServeConfig)
@@ -20,7 +20,7 @@ def serve(
     *,
     port: Annotated[int, typer.Option(help=_FIELD_TEXTS["port"])] = ServeConfig.port,
     host: Annotated[str, typer.Option(help=_FIELD_TEXTS["host"])] = ServeConfig.host,
-    address: Annotated[str | None, typer.Option(help=_FIELD_TEXTS["address"])] = None,
+    address: Annotated[str | None, typer.Option(help=option_text(_FIELD_TEXTS["address"]))] = None,
     replicas: Annotated[int, typer.Option(help=_FIELD_TEXTS["replicas"])] = ServeConfig.replicas,
     verify: Annotated[Path | None, typer.Option(help=_FIELD_TEXTS["verify"])] = None,
 ) -> None:
@@ -37,7 +37,7 @@ def serve(
     ended = threading.Event()
     config = ServeConfig(port=port, host=host, address=address, replicas=replicas, verify=verify)
     tell_of_former_policy(folder)
-    with serving(folder, config) as url:
+    with serving(folder, config, warn) as url:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: ended.set())
         say(f"{url} serves {folder}: POST /act, GET /health, /policy, /metrics; Ctrl-C ends it")

@@ -24,11 +24,13 @@ HEALTHY_SIGNS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "structure_share": (
             "Weight of the structure in the kernel",
-            "0: the cliques explain nothing, and one term over all parameters is used.",
+            "Healthy: it settles. At 0, as is usual without a given graph, the cliques explain "
+            "nothing, and one term over all parameters is used; with a graph, look at the graph.",
         ),
         "episodes_share": (
             "Share of the planned episodes that a candidate plays",
-            "1: all. Less: returns hardly vary by chance, so fewer are enough.",
+            "Healthy: 1, all of them; or less while the ratio of signal to noise is near 1 or "
+            "above, for returns then hardly vary by chance. Less at a low ratio: give --episodes.",
         ),
     }
 )

@@ -161,7 +161,7 @@ class Events:
         values = [
             Summary.Value(tag=name, simple_value=value)
             for name, value in metrics.items()
-            if np.isfinite(value)
+            if name != "env_steps" and np.isfinite(value)
         ]
         self._writer.add_event(
             Event(

@@ -21,7 +21,7 @@ class ServeConfig:
     There is no authentication."""
 
     address: str | None = None
-    """Ray cluster: auto, or host:port. Without it Ray is started on this machine, and ended."""
+    """Ray cluster: auto, or host:port. Default: that of RAY_ADDRESS; else one that starts here."""
 
     replicas: int = 1
     """Processes that answer."""

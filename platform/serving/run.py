@@ -1,7 +1,7 @@
 """`rolecast serve`: starts the application on this machine, or in a cluster, and ends it again."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,12 +19,17 @@ APPLICATION_NAME: Final = "rolecast"
 
 
 @contextmanager
-def serving(folder: str | Path, config: ServeConfig | None = None) -> Iterator[str]:
+def serving(
+    folder: str | Path,
+    config: ServeConfig | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> Iterator[str]:
     """Serve the policy of a run, or of an artefact, until the block ends.
 
     Args:
         folder: of the policy; a new policy in it is taken in place of the old one.
         config: where.
+        note: told of the Ray cluster.
     Yields:
         The URL.
     Raises:
@@ -40,7 +45,7 @@ def serving(folder: str | Path, config: ServeConfig | None = None) -> Iterator[s
         )
     ServedPolicy.load(folder, config.verify)  # a wrong folder is refused before Ray starts
     port = _free_port(config)
-    cluster = Cluster(config.address, cpus=config.replicas + 1)
+    cluster = Cluster(config.address, cpus=config.replicas + 1, note=note)
     try:
         from ray import serve
         from ray.serve.config import HTTPOptions

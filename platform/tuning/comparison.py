@@ -21,7 +21,7 @@ from rolecast.platform.search.planning.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory, method_factory
-from rolecast.platform.tuning.loading import Request, load_experiment
+from rolecast.platform.tuning.loading import Request, load_experiment, require_new_folder
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.progress import ComparisonProgress, Silent
 from rolecast.platform.tuning.rewards import task_with_reward
@@ -169,9 +169,7 @@ def check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: bo
         RequestError: names what is there.
     """
     if not resume:
-        if folder.path.exists():
-            hint = " or --resume" if folder.known else ""
-            raise RequestError(f"--out {folder.path} exists; expected a path that does not{hint}")
+        require_new_folder(folder.path)
         return
     # A folder of an older release lacks settings that were added since.
     defaults = {each.name: each.default for each in fields(Experiment)}
@@ -204,7 +202,7 @@ def _run(
         from rolecast.platform.tuning.tuner import run_trials
 
         cores = cluster_cpus(workers, experiment.workers)
-        cluster = Cluster(address, cores)
+        cluster = Cluster(address, cores, note=progress.note)
     try:
         require_cpus(experiment.workers)
         devices = {method.label: method_device(method) for method in experiment.methods}

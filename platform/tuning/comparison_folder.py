@@ -27,6 +27,7 @@ from rolecast.core.files import is_file, read_json, unwritable, write_sealed_jso
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.search.records.table_file import table_groups, table_writer
 from rolecast.platform.tuning.experiment import TrialPlan
+from rolecast.platform.tuning.loading import EXPERIMENT_FILE
 from rolecast.platform.tuning.record import TrialFolder
 
 COMPARISON_SCHEMA: Final = 1
@@ -91,7 +92,7 @@ class ComparisonFolder:
     @property
     def experiment_file(self) -> Path:
         """Settings, planned trials and versions."""
-        return self.path / "experiment.json"
+        return self.path / EXPERIMENT_FILE
 
     @property
     def rows_file(self) -> Path:

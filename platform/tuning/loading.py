@@ -28,6 +28,9 @@ UNEXPECTED_ARGUMENT: Final = re.compile(
 )
 """What Python says of a setting that does not exist."""
 
+EXPERIMENT_FILE: Final = "experiment.json"
+"""What the folder of a comparison has from its beginning on."""
+
 _LOADED_AS: Final = "rolecast_experiment_file"
 """Name of a user's module while it runs; it stays in no table, so that Ray sends it by value."""
 
@@ -58,11 +61,34 @@ def load_experiment(name: str | Path) -> Request:
     Raises:
         RequestError: no such experiment, a file that fails, or one that has none.
     """
+    require_experiment(name)
     if str(name).endswith(".py"):
         return _of_module(_run(Path(name)), str(name))
-    if str(name) not in experiment_names():
-        raise unknown_name("experiment", str(name), experiment_names())
     return _of_module(import_module(f"{CONFIGS_PACKAGE}.{name}"), str(name))
+
+
+def require_experiment(name: str | Path) -> None:
+    """Refuse what is neither a name nor a file, before anything is loaded for it.
+
+    Raises:
+        RequestError: names what there is.
+    """
+    if not str(name).endswith(".py"):
+        if str(name) not in experiment_names():
+            raise unknown_name("experiment", str(name), experiment_names())
+    elif not Path(name).is_file():
+        raise RequestError(f"{name} does not exist; expected a Python file with an EXPERIMENT")
+
+
+def require_new_folder(path: str | Path) -> None:
+    """Refuse a folder that exists, for a comparison that begins.
+
+    Raises:
+        RequestError: says so, and that another comparison there can go on.
+    """
+    if Path(path).exists():
+        hint = " or --resume" if (Path(path) / EXPERIMENT_FILE).is_file() else ""
+        raise RequestError(f"--out {path} exists; expected a path that does not{hint}")
 
 
 def _of_module(module: ModuleType, where: str) -> Request:
@@ -77,8 +103,6 @@ def _of_module(module: ModuleType, where: str) -> Request:
 
 def _run(path: Path) -> ModuleType:
     """Run a user's file; modules beside it can be imported."""
-    if not path.is_file():
-        raise RequestError(f"{path} does not exist; expected a Python file with an EXPERIMENT")
     spec = spec_from_file_location(_LOADED_AS, path)
     if spec is None or spec.loader is None:
         raise RequestError(f"{path} cannot be read as Python; expected a file with an EXPERIMENT")

@@ -84,6 +84,7 @@ def bandit_search(
     workers: int = 0,
     address: str | None = None,
     out: str | Path | None = None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> BanditResult:
     """Let N agents maximise a function together, and count what they send.
 
@@ -105,6 +106,7 @@ def bandit_search(
         address: of a Ray cluster, with workers; None starts one on this machine where there is
             none.
         out: folder of the run, which must not exist; None writes nothing.
+        note: told of the Ray cluster.
     Raises:
         RequestError: a name, setting or value is wrong, the cluster cannot be reached, or the
             function fails.
@@ -130,7 +132,7 @@ def bandit_search(
         optimum=optimum,
         task_play=None if task_play is None else dict(task_play),
     )
-    run = PreparedRun(request, function, workers, address)
+    run = PreparedRun(request, function, workers, address, note)
     if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
         remember_task(request.function.removeprefix(TASK_PREFIX))
     if out is None:
@@ -141,7 +143,12 @@ def bandit_search(
 
 
 def resume_bandit(
-    path: str | Path, *, workers: int = 0, address: str | None = None, trust: bool = False
+    path: str | Path,
+    *,
+    workers: int = 0,
+    address: str | None = None,
+    trust: bool = False,
+    note: Callable[[str], None] = lambda _: None,
 ) -> BanditResult:
     """Continue an interrupted run as if it had never stopped; no query is repeated.
 
@@ -150,6 +157,7 @@ def resume_bandit(
         workers: as of `bandit_search`; it need not be the number before.
         address: as of `bandit_search`.
         trust: call the function that the folder names, though it may run any code.
+        note: as of `bandit_search`.
     Raises:
         RequestError: there is no run, or its function is not trusted.
     """
@@ -163,7 +171,7 @@ def resume_bandit(
         raise RequestError(f"{folder.path} is damaged: {error}") from error
     if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
         require_trust(request.function.removeprefix(TASK_PREFIX), trust=trust)
-    run = PreparedRun(request, request.function, workers, address)
+    run = PreparedRun(request, request.function, workers, address, note)
     folder.lock()
     return run.play(folder)
 
@@ -177,11 +185,13 @@ class PreparedRun:
         function: str | Callable[..., Any],
         workers: int,
         address: str | None,
+        note: Callable[[str], None],
     ) -> None:
         check("rolecast.bandit_search", {"workers": workers}, {"workers": COUNT_OR_ZERO})
         if address is not None and not workers:
             raise RequestError(f"address is {address!r} and workers is 0; expected workers >= 1")
         self._request, self._workers, self._address = request, workers, address
+        self._note = note
         self._make = function_maker(request, function)
         self._function = self._make()
         self._problem = BanditProblem(
@@ -213,6 +223,7 @@ class PreparedRun:
                 protocol=self._protocol,
                 workers=self._workers,
                 address=self._address,
+                note=self._note,
             )
         try:
             yield self._method or engine.method, engine.query

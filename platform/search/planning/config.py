@@ -30,13 +30,13 @@ class SearchConfig:
     """Further options of the task."""
 
     policy: str = "hom"
-    """Name of the policy."""
+    """Name of the policy, as `rolecast policies` lists them."""
 
     policy_options: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the policy."""
 
     optimizer: str = "dss_gp_ucb"
-    """Name of the optimiser."""
+    """Name of the optimiser, as `rolecast optimizers` lists them."""
 
     optimizer_settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the optimiser."""
@@ -76,7 +76,8 @@ class SearchConfig:
     """Folder of the run, which must not exist. Default: a new one under runs/."""
 
     address: str | None = None
-    """Ray cluster to run in: auto, or host:port. Default: one that starts on this machine."""
+    """Ray cluster to run in: auto, or host:port. Default: that of RAY_ADDRESS, as in a submitted
+    job; else, where there are workers, one that starts on this machine."""
 
     test_episodes: int | None = None
     """Episodes of the held-out test at the end. Default: 1000 of a compiled task, else 20."""

@@ -188,7 +188,9 @@ def test_the_command_runs_on_workers_and_resumes_and_reports(
     here = capsys.readouterr().out
     out = str(tmp_path / "run")
     assert main(["bandit", "branin", *words, "--workers", "2", "--out", out]) == 0
-    assert capsys.readouterr().out == here
+    told = capsys.readouterr()
+    assert told.out == here
+    assert told.err.startswith("Ray at ")
     assert main(["resume", out, "--workers", "2", "--json"]) == 0
     assert capsys.readouterr().out == here
     assert main(["report", out]) == 0

@@ -81,9 +81,21 @@ def test_a_start_that_fails_is_told_of_in_one_sentence_and_changes_nothing(
     assert os.environ.get(cluster.AUTH_MODE) == mode
 
 
+def test_a_start_is_told_of_before_it_takes_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(cluster, "_start", lambda cpus: told.append(f"started with {cpus}"))
+    monkeypatch.setattr(Cluster, "described", lambda self, workers: f"for {workers}")
+    Cluster(None, 3, workers=2, note=told.append)
+    assert told == ["starting Ray on this machine", "started with 3", "for 2"]
+
+
 def test_a_cluster_that_is_joined_is_named(ray_cluster: str) -> None:
     """By the address at which others reach it, which `auto` does not say."""
-    joined = Cluster("auto", 1)
+    told: list[str] = []
+    joined = Cluster("auto", 1, workers=2, note=told.append)
+    assert told == [joined.described(2)]
     assert joined.described(2) == f"Ray at {ray_cluster}: 1 node, 2 CPUs"
     late = "; 2 of 64 workers begin, the others join as CPUs come"
     assert joined.described(64) == f"Ray at {ray_cluster}: 1 node, 2 CPUs{late}"

@@ -1,6 +1,8 @@
 """`rolecast compare`: what it prints, and that a wrong request runs and overwrites nothing."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -123,11 +125,22 @@ def test_the_folder_of_another_experiment_is_left_as_it_is(
     assert {file: file.read_bytes() for file in out.iterdir()} == before
 
 
-@pytest.mark.usefixtures("ray_cluster")
+@pytest.mark.parametrize("words", [["quickstar"], ["none.py"], ["quickstart", "--out", "."]])
+def test_what_does_not_exist_is_refused_before_what_computes_is_loaded(words: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from rolecast.platform.cli.app import main\n"
+        f"assert main(['compare', *{words!r}]) == 2\n"
+        "print(*sorted({'pandas', 'ray', 'torch', 'numba'} & set(sys.modules)))\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "\n"
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*")
 @pytest.mark.filterwarnings("ignore::FutureWarning:ray.*")
 def test_a_comparison_prints_one_object_and_writes_its_report(
-    written: Callable[[str], Path], rolecast_command: Command, tmp_path: Path
+    ray_cluster: str, written: Callable[[str], Path], rolecast_command: Command, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     file = written("experiment(seeds=2)")
@@ -142,3 +155,4 @@ def test_a_comparison_prints_one_object_and_writes_its_report(
     rows = read_comparison(out).rows
     assert list(zip(rows["seed"], rows["env_steps"], strict=True)) == [(1, 250), (1, 500)]
     assert "1 of 1 trials done" in ended.stderr
+    assert f"Ray at {ray_cluster}: 1 node, 2 CPUs" in ended.stderr

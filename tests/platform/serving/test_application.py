@@ -36,7 +36,9 @@ def folder(small_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def port(ray_cluster: Any, folder: Path) -> Iterator[int]:
     """Port of the service of that folder."""
-    with serving(folder, ServeConfig(port=0)) as url:
+    told: list[str] = []
+    with serving(folder, ServeConfig(port=0), told.append) as url:
+        assert told == [f"Ray at {ray_cluster}: 1 node, 2 CPUs"]
         yield int(url.rpartition(":")[2])
 
 
