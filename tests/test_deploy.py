@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from types import ModuleType
@@ -14,11 +15,15 @@ import pytest
 import yaml
 
 from rolecast.rooms import ROOMS
+from tests.test_docs import blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
 PACKAGE_FILES = ("LICENSE", "README.md", "constraints.txt", "pyproject.toml", "setup.py")
 INSTRUCTIONS = {"FROM", "COPY", "RUN", "ENV", "USER", "WORKDIR", "EXPOSE", "HEALTHCHECK", "CMD"}
+FETCHES = blocks(ROOT / "docs" / "howto" / "fetch.md", "sh")
+"""Commands that bring a report, and a whole folder, through the log of a job."""
+
 RAY_VERSION = re.findall(r"^ray==(\S+)", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
 
 
@@ -121,6 +126,26 @@ def test_the_script_searches_first_and_resumes_then(script: ModuleType, tmp_path
 def test_the_script_needs_a_folder(script: ModuleType) -> None:
     with pytest.raises(SystemExit, match="--out"):
         script.command(["pred_prey_3"])
+
+
+@pytest.mark.parametrize("line", FETCHES, ids=["report", "folder"])
+def test_what_a_job_prints_is_found_again_in_its_log(line: str, tmp_path: Path) -> None:
+    """The two halves of the guide's commands, without the job between them."""
+    found = re.fullmatch(
+        r"ray job submit --address \S+ -- bash -c '(.*)' \| (sed|grep)(.*)", line.strip()
+    )
+    assert found is not None
+    shutil.copytree(ROOT / "docs" / "gallery" / "hunt", tmp_path / "runs" / "big")
+    remote = found[1].replace("/shared/runs", str(tmp_path / "runs"))
+    remote = remote.replace("rolecast report", "echo open")
+    printed = subprocess.run(["bash", "-c", remote], capture_output=True, check=True).stdout
+    log = b"INFO Runtime env is setting up.\nrolecast: loading\n" + printed + b"\nJob succeeded\n"
+    here = tmp_path / "here"
+    here.mkdir()
+    subprocess.run(["bash", "-c", found[2] + found[3]], input=log, cwd=here, check=True)
+    fetched = here / "report.html" if found[2] == "sed" else here / "big" / "report.html"
+    original = (tmp_path / "runs" / "big" / "report.html").read_bytes()
+    assert fetched.read_bytes().rstrip() == original.rstrip()
 
 
 def test_the_service_is_a_config_of_ray_serve() -> None:
