@@ -13,7 +13,7 @@ def incumbents_of(run: Run, measured: RunMeasurements | None) -> tuple[Curve, st
     if measured is not None and measured.returns:
         how = f"Incumbents are evaluated again on {INCUMBENT_EPISODES} held-out episodes each."
         return _measured(run, measured), how
-    believed = _believed(run)
+    believed = believed_incumbents(run)
     if len(believed.returns):
         return believed, "Incumbents have the return that the optimiser's model expects of them."
     how = "The incumbents at the end are those of the search's own confirmation."
@@ -30,7 +30,7 @@ def _measured(run: Run, measured: RunMeasurements) -> Curve:
     )
 
 
-def _believed(run: Run) -> Curve:
+def believed_incumbents(run: Run) -> Curve:
     """Return the model's view of the incumbents; none where it is told other returns than ours."""
     means, errors = (dict(run.told.get(f"incumbent_{name}", ())) for name in ("mean", "stderr"))
     steps = [step for step in means if step in errors]

@@ -18,7 +18,7 @@ from rolecast.platform.reports.diagnostics import diagnostics
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render
 from rolecast.platform.reports.folder import PLAY_FILE, Run
-from rolecast.platform.reports.incumbents import incumbents_of
+from rolecast.platform.reports.incumbents import believed_incumbents, incumbents_of
 from rolecast.platform.reports.page import (
     captioned,
     inline_image,
@@ -53,6 +53,11 @@ EARLIER_FRAMES: Final = 30
 
 CHART_USE: Final = (
     "Point at the chart for values, drag to zoom, double-click to reset, click a name to hide it."
+)
+
+HEALTHY_EXPECTATION: Final = (
+    "Healthy: what the model expects is within some two standard errors of the held-out return. "
+    "Far above it, the model takes noise for signal; play more episodes."
 )
 
 LEAST_EPISODES: Final = 10
@@ -138,16 +143,15 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
 def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
     summary = run.folder.read_summary()
     rows: list[tuple[object, ...]] = []
+    expected = believed_incumbents(run)
     if summary is not None:
         name = f"incumbent, held out ({summary['test_episodes']} episodes)"
         rows.append((name, *rounded(summary["test_return"], summary["test_stderr"])))
-        rows.append(
-            (
-                "best evaluation (a maximum of noisy means, too high)",
-                float(summary["best_return"]),
-                "",
-            )
-        )
+        if expected.returns.size:
+            last = rounded(expected.returns[-1], expected.stderrs[-1])
+            rows.append(("incumbent, as the optimiser's model expects it", *last))
+        lucky = "best evaluation (a maximum of noisy means, too high)"
+        rows.append((lucky, float(summary["best_return"]), ""))
     rows += [(each.name, *rounded(each.mean, each.stderr)) for each in yardsticks]
     parts = [table(("", "episode return", "standard error"), rows)]
     if summary is None:
@@ -156,6 +160,8 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
         workers, shares = summary["workers"], _shares(summary)
         text = f"{summary['wall_time_s']:.1f} s of searching with {workers} workers"
         parts.append(paragraph(f"{text} ({shares})."))
+        if expected.returns.size:
+            parts.append(paragraph(HEALTHY_EXPECTATION))
     return section("Results", *parts)
 
 

@@ -95,7 +95,7 @@ def line(figures: ProgressSnapshot) -> str:
     """Return the figures on one line."""
     return (
         f"{figures.spent:4.0%}  {figures.evaluations} evaluations  {figures.env_steps} env steps  "
-        f"best {_value(figures.best_return, figures.best_stderr)}  "
+        f"best noisy mean {_value(figures.best_return, figures.best_stderr)}  "
         f"incumbent {_value(figures.incumbent_return, figures.incumbent_stderr)}  "
         f"{_count(figures.env_steps_per_s)} env-steps/s  "
         f"ask {figures.ask_s:.2f} s  tell {figures.tell_s:.2f} s  "

@@ -185,7 +185,7 @@ class PreparedRun:
         function: str | Callable[..., Any],
         workers: int,
         address: str | None,
-        note: Callable[[str], None],
+        note: Callable[[str], None] = lambda _: None,
     ) -> None:
         check("rolecast.bandit_search", {"workers": workers}, {"workers": COUNT_OR_ZERO})
         if address is not None and not workers:

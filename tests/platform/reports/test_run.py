@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -57,6 +58,21 @@ def test_a_report_tells_result_yardsticks_and_settings(run_copy: Path) -> None:
     text = write_report(run_copy).read_text()
     for word in ("scripted chase", "scripted random", "held out (20 episodes)", "local_gp"):
         assert word in text
+
+
+def test_what_the_model_expects_stands_beside_what_was_earned(
+    small_run: Path, run_copy: Path
+) -> None:
+    row = r"model expects it</td><td[^>]*>([-\d.]+)</td><td[^>]*>([\d.]+)"
+    assert not re.search(row, write_report(run_copy).read_text())  # nothing is told of it
+    events = Run.read(small_run).folder.events_folder
+    shutil.copytree(events, run_copy / events.name)
+    told = Run.read(run_copy).told
+    mean, error = (told[f"incumbent_{name}"][-1][1] for name in ("mean", "stderr"))
+    shown = re.search(row, write_report(run_copy).read_text())
+    assert shown is not None
+    assert abs(float(shown[1]) - mean) < 0.1 * error
+    assert abs(float(shown[2]) - error) < 0.1 * error
 
 
 def test_a_report_tells_what_each_net_is_worth_as_it_was_measured(run_copy: Path) -> None:

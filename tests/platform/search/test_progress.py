@@ -31,7 +31,13 @@ FIGURES = ProgressSnapshot(
 
 def test_a_line_has_every_figure() -> None:
     text = line(FIGURES)
-    for part in ("4%", "180 evaluations", "36000 env steps", "best 61.2 ± 7.0", "incumbent 12.5"):
+    for part in (
+        "4%",
+        "180 evaluations",
+        "36000 env steps",
+        "best noisy mean 61.2 ± 7.0",
+        "incumbent 12.5",
+    ):
         assert part in text
     assert "1.2M env-steps/s  ask 0.05 s  tell 0.01 s  left 1:02:05" in text
 
