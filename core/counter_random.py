@@ -30,6 +30,13 @@ def episode_keys(seeds: Seeds) -> tuple[UInt32, UInt32]:
     return first, draw(high, first, np.uint32(0x63D83595))
 
 
+def folded_seed(seed: int) -> int:
+    """Return a seed of 64 bits folded to 31; seeds below 2^31 are unchanged, others are mixed."""
+    if seed < 2**31:
+        return seed
+    return int(episode_keys(np.array([seed], dtype=np.uint64))[0][0]) % 2**31
+
+
 def draw(key_1: UInt32, key_2: UInt32, counter: UInt32 | np.uint32) -> UInt32:
     """Return 32 random bits for each key pair at a counter.
 

@@ -78,6 +78,9 @@ class BatchedTask(Protocol):
     - `agent_names`: names of the n agents.
     - `state_size` and `state()` [B, S]: what is known of the whole world, for centralised critics;
       of size 0 where the task tells no more than its observations.
+
+    Optional members for films: `frame(episode)`, a picture [H, W, 3] of its current state, and
+    `frames_per_second`, the steps in a second of the task's own time.
     """
 
     @property

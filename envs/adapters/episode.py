@@ -1,5 +1,6 @@
 """Environment of a user, of Gymnasium or PettingZoo, as a team of named agents."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -61,6 +62,9 @@ class TeamEnvironment(Protocol):
     tells_survival: bool
     """Whether a step may tell its survival bonus."""
 
+    frames_per_second: float | None
+    """Steps in a second of its own time, as its metadata say; None where they do not."""
+
     def reset(self, seed: int) -> Moment:
         """Begin an episode."""
 
@@ -86,6 +90,7 @@ class GymnasiumTeam:
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         self._env = env
         self.agents = [SINGLE_AGENT_NAME]
+        self.frames_per_second = _frames_per_second(env)
         self.observation_spaces = {SINGLE_AGENT_NAME: env.observation_space}
         self.action_spaces = {SINGLE_AGENT_NAME: env.action_space}
 
@@ -133,6 +138,7 @@ class ParallelTeam:
     def __init__(self, env: Any) -> None:
         self._env = env
         self.agents = list(env.possible_agents)
+        self.frames_per_second = _frames_per_second(env)
         self.observation_spaces = {agent: env.observation_space(agent) for agent in self.agents}
         self.action_spaces = {agent: env.action_space(agent) for agent in self.agents}
         space = getattr(env, "state_space", None)
@@ -185,6 +191,15 @@ class ParallelTeam:
 def _number(reward: Any) -> float:
     """Return a reward as a float, whether it is a number or an array of one."""
     return float(np.asarray(reward).item())
+
+
+def _frames_per_second(env: Any) -> float | None:
+    """Return `render_fps` of the metadata of an environment, where it is a speed."""
+    told = getattr(env, "metadata", None)
+    frames = told.get("render_fps") if isinstance(told, Mapping) else None
+    if not isinstance(frames, int | float) or isinstance(frames, bool):
+        return None
+    return frames if 0 < frames < math.inf else None
 
 
 def as_team(env: object, task_id: str) -> TeamEnvironment:

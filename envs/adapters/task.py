@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Space
 from numpy.typing import ArrayLike, NDArray
 
-from rolecast.core.counter_random import episode_keys
+from rolecast.core.counter_random import folded_seed
 from rolecast.core.errors import ConfigError, RequestError, RunError, first_line, stepped_outside
 from rolecast.core.patience import Patience, StepTimeoutError
 from rolecast.core.types import Float, Seeds
@@ -134,6 +134,11 @@ class AdaptedTask:
     def state(self) -> Float:
         """Return states [B, S]."""
         return self._states.copy()
+
+    @property
+    def frames_per_second(self) -> float | None:
+        """Steps in a second of its own time, which is also how fast it wants to be shown."""
+        return self._teams[0].frames_per_second
 
     @property
     def survival_bonus(self) -> Float | None:
@@ -323,10 +328,3 @@ class AdaptedTask:
         steps = int(self._steps[episode])
         step = f"step {steps}" if steps else "the reset"
         return f"{step} of the episode of seed {int(self._seeds[episode])}"
-
-
-def folded_seed(seed: int) -> int:
-    """Return a seed of 64 bits folded to 31; seeds below 2^31 are unchanged, others are mixed."""
-    if seed < 2**31:
-        return seed
-    return int(episode_keys(np.array([seed], dtype=np.uint64))[0][0]) % 2**31

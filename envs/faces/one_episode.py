@@ -17,7 +17,7 @@ FRAMES_PER_SECOND: Final = 20
 
 def render_metadata(task: BatchedTask) -> dict[str, object]:
     """Return the metadata of both interfaces: render modes, and frames per second of a film."""
-    frames = getattr(task, "frames_per_second", FRAMES_PER_SECOND)
+    frames = getattr(task, "frames_per_second", None) or FRAMES_PER_SECOND
     return {"render_modes": list(RENDER_MODES), "render_fps": frames}
 
 

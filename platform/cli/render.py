@@ -60,7 +60,7 @@ def render(
         told = {"out": str(out), "description": rendering.description}
         print_json({**told, "frames": len(rendering.frames)})
     else:
-        say(f"{rendering.description}\nopen {out}")
+        say(f"{rendering.caption}\nopen {out}")
 
 
 def lines_about_frames(

@@ -284,7 +284,7 @@ def _films(run: Run, task: BatchedTask) -> list[Markup]:
     except (RequestError, RunError) as reason:
         return [section("An episode", paragraph(f"Not shown: {reason}."))]
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")
-    told = paragraph(f"Held-out episode, {rendering.description}.")
+    told = paragraph(f"Held-out episode, {rendering.caption}.")
     played = run.folder.path / PLAY_FILE
     game = (link(PLAY_FILE, "Play with it in this browser"),) if played.is_file() else ()
     shown = section("An episode", picture, told, *game)
@@ -298,7 +298,7 @@ def _film(run: Run, batch: int, episodes: int | None) -> Markup:
     steps = run.env_steps(batch)
     title = f"After {steps:,} env steps"
     picture = inline_image(rendering.gif(), "gif", f"A moving picture of one episode, {title}")
-    return captioned(title, picture, rendering.description)
+    return captioned(title, picture, rendering.caption)
 
 
 def _settings(run: Run) -> Markup:

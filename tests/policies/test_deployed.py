@@ -10,8 +10,8 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 import rolecast
+from rolecast.core.counter_random import folded_seed
 from rolecast.core.errors import RequestError
-from rolecast.envs.adapters.task import folded_seed
 from rolecast.envs.registry import make_task
 from rolecast.policies.artefact import save_policy
 from rolecast.policies.registry import make_policy

@@ -39,6 +39,12 @@ FILM_MS: Final = 9000
 FRAME_LIMITS_MS: Final = (40, 120)
 """Least and most time that a frame is shown."""
 
+GIF_TICK_MS: Final = 10
+"""A GIF shows a frame for a whole number of these."""
+
+NEAR_REAL_TIME: Final = 0.05
+"""Relative difference from real time that is not told."""
+
 Progress = Callable[[int, int], None]
 """Told of frames drawn and of all frames."""
 
@@ -59,6 +65,24 @@ class Rendering:
 
     description: str
     """Which episode it is, and what it earns."""
+
+    steps: int
+    """Steps of the episode that are drawn."""
+
+    steps_per_second: float | None
+    """Steps in a second of the task's own time; None where it has no unit."""
+
+    @property
+    def caption(self) -> str:
+        """What is seen, and how fast."""
+        seconds = (len(self.frames) - 1) * self.frame_ms / 1000
+        text = f"{self.description}; {self.steps:,} steps in {seconds:.1f} s"
+        if self.steps_per_second is None:
+            return text
+        speed = self.steps / self.steps_per_second / seconds
+        if abs(speed - 1.0) < NEAR_REAL_TIME:
+            return f"{text}, real time"
+        return f"{text}, {speed:.2g} times real time"
 
     def gif(self) -> bytes:
         """Return the moving picture."""
@@ -172,7 +196,13 @@ def _render(
     else:
         frames = _draw_states(task, player, episode, states, progress)
     fitting = int(np.clip(FILM_MS // len(frames), *FRAME_LIMITS_MS))
-    return Rendering(frames=frames, frame_ms=fitting, description=f"{name}: {which}")
+    return Rendering(
+        frames=frames,
+        frame_ms=fitting // GIF_TICK_MS * GIF_TICK_MS,
+        description=f"{name}: {which}",
+        steps=states[-1],
+        steps_per_second=getattr(task, "frames_per_second", None),
+    )
 
 
 def _draw_moments(

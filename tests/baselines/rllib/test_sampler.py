@@ -8,8 +8,8 @@ import pytest
 
 from rolecast.baselines.rllib.episodes import BatchedEpisodes, CompiledEpisodes, episodes_of
 from rolecast.baselines.rllib.sampler import Act, Sampler
+from rolecast.core.counter_random import folded_seed
 from rolecast.core.types import Float32
-from rolecast.envs.adapters.task import folded_seed
 from rolecast.envs.registry import make_task
 from tests.envs.rewards.conftest import Ledger
 

@@ -8,8 +8,8 @@ import pytest
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
+from rolecast.core.counter_random import folded_seed
 from rolecast.core.errors import ConfigError, RequestError, RunError
-from rolecast.envs.adapters.task import folded_seed
 from rolecast.envs.registry import make_task
 
 SPREAD = "pettingzoo:mpe2.simple_spread_v3?N=3&continuous_actions=true"

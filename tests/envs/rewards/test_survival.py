@@ -6,10 +6,10 @@ import gymnasium
 import numpy as np
 import pytest
 
+from rolecast.core.counter_random import folded_seed
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.types import Float
 from rolecast.envs.adapters.episode import SURVIVAL_INFO
-from rolecast.envs.adapters.task import folded_seed
 from rolecast.envs.check import check_task
 from rolecast.envs.registry import make_env, make_task
 from rolecast.envs.rewards.task import RAW_REWARD, survival_bonus, unwrapped

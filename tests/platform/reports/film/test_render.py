@@ -13,7 +13,7 @@ import rolecast
 from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.reports.film.episode import RETURN_QUANTILE, typical
 from rolecast.platform.reports.film.options import Shot
-from rolecast.platform.reports.film.render import render, render_scripted
+from rolecast.platform.reports.film.render import Rendering, render, render_scripted
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50))
@@ -30,6 +30,36 @@ def test_a_rendering_is_the_same_each_time(small_run: Path) -> None:
     assert first.description == again.description
     assert first.gif() == again.gif()
     assert len(first.frames) == 6  # of states 0, 6, 12, 18, 24 and the last, 25
+
+
+@pytest.mark.parametrize(
+    ("steps_per_second", "told"),
+    [
+        (None, "40 steps in 2.0 s"),
+        (20, "40 steps in 2.0 s, real time"),
+        (20.5, "40 steps in 2.0 s, real time"),
+        (8, "40 steps in 2.0 s, 2.5 times real time"),
+    ],
+)
+def test_a_caption_says_how_fast_a_film_is(steps_per_second: float | None, told: str) -> None:
+    film = Rendering(
+        frames=[Image.new("RGB", (2, 2))] * 21,
+        frame_ms=100,
+        description="hopper, linear: return 3",
+        steps=40,
+        steps_per_second=steps_per_second,
+    )
+    assert film.caption == f"hopper, linear: return 3; {told}"
+
+
+def test_a_gif_lasts_as_long_as_its_caption_says() -> None:
+    shown = render_scripted("random", "pred_prey_3", Shot(episodes=1))
+    film = Image.open(io.BytesIO(shown.gif()))
+    shown_ms = []
+    for place in range(len(shown.frames) - 1):
+        film.seek(place)
+        shown_ms.append(film.info["duration"])
+    assert shown.caption.endswith(f"; 25 steps in {sum(shown_ms) / 1000:.1f} s")
 
 
 def test_the_return_told_is_that_of_an_evaluation_of_the_same_episodes() -> None:
@@ -78,6 +108,7 @@ def test_another_environment_draws_itself(tmp_path: Path) -> None:
     )  # fmt: skip
     shown = render(out, Shot(steps=2))
     picture = Image.open(io.BytesIO(shown.png()))
+    assert shown.caption.endswith("; 2 steps in 0.2 s, 0.17 times real time")
     assert picture.size == (3 * shown.frames[0].size[0], shown.frames[0].size[1])
 
 
