@@ -13,7 +13,6 @@ from rolecast.envs.actions import checked_actions
 from rolecast.envs.ids import format_id
 from rolecast.envs.mujoco.robots import Robot
 from rolecast.envs.mujoco.start import start_states
-from rolecast.envs.mujoco.step_fused import settle
 from rolecast.envs.mujoco.views import layout
 from rolecast.envs.spec import TaskSpec
 from rolecast.envs.symmetry import Symmetry
@@ -171,6 +170,8 @@ class MujocoTask:
             RequestError: no episode has begun, or actions have a wrong shape or are not finite.
             RunError: the simulator diverged; names the seed and the step.
         """
+        from rolecast.envs.mujoco.step_fused import settle
+
         pool, robot = self._running(), self.robot
         actions = checked_actions(self._spec, actions, self.seeds.size, self.steps)
         live, before = ~self._done, pool.place.copy()

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from rolecast.core.errors import unknown_name
 from rolecast.core.types import Float
 from rolecast.envs.mujoco.robots import Robot
-from rolecast.envs.mujoco.step_fused import observe_columns
 
 Columns = list[int]
 
@@ -43,6 +42,8 @@ class Layout:
 
     def observe(self, state: Float) -> Float:
         """Return observations [B, n, do] of rows [B, F]."""
+        from rolecast.envs.mujoco.step_fused import observe_columns
+
         observations = np.empty((len(state), *self.seen.shape))
         observe_columns(state, self.seen, self.limit, observations)
         return observations

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,6 @@ from rolecast.core.patience import Patience
 from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.rewards.channel import RewardChannel
-from rolecast.envs.rewards.channel_fused import LaneRewardChannel
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.envs.spec import (
     BatchedTask,
@@ -24,6 +23,9 @@ from rolecast.envs.spec import (
     PaysSurvivalBonus,
     TaskSpec,
 )
+
+if TYPE_CHECKING:
+    from rolecast.envs.rewards.channel_fused import LaneRewardChannel
 
 RAW_REWARD: Final = "raw_reward"
 """Metric of the reward earned [B] in a step, for scores; absent without reward settings."""
@@ -203,6 +205,8 @@ class RewardLanes:
 
     def start(self, seeds: Seeds) -> "RewardEpisodes":
         """Begin one episode for each of the L seeds."""
+        from rolecast.envs.rewards.channel_fused import LaneRewardChannel
+
         channel = LaneRewardChannel(self._settings, seeds, self._horizon)
         return RewardEpisodes(self._lanes.start(seeds), channel)
 
@@ -217,7 +221,7 @@ class RewardEpisodes:
     raw_returns: Float32
     """Team reward [K, W] earned so far, for scores."""
 
-    def __init__(self, episodes: LaneEpisodes, channel: LaneRewardChannel) -> None:
+    def __init__(self, episodes: LaneEpisodes, channel: "LaneRewardChannel") -> None:
         self._episodes, self._channel = episodes, channel
         self.observations, self.raw_returns = episodes.observations, episodes.returns
         self.rewards, self.returns = channel.paid, channel.returns

@@ -1,6 +1,8 @@
 """Runs one command line in this process, and tells what it did."""
 
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Final
@@ -17,6 +19,19 @@ RAY_NOTICE: Final = "(raylet)"
 def own_lines(text: str) -> str:
     """Leave out what Ray tells, late and wherever, of actors that tests before have ended."""
     return "".join(line for line in text.splitlines(keepends=True) if RAY_NOTICE not in line)
+
+
+def heavy_modules(words: Sequence[str], *, code: int = 0) -> set[str]:
+    """Run a command line in a new process; return which of the heavy libraries it loads."""
+    program = (
+        "import sys\n"
+        "from rolecast.platform.cli.app import main\n"
+        f"assert main({list(words)!r}) == {code}\n"
+        "print(*{'pandas', 'ray', 'torch', 'numba', 'mujoco'} & set(sys.modules))\n"
+    )
+    command = [sys.executable, "-c", program]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(told.stdout.splitlines()[-1].split())
 
 
 @pytest.fixture

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 from subprocess import CompletedProcess
 
+import pytest
+
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
+from tests.platform.cli.conftest import heavy_modules
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -18,6 +21,11 @@ def test_every_task_is_listed_with_agents_sizes_steps_and_source(rolecast_comman
         sizes = (spec.agents, spec.observation_size, spec.action_size, spec.horizon)
         assert rows[task_id][1:5] == [*map(str, sizes)]
         assert rows[task_id][5] == spec.source
+
+
+@pytest.mark.parametrize("command", ["tasks", "policies", "optimizers"])
+def test_a_listing_loads_nothing_that_computes(command: str) -> None:
+    assert heavy_modules([command]) == set()
 
 
 def test_numbers_of_every_family_are_told(rolecast_command: Command) -> None:

@@ -1,8 +1,6 @@
 """`rolecast compare`: what it prints, and that a wrong request runs and overwrites nothing."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -12,6 +10,7 @@ import pytest
 
 from rolecast.platform.tuning.comparison_folder import read_comparison
 from tests.conftest import write_comparison
+from tests.platform.cli.conftest import heavy_modules
 
 Command = Callable[..., CompletedProcess[str]]
 
@@ -127,14 +126,7 @@ def test_the_folder_of_another_experiment_is_left_as_it_is(
 
 @pytest.mark.parametrize("words", [["quickstar"], ["none.py"], ["quickstart", "--out", "."]])
 def test_what_does_not_exist_is_refused_before_what_computes_is_loaded(words: list[str]) -> None:
-    code = (
-        "import sys\n"
-        "from rolecast.platform.cli.app import main\n"
-        f"assert main(['compare', *{words!r}]) == 2\n"
-        "print(*sorted({'pandas', 'ray', 'torch', 'numba'} & set(sys.modules)))\n"
-    )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "\n"
+    assert heavy_modules(["compare", *words], code=2) == set()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*")
