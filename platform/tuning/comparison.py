@@ -286,7 +286,7 @@ def _record(experiment: Experiment) -> dict[str, Any]:
         "experiment": experiment.to_json(),
         "trials": [asdict(plan) for plan in experiment.trials()],
         "versions": versions(),
-        "command": sys.argv,
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],  # a report is passed on
     }
 
 

@@ -99,7 +99,7 @@ def test_what_goes_on_under_another_version_keeps_the_one_before(
     def begin(version: str, seeds: int) -> dict[str, Any]:
         """Let nothing run; return experiment.json."""
         monkeypatch.setattr(comparison, "versions", lambda: {"rolecast": version})
-        monkeypatch.setattr("sys.argv", [f"{version} with {seeds}"])
+        monkeypatch.setattr("sys.argv", [f"/home/me/bin/{version} with {seeds}"])
         experiment = PLANNED.scaled(seeds=seeds)
         with suppress(ComparisonInterrupted):
             run_comparison(folder, experiment, experiment.trials(), 1, Silent(), lambda _: None)
