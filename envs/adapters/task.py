@@ -1,6 +1,5 @@
 """Environment of a user as a batched task: one environment object per parallel episode."""
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -10,14 +9,15 @@ from gymnasium.spaces import Space
 from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.counter_random import folded_seed
-from rolecast.core.errors import ConfigError, RequestError, RunError, first_line, stepped_outside
+from rolecast.core.errors import ConfigError, RequestError, RunError, stepped_outside
 from rolecast.core.patience import Patience, StepTimeoutError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
 from rolecast.envs.adapters.calls import FAILED_MOMENT, guarded_call
 from rolecast.envs.adapters.encoding import TeamEncoding
-from rolecast.envs.adapters.episode import Moment, TeamEnvironment, as_team, known_horizon
+from rolecast.envs.adapters.episode import Moment, known_horizon
 from rolecast.envs.adapters.membership import membership, seeded_spaces
+from rolecast.envs.adapters.pool import EnvironmentPool
 from rolecast.envs.spec import FAILED_EPISODES, TaskSpec
 
 TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
@@ -28,9 +28,6 @@ TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
 
 ADAPTER_OPTIONS: Final = ("horizon", "team_reward", "team", "others")
 """Options of the adapter; all others go to the environment."""
-
-TASK_LOGGER: Final = logging.getLogger("rolecast.envs")
-"""Says what happens to environments beside their episodes; by default on stderr."""
 
 
 class AdaptedTask:
@@ -82,9 +79,9 @@ class AdaptedTask:
         """
         if team_reward not in TEAM_REWARDS:
             raise ConfigError("team_reward", team_reward, "'sum' or 'mean'")
-        self._make, self._id, self._join = make, task_id, TEAM_REWARDS[team_reward]
-        made = as_team(make() if first is None else first, task_id)
-        self._teams: list[TeamEnvironment] = [made]
+        self._id, self._join = task_id, TEAM_REWARDS[team_reward]
+        self._teams = EnvironmentPool(make, make() if first is None else first, task_id)
+        made = self._teams[0]
         self._members = membership(made.agents, team, others, task_id)
         self._encoding = TeamEncoding(made, self._members.acting, task_id)
         self._agents = self._encoding.agents
@@ -151,12 +148,12 @@ class AdaptedTask:
         The environment's seed is `folded_seed`, because many generators accept 31 bits only.
 
         Raises:
+            RequestError: two episodes got the same environment object.
             RunError: an environment raised, or showed NaN.
         """
         self._begin(np.array(seeds, dtype=np.uint64))
         batch = self._seeds.size
-        while len(self._teams) < batch:
-            self._teams.append(as_team(self._make(), self._id))
+        self._teams.grow(batch)
         return self._restart(range(batch))
 
     def restart(self, episodes: ArrayLike, seeds: ArrayLike) -> Float:
@@ -224,12 +221,8 @@ class AdaptedTask:
         return picture
 
     def close(self) -> None:
-        """Close all environments; the task cannot be used after it.
-
-        One that raises as it closes has no effect on what was computed: a warning says so.
-        """
-        for team in self._teams:
-            self._close(team)
+        """Close all environments, as `EnvironmentPool.close`; the task cannot be used after it."""
+        self._teams.close()
 
     def _begin(self, seeds: Seeds) -> None:
         """Allocate B episodes, none of them live."""
@@ -272,24 +265,11 @@ class AdaptedTask:
             if patience is None or not patience.forgives:
                 raise
             patience.forgive(error, seed)
-            self._replace(episode, hangs=isinstance(error, StepTimeoutError))
+            self._teams.replace(episode, closes=not isinstance(error, StepTimeoutError))
             moment, self._failed[episode] = FAILED_MOMENT, 1.0
             self._observations[episode] = 0.0
             self._see(episode, moment)
         return moment
-
-    def _replace(self, episode: int, *, hangs: bool) -> None:
-        """Give an episode a new environment; the old one is closed, unless that may hang too."""
-        if not hangs:
-            self._close(self._teams[episode])
-        self._teams[episode] = as_team(self._make(), self._id)
-
-    def _close(self, team: TeamEnvironment) -> None:
-        try:
-            team.close()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - nothing depends on it any more
-            what = f"{type(error).__name__} ({first_line(error)})"
-            TASK_LOGGER.warning("task %r raised %s as it was closed", self._id, what)
 
     def _see(self, episode: int, moment: Moment) -> None:
         """Write who is live and the observations; zeros for agents that have left.
