@@ -158,6 +158,10 @@ class OpenBatch:
         self.since = self.clock()
         return True
 
+    def owes(self, call: Call) -> bool:
+        """Return whether a chunk of a call is of this batch, and has no result yet."""
+        return call.batch == self.number and any(chunk in self.owed for chunk in call.chunks)
+
     def missing(self, lost: Call, calls: Iterable[Call]) -> list[int]:
         """Return the chunks of a lost call that are owed and that no other call computes."""
         if lost.batch != self.number:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import ray
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.actors.assignment import (
     AnswerTimes,
     AwakeClock,
@@ -256,6 +256,10 @@ class RayEvaluator:
             batch.waiting.extend(missing)
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))
+        except (RequestError, RunError) as error:  # of the task
+            if batch.owes(call):
+                raise
+            self._say(f"an answer that came too late to be needed was a failure: {error}")
         else:
             self._answer_times.add(self._clock() - call.since)
             self._keep(reply, call, batch)

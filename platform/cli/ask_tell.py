@@ -8,7 +8,7 @@ import typer
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.cli.output import Json, print_json, say
-from rolecast.platform.cli.settings import parse_settings
+from rolecast.platform.cli.settings import optimizer_settings
 
 if TYPE_CHECKING:
     from rolecast.platform.optimizers.study import Variable  # loads torch
@@ -56,7 +56,7 @@ def ask(
 
     Example: rolecast ask lab --variable heat=20:90 --variable speed=0:5 -n 4
     """
-    from rolecast.platform.optimizers.study import Study, StudyRequest
+    from rolecast.platform.optimizers.study import Study, StudyRequest, require_count
 
     options: dict[str, Any] = {
         "optimizer": optimizer,
@@ -67,10 +67,15 @@ def ask(
     said = {
         name: value for name, value in options.items() if value is not None and value is not False
     }
+    require_count(count)
     if variable or dimension is not None:
+        if best:
+            raise RequestError(
+                "a study that begins has no incumbent; expected --best without an input"
+            )
         request = StudyRequest(
             variables=tuple(_variables(variable or [], dimension)),
-            settings=parse_settings(settings or [])["optimizer"],
+            settings=optimizer_settings(settings or []),
             **said,
         )
         opened: Study = Study.create(folder, request)
@@ -106,9 +111,9 @@ def tell(
 
     Example: rolecast tell lab 0=0.71 1=0.32:0.05
     """
-    from rolecast.platform.optimizers.study import Study, read_results
+    from rolecast.platform.optimizers.study import Study, read_results, results_by_id
 
-    told = dict(map(_result, results)) if results else read_results(sys.stdin.readlines())
+    told = results_by_id(map(_result, results)) if results else read_results(sys.stdin.readlines())
     with Study.open(folder) as study:
         study.tell(told)
         best, evaluations, pending = study.best(), study.evaluations, study.pending

@@ -9,7 +9,7 @@ import typer
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import Json, hint, print_json, say, warn
-from rolecast.platform.cli.settings import parse_settings
+from rolecast.platform.cli.settings import optimizer_settings
 
 if TYPE_CHECKING:
     from rolecast.platform.search.bandit.run import BanditResult  # loads SciPy
@@ -83,7 +83,7 @@ def bandit(
     """
     from rolecast.platform.search.bandit.run import bandit_search
 
-    given = parse_settings(settings or [])["optimizer"]
+    given = optimizer_settings(settings or [])
     if beta is not None:
         if "beta" in given:
             raise RequestError("--beta and --set beta are both given; expected one of them")

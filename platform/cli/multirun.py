@@ -4,6 +4,7 @@ It works on the words of the command line, before they are read as numbers.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -153,7 +154,8 @@ def _require_same(folder: Path, searches: Sequence[Combination]) -> None:
     """
     known = _known_words(folder)
     for search in searches:
-        if known.get(search.name, search.deciding) != search.deciding:
+        begun = (folder / search.name / "run.json").is_file()  # else it was refused
+        if begun and known.get(search.name, search.deciding) != search.deciding:
             raise RequestError(
                 f"{folder / search.name} is of another search ({' '.join(known[search.name])}); "
                 "expected the same one, or another --out"
@@ -179,7 +181,7 @@ def combinations(words: Sequence[str]) -> list[Combination]:
         words: of `rolecast search`, whose values may be lists with commas; commas in brackets,
             braces and quotes separate nothing.
     Raises:
-        RequestError: no value is a list.
+        RequestError: no value is a list, or two searches would have one folder.
 
     >>> [each.name for each in combinations(["search", "hopper", "--seed", "0,1"])]
     ['seed=0', 'seed=1']
@@ -203,13 +205,20 @@ def combinations(words: Sequence[str]) -> list[Combination]:
         raise RequestError(
             "--multirun has nothing to vary; expected a list with commas, as in --seed 0,1,2"
         )
-    return [
+    found = [
         Combination(
             words=[word for word, _ in row],
             name=re.sub(r"[^\w.,=+-]+", "-", ",".join(name for _, name in row if name)),
         )
         for row in product(*choices)
     ]
+    for name, count in Counter(each.name for each in found).items():
+        if count > 1:
+            raise RequestError(
+                f"{count} searches of --multirun would share the folder {name!r}; expected values "
+                "that differ in letters, digits or one of . , = + -"
+            )
+    return found
 
 
 def split_list(text: str) -> list[str]:

@@ -158,7 +158,8 @@ def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a file and of a command line together; the latter come first.
 
     Options of a policy or optimiser that the command line replaces are left out, and so is the
-    file's budget where the command line has another.
+    file's budget where the command line has another. Symmetries that were found for another task
+    are looked for again; where the policy takes none of them, they cost no random play.
 
     Args:
         file: as `read_request` returned them.
@@ -174,7 +175,15 @@ def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     if said.keys() & _BUDGET_FIELDS:
         for name in _BUDGET_FIELDS:
             kept.pop(name, None)
-    return {**kept, **said}
+    request = {**kept, **said}
+    if request.get("random_play_steps"):
+        options, before = (each.get("policy_options", {}) for each in (request, file))
+        if options.get("symmetries") != before.get("symmetries"):
+            del request["random_play_steps"]
+        elif request["task"] != file["task"]:
+            request["policy_options"] = {**options, "symmetries": "found"}
+            del request["random_play_steps"]
+    return request
 
 
 def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:

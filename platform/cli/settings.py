@@ -37,6 +37,21 @@ def parse_settings(words: list[str]) -> dict[str, dict[str, Any]]:
     return settings
 
 
+def optimizer_settings(words: list[str]) -> dict[str, Any]:
+    """Return the settings of an optimiser, where there is no policy and no task to set.
+
+    Raises:
+        RequestError: as of `parse_settings`; or a setting is of another part.
+    """
+    parts = parse_settings(words)
+    for part in ("task", "policy"):
+        for key in parts[part]:
+            raise RequestError(
+                f"--set {part}.{key} is of no use here; expected a setting of the optimiser"
+            )
+    return parts["optimizer"]
+
+
 def parse_value(text: str) -> Any:
     """Return the JSON value that a text writes, or the text itself where it is not JSON."""
     try:

@@ -6,7 +6,7 @@ anything: another language, a laboratory, a person.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final, Self
@@ -15,7 +15,7 @@ import numpy as np
 
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import read_json, write_bytes, write_json
+from rolecast.core.files import parsed, read_json, write_bytes, write_json
 from rolecast.core.locks import try_lock
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Optimizer, Paced
@@ -26,6 +26,9 @@ STUDY_SCHEMA: Final = 1
 
 REQUEST_FILE: Final = "study.json"
 STATE_FILE: Final = "study.safetensors"
+
+Result = tuple[float, float | None]
+"""Value of a candidate, and its standard error where it is known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +45,11 @@ class Variable:
     """Greatest value, above the least."""
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+        if not (math.isfinite(self.high - self.low) and self.low < self.high):
             raise ConfigError(
-                f"variable {self.name!r}", (self.low, self.high), "finite bounds, low < high"
+                f"variable {self.name!r}",
+                (self.low, self.high),
+                "finite bounds, low < high, with a finite distance",
             )
 
 
@@ -90,7 +95,7 @@ class Study:
             **request.settings,
         )
         self._points: list[list[float]] = []
-        self._told: dict[int, tuple[float, float | None]] = {}
+        self._told: dict[int, Result] = {}
         self._lock: IO[bytes] | None = None
 
     @classmethod
@@ -133,9 +138,7 @@ class Study:
         stored = read_json(path)
         if stored.get("schema") != STUDY_SCHEMA:
             raise RequestError(f"{path} has schema {stored.get('schema')}; expected {STUDY_SCHEMA}")
-        given = dict(stored["request"])
-        variables = tuple(Variable(**each) for each in given.pop("variables"))
-        study = cls(folder, StudyRequest(variables=variables, **given))
+        study = cls(folder, parsed(path, lambda: _stored_request(stored["request"])))
         study._take()
         try:
             study._read()
@@ -172,8 +175,7 @@ class Study:
         Raises:
             RequestError: the count is below 1.
         """
-        if count < 1:
-            raise ConfigError("count", count, "an integer >= 1")
+        require_count(count)
         if self.request.budget is not None and isinstance(self._optimizer, Paced):
             self._optimizer.pace(min(1.0, self.evaluations / self.request.budget))
         first = len(self._points)
@@ -184,7 +186,7 @@ class Study:
             for number in range(first, len(self._points))
         ]
 
-    def tell(self, values: Mapping[int, tuple[float, float | None]]) -> None:
+    def tell(self, values: Mapping[int, Result]) -> None:
         """Add what the black box gave.
 
         Args:
@@ -249,7 +251,7 @@ class Study:
         except (OSError, ValueError, KeyError) as error:
             raise RequestError(f"{self.folder} is damaged: {error}") from error
 
-    def _tell_optimizer(self, values: Mapping[int, tuple[float, float | None]]) -> None:
+    def _tell_optimizer(self, values: Mapping[int, Result]) -> None:
         sign = -1.0 if self.request.minimize else 1.0
         points = np.array([self._points[number] for number in values])
         returns = sign * np.array([value for value, _ in values.values()])
@@ -265,23 +267,50 @@ class Study:
         }
 
 
-def read_results(lines: Sequence[str]) -> dict[int, tuple[float, float | None]]:
+def require_count(count: int) -> None:
+    """Refuse a number of candidates below 1."""
+    if count < 1:
+        raise ConfigError("count", count, "an integer >= 1")
+
+
+def _stored_request(given: Mapping[str, Any]) -> StudyRequest:
+    """Return the request that a study was made with."""
+    variables = tuple(Variable(**each) for each in given["variables"])
+    return StudyRequest(**{**given, "variables": variables})
+
+
+def results_by_id(pairs: Iterable[tuple[int, Result]]) -> dict[int, Result]:
+    """Return results by the ids of their candidates.
+
+    Raises:
+        RequestError: an id comes twice.
+    """
+    results: dict[int, Result] = {}
+    for number, result in pairs:
+        if number in results:
+            raise RequestError(f"candidate {number} is told twice; expected one value of each")
+        results[number] = result
+    return results
+
+
+def read_results(lines: Sequence[str]) -> dict[int, Result]:
     """Return the results that lines of JSON give: {"id": 3, "value": 0.7, "stderr": 0.1}.
 
     Raises:
-        RequestError: a line is no such object.
+        RequestError: a line is no such object, or an id comes twice.
     """
-    results: dict[int, tuple[float, float | None]] = {}
-    for line in filter(str.strip, lines):
-        try:
-            given = json.loads(line)
-            error = given.get("stderr")
-            results[int(given["id"])] = (
-                float(given["value"]),
-                None if error is None else float(error),
-            )
-        except (ValueError, KeyError, TypeError, AttributeError) as wrong:
-            raise RequestError(
-                f'{line.strip()!r} is no result; expected {{"id": ID, "value": NUMBER}}'
-            ) from wrong
-    return results
+    return results_by_id(_parsed_result(line) for line in lines if line.strip())
+
+
+def _parsed_result(line: str) -> tuple[int, Result]:
+    """Return id, value and standard error of a line of JSON."""
+    try:
+        given = json.loads(line)
+        number, error = given["id"], given.get("stderr")
+        if type(number) is not int:
+            raise ValueError("the id is no integer")  # noqa: TRY301
+        return number, (float(given["value"]), None if error is None else float(error))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as wrong:
+        raise RequestError(
+            f'{line.strip()!r} is no result; expected {{"id": ID, "value": NUMBER}}'
+        ) from wrong

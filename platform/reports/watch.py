@@ -43,7 +43,7 @@ def watch_pages(
     while running:
         running = is_locked(run.path)
         taken = 0.0
-        if not running or run.last_batch() is not None:
+        if not running or run.read_batches(candidates=False):
             begun = time.monotonic()
             live = Live(target=target, said=_standing(run), reload_s=ceil(every_s))
             yield write_report(folder, trust=trust, live=live if running else Live(target=target))

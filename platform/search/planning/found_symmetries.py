@@ -57,7 +57,7 @@ def symmetry_remark(config: SearchConfig) -> str | None:
         return "weights follow no symmetries: none were found, or the budget is too small to look"
     if not config.random_play_steps:
         return None
-    names = [each["name"] for each in config.policy_options["symmetries"]]
+    names = [each["name"] for each in config.policy_options.get("symmetries", ())]
     return (
         f"symmetries in {config.random_play_steps:,} env steps of random play ({len(names)}): "
         f"{'; '.join(names)}"

@@ -25,6 +25,9 @@ from rolecast.policies.registry import policy_names
 REQUEST_TABLES: Final = ("task_options", "policy_options", "optimizer_settings")
 """Fields that are tables."""
 
+REQUEST_TEXTS: Final = ("task", "policy", "optimizer", "out", "address", "failed_episodes")
+"""Fields that are text."""
+
 NOT_WRITTEN: Final = ("out",)
 """Fields that another run of the same search cannot share."""
 
@@ -65,11 +68,14 @@ def read_request(path: Path) -> dict[str, Any]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no UTF-8"
         raise RequestError(f"--config {path} cannot be read ({reason}); expected a file") from error
     values = _parsed(path, text)
     require_known(f"setting of {path}:", values, [each.name for each in fields(SearchConfig)])
+    for name in REQUEST_TEXTS:
+        if not isinstance(values.get(name), str | None):
+            raise ConfigError(f"{name} of {path}", values[name], "text in quotes")
     for table in REQUEST_TABLES:
         options = values.get(table, {})
         if not isinstance(options, Mapping):

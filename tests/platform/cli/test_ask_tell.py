@@ -38,6 +38,36 @@ def test_a_shell_loop_optimises(
 
 
 @pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--best",), "a study that begins has no incumbent"),
+        (("-n", "0"), "count is 0; expected an integer >= 1"),
+        (("--set", "policy.size=3"), "--set policy.size is of no use here"),
+        (("--set", "task.x=1"), "--set task.x is of no use here"),
+        (("--variable", "b=-1e308:1e308"), "finite bounds, low < high, with a finite distance"),
+    ],
+)
+def test_a_study_that_cannot_begin_leaves_no_folder(
+    rolecast_command: Command, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    ended = rolecast_command("ask", tmp_path / "lab", "--variable", "a=0:1", *words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert sentence in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_told_twice_on_one_line_is_refused(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    lab = tmp_path / "lab"
+    rolecast_command("ask", lab, "--dimension", "1", "--optimizer", "snes", "-n", "2")
+    ended = rolecast_command("tell", lab, "0=1", "0=2", "1=3")
+    assert ended.returncode == 2
+    assert "candidate 0 is told twice" in ended.stderr
+    assert rolecast_command("tell", lab, "0=1", "1=3").returncode == 0
+
+
+@pytest.mark.parametrize(
     ("words", "named"),
     [
         (("--minimize",), "--minimize"),

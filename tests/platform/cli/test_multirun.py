@@ -126,9 +126,37 @@ def test_a_file_of_settings_and_the_command_line_together(
     )
 
 
+def test_symmetries_found_for_one_search_are_kept_where_another_uses_them_alone() -> None:
+    found = {"symmetries": [{"name": "a mirror"}], "size": "small"}
+    file = {"task": "hopper", "policy": "mlp", "policy_options": found, "random_play_steps": 9}
+    assert merged(file, {"seed": 1}) == file | {"seed": 1}
+    assert "random_play_steps" not in merged(file, {"policy": "hom"})
+    assert "random_play_steps" not in merged(file, {"policy_options": {"symmetries": []}})
+    elsewhere = merged(file, {"task": "swimmer"})
+    assert elsewhere["policy_options"] == {"symmetries": "found", "size": "small"}
+    assert "random_play_steps" not in elsewhere
+
+
 def test_options_of_another_optimiser_are_left_out() -> None:
     file = {"task": "hopper", "optimizer": "snes", "optimizer_settings": {"mirrored": True}}
     assert merged(file, {"optimizer": "random", "task": None})["optimizer"] == "random"
     assert "optimizer_settings" not in merged(file, {"optimizer": "random"})
     kept = merged(file, {"optimizer": "snes", "optimizer_settings": {"rate": 1}})
     assert kept["optimizer_settings"] == {"mirrored": True, "rate": 1}
+
+
+def test_two_searches_never_share_a_folder() -> None:
+    with pytest.raises(RequestError, match=r"2 searches of --multirun would share the folder 'pol"):
+        combinations(["search", "hopper", "--set", "policy.hidden=[4],{4}"])
+
+
+def test_a_command_that_was_refused_does_not_stand_in_the_way_of_the_right_one(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    words = ("search", "pred_prey_3", "-m", "--seed", "0,1", "--optimizer", "random")
+    out = ("--out", tmp_path / "both")
+    refused = rolecast_command(*words, "--env-steps", "10", *out)
+    assert refused.returncode == 2
+    assert "env_steps" in refused.stderr
+    ended = rolecast_command(*words, *SMALL, *out)
+    assert ended.returncode == 0, ended.stderr

@@ -74,8 +74,33 @@ def test_wrong_results_are_refused_and_change_nothing(tmp_path: Path) -> None:
 def test_results_are_read_from_lines_of_json() -> None:
     lines = ['{"id": 0, "value": 2}\n', "\n", '{"id": 3, "value": 0.5, "stderr": 0.1}\n']
     assert read_results(lines) == {0: (2.0, None), 3: (0.5, 0.1)}
+    with pytest.raises(RequestError, match="candidate 3 is told twice"):
+        read_results([lines[2], lines[0], lines[2]])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 0}',
+        '{"id": 2.7, "value": 1}',
+        '{"id": true, "value": 1}',
+        '{"id": 1e999, "value": 1}',
+        '{"id": 0, "value": 1' + 400 * "0" + "}",
+        "[0, 1]",
+    ],
+)
+def test_a_line_that_is_no_result_is_refused(line: str) -> None:
     with pytest.raises(RequestError, match="is no result; expected"):
-        read_results(['{"id": 0}'])
+        read_results([line])
+
+
+@pytest.mark.parametrize("damage", ["request", "variables", "low"])
+def test_a_damaged_request_is_refused_and_let_go(tmp_path: Path, damage: str) -> None:
+    Study.create(tmp_path / "lab", request()).close()
+    file = tmp_path / "lab" / "study.json"
+    file.write_text(file.read_text().replace(f'"{damage}"', '"another"'))
+    with pytest.raises(RequestError, match=r"study\.json is damaged: a field is missing or wrong"):
+        Study.open(tmp_path / "lab")
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,18 @@ def test_a_page_reloads_itself_until_the_search_ends(running: RunFolder) -> None
     assert not (running.path / "report.html").exists()
 
 
+def test_a_page_reads_as_one_who_holds_no_lock(
+    running: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches that move from one file to the next meanwhile are missing to a reader in order."""
+
+    def of_the_search(_: RunFolder) -> Iterator[Any]:
+        raise RequestError("batch 0 is missing")
+
+    monkeypatch.setattr(RunFolder, "batches", of_the_search)
+    assert "Learning curve" in next(watch_pages(running.path, every_s=1.0)).read_text()
+
+
 def test_a_page_loads_nothing(running: RunFolder) -> None:
     text = next(watch_pages(running.path, every_s=1.0)).read_text()
     assert not re.search(r"https?://|<link|<script src|@import|fetch\(|src=\"(?!data:)", text)

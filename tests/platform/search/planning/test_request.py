@@ -54,6 +54,8 @@ def test_yaml_gives_the_same_search(tmp_path: Path) -> None:
         ("a.yaml", "- task", "expected a mapping"),
         ("a.toml", "tusk = 'hopper'", "'tusk' does not exist; did you mean 'task'"),
         ("a.toml", "policy_options = 3", "expected a table of options"),
+        ("a.toml", "task = 3", "task of .* is 3; expected text in quotes"),
+        ("a.yaml", "task: hopper\nout: 3", "out of .* is 3; expected text in quotes"),
     ],
 )
 def test_a_wrong_file_is_one_sentence(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -62,6 +64,9 @@ def test_a_wrong_file_is_one_sentence(tmp_path: Path, name: str, text: str, mess
         read_request(tmp_path / name)
     with pytest.raises(RequestError, match="cannot be read"):
         read_request(tmp_path / "absent.toml")
+    (tmp_path / "latin.toml").write_bytes(b"task = '\xe9'")
+    with pytest.raises(RequestError, match=r"cannot be read \(no UTF-8\)"):
+        read_request(tmp_path / "latin.toml")
     assert issubclass(ConfigError, RequestError)
 
 
