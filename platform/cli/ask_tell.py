@@ -111,7 +111,8 @@ def tell(
 
     Example: rolecast tell lab 0=0.71 1=0.32:0.05
     """
-    from rolecast.platform.optimizers.study import Study, read_results, results_by_id
+    from rolecast.platform.optimizers.results import read_results, results_by_id
+    from rolecast.platform.optimizers.study import Study
 
     told = results_by_id(map(_result, results)) if results else read_results(sys.stdin.readlines())
     with Study.open(folder) as study:

@@ -4,9 +4,8 @@ A study is a folder. It keeps the optimiser's state between commands, so that th
 anything: another language, a laboratory, a person.
 """
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final, Self
@@ -20,15 +19,13 @@ from rolecast.core.locks import try_lock
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.protocol import Optimizer, Paced
 from rolecast.platform.optimizers.registry import make_optimizer, with_evaluations
+from rolecast.platform.optimizers.results import Result
 
 STUDY_SCHEMA: Final = 1
 """Version of the folder's layout."""
 
 REQUEST_FILE: Final = "study.json"
 STATE_FILE: Final = "study.safetensors"
-
-Result = tuple[float, float | None]
-"""Value of a candidate, and its standard error where it is known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,40 +274,3 @@ def _stored_request(given: Mapping[str, Any]) -> StudyRequest:
     """Return the request that a study was made with."""
     variables = tuple(Variable(**each) for each in given["variables"])
     return StudyRequest(**{**given, "variables": variables})
-
-
-def results_by_id(pairs: Iterable[tuple[int, Result]]) -> dict[int, Result]:
-    """Return results by the ids of their candidates.
-
-    Raises:
-        RequestError: an id comes twice.
-    """
-    results: dict[int, Result] = {}
-    for number, result in pairs:
-        if number in results:
-            raise RequestError(f"candidate {number} is told twice; expected one value of each")
-        results[number] = result
-    return results
-
-
-def read_results(lines: Sequence[str]) -> dict[int, Result]:
-    """Return the results that lines of JSON give: {"id": 3, "value": 0.7, "stderr": 0.1}.
-
-    Raises:
-        RequestError: a line is no such object, or an id comes twice.
-    """
-    return results_by_id(_parsed_result(line) for line in lines if line.strip())
-
-
-def _parsed_result(line: str) -> tuple[int, Result]:
-    """Return id, value and standard error of a line of JSON."""
-    try:
-        given = json.loads(line)
-        number, error = given["id"], given.get("stderr")
-        if type(number) is not int:
-            raise ValueError("the id is no integer")  # noqa: TRY301
-        return number, (float(given["value"]), None if error is None else float(error))
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as wrong:
-        raise RequestError(
-            f'{line.strip()!r} is no result; expected {{"id": ID, "value": NUMBER}}'
-        ) from wrong

@@ -8,7 +8,8 @@ import pytest
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.optimizers.registry import make_optimizer
-from rolecast.platform.optimizers.study import Study, StudyRequest, Variable, read_results
+from rolecast.platform.optimizers.results import read_results
+from rolecast.platform.optimizers.study import Study, StudyRequest, Variable
 
 INPUTS = (Variable(name="heat", low=20.0, high=90.0), Variable(name="speed", low=-1.0, high=1.0))
 
