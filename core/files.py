@@ -177,15 +177,23 @@ def sealed_json(value: Mapping[str, Any]) -> bytes:
 
 
 def read_json(path: Path, *, disk: Disk = LOCAL_DISK) -> dict[str, Any]:
-    """Return the JSON object at path, without its seal.
+    """Return the JSON object at path, without its seal; errors also as of `json_object`.
+
+    Raises:
+        RequestError: the file is missing, or cannot be read.
+    """
+    return json_object(path, read_bytes(path, disk=disk))
+
+
+def json_object(path: Path, content: bytes) -> dict[str, Any]:
+    """Return the JSON object that is the content of the file at path, without its seal.
 
     A sealed file that a person or a program has written anew is read as it is: its text is then
     laid out in another way, which no damage does.
 
     Raises:
-        RequestError: the file is missing, is no JSON object, or is not what was sealed.
+        RequestError: the content is no JSON object, or is not what was sealed.
     """
-    content = read_bytes(path, disk=disk)
     try:
         value = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:

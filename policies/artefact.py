@@ -19,7 +19,7 @@ from safetensors.numpy import save as save_tensors
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import parsed, write_bytes
+from rolecast.core.files import json_object, parsed, write_bytes
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.normalisation import ObservationStatistics
@@ -53,6 +53,9 @@ class LoadedPolicy:
 
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Metadata of the run that saved it: returns, seeds, versions."""
+
+    description: bytes = field(default=b"", repr=False)
+    """Content of the `policy.json` that was read."""
 
     @property
     def task_id(self) -> str:
@@ -161,33 +164,41 @@ def load_policy(
     folder = Path(directory)
     if not (folder / POLICY_FILE).is_file() and (folder / "policy" / POLICY_FILE).is_file():
         folder = folder / "policy"
-    if verify is not None:
-        verify_file(folder / POLICY_FILE, Path(verify))
-    stored = _description(folder)
+    path = folder / POLICY_FILE
+    description = read_description(folder) if verify is None else verify_file(path, Path(verify))
+    stored = _parsed_description(path, description)
     try:
         task = TaskSpec.from_json(stored["task"])
         options, digest, name = dict(stored["options"]), stored["weights_sha256"], stored["name"]
     except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
-        raise _damaged(folder / POLICY_FILE, f"a field is missing or wrong ({error})") from error
-    policy = parsed(folder / POLICY_FILE, lambda: make_policy(name, task, **options))
+        raise _damaged(path, f"a field is missing or wrong ({error})") from error
+    policy = parsed(path, lambda: make_policy(name, task, **options))
     return LoadedPolicy(
         policy=policy,
         weights=_weights(folder / WEIGHTS_FILE, digest, policy.space),
         task=task,
         extra=stored.get("extra", {}),
+        description=description,
     )
 
 
-def _description(folder: Path) -> dict[str, Any]:
-    """Return the content of `policy.json`; RequestError unless this release can read it."""
+def read_description(folder: Path) -> bytes:
+    """Return the content of the `policy.json` in a folder.
+
+    Raises:
+        RequestError: there is none.
+    """
     path = folder / POLICY_FILE
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        return path.read_bytes()
     except OSError as error:
         raise RequestError(f"{folder} holds no policy: {path} cannot be read") from error
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path, "it is not JSON") from error
-    schema = stored.get("schema") if isinstance(stored, dict) else None
+
+
+def _parsed_description(path: Path, content: bytes) -> dict[str, Any]:
+    """Return what `policy.json` says; RequestError unless this release can read it."""
+    stored = json_object(path, content)
+    schema = stored.get("schema")
     if type(schema) is not int:
         raise _damaged(path, "it names no schema")
     if schema > ARTEFACT_SCHEMA:
@@ -195,7 +206,7 @@ def _description(folder: Path) -> dict[str, Any]:
             f"{path} has schema {schema}, written by a newer release; this one reads up to "
             f"{ARTEFACT_SCHEMA}"
         )
-    return dict(stored)
+    return stored
 
 
 def _weights(path: Path, digest: str, space: ParameterSpace) -> Float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import read_bytes
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -41,27 +42,30 @@ def sign_file(path: Path, key: str | Path) -> Path:
     return target
 
 
-def verify_file(path: Path, key: str | Path) -> None:
-    """Refuse a file without a valid signature beside it.
+def verify_file(path: Path, key: str | Path) -> bytes:
+    """Return the content of a file that has a valid signature beside it.
+
+    Who reads the file again may read another one, which nobody signed.
 
     Args:
         path: of the file.
         key: file of the public key; a private key stands for its public one.
     Raises:
-        RequestError: no such key, no signature, or one of another file or by another key.
+        RequestError: no such file or key, no signature, or one of another file or by another key.
     """
     from cryptography.exceptions import InvalidSignature
 
-    verifier = _public_key(key)
+    verifier, content = _public_key(key), read_bytes(path)
     signed = path.with_name(path.name + SIGNATURE_SUFFIX)
     if not signed.is_file():
         raise RequestError(f"{path} has no signature; expected it in {signed}")
     try:
-        verifier.verify(signed.read_bytes(), path.read_bytes())
+        verifier.verify(read_bytes(signed), content)
     except InvalidSignature as error:
         raise RequestError(
             f"{path} is not what the key of {key} has signed; expected the file as it was signed"
         ) from error
+    return content
 
 
 def private_key(path: str | Path) -> "Ed25519PrivateKey":

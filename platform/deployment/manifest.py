@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import rolecast
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_json
+from rolecast.core.files import json_object, read_bytes, write_json
 from rolecast.policies.signature import sign_file, verify_file
 
 MANIFEST_SCHEMA: Final = 1
@@ -94,22 +94,20 @@ def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[s
         RequestError: the manifest is missing or damaged, a file is not what it says, or there is
             no signature by that key.
     """
-    if verify is not None:
-        verify_file(Path(folder) / MANIFEST_FILE, verify)
-    manifest = read_json(Path(folder) / MANIFEST_FILE)
+    place = Path(folder) / MANIFEST_FILE
+    content = read_bytes(place) if verify is None else verify_file(place, verify)
+    manifest = json_object(place, content)
     schema = manifest.get("schema")
     if type(schema) is not int or schema > MANIFEST_SCHEMA:
         raise RequestError(
-            f"{Path(folder) / MANIFEST_FILE} has schema {schema!r}; expected an integer up to "
+            f"{place} has schema {schema!r}; expected an integer up to "
             f"{MANIFEST_SCHEMA}, which this release reads"
         )
     named = manifest.get("files")
     outside = [each for each in named if Path(each).name != each] if type(named) is dict else []
     if not isinstance(named, dict) or outside:
         found = repr(outside[0]) if outside else "no files"
-        raise RequestError(
-            f"{Path(folder) / MANIFEST_FILE} names {found}; expected names of files beside it"
-        )
+        raise RequestError(f"{place} names {found}; expected names of files beside it")
     for path in sorted(Path(folder).iterdir()):
         if path.suffix in SOURCE_SUFFIXES and path.name not in named:
             raise RequestError(f"{path} is source that {MANIFEST_FILE} does not name")

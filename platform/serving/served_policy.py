@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import numpy as np
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.rollout.artefact_folder import artefact_folder
-from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy
+from rolecast.policies.artefact import LoadedPolicy, load_policy, read_description
 from rolecast.policies.certificate import CERTIFICATE_KEY, valid_certificate, weights_digest
 
 WARMED_BATCHES: Final = (1, 64)
@@ -26,8 +27,10 @@ class ServedPolicy:
     trained: LoadedPolicy
     """Policy and weights."""
 
-    version: str
-    """Digest of its `policy.json`; another file is another version."""
+    @cached_property
+    def version(self) -> str:
+        """Digest of its `policy.json`; another file is another version."""
+        return _version(self.trained.description)
 
     @classmethod
     def load(cls, folder: str | Path, verify: str | Path | None = None) -> "ServedPolicy":
@@ -39,11 +42,10 @@ class ServedPolicy:
         Raises:
             RequestError: there is no policy, it is damaged, or not signed by that key.
         """
-        version = policy_version(folder)
         trained = load_policy(artefact_folder(Path(folder)), verify=verify)
         for batch in WARMED_BATCHES:
             trained.act(np.zeros((batch, trained.task.agents, trained.task.observation_size)))
-        return cls(trained, version)
+        return cls(trained)
 
     def act(self, body: bytes) -> Float:
         """Return the actions [n, da] or [B, n, da] that a request asks for.
@@ -118,8 +120,8 @@ def policy_version(folder: str | Path) -> str:
     Raises:
         RequestError: there is none.
     """
-    path = artefact_folder(Path(folder)) / POLICY_FILE
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise RequestError(f"{folder} holds no policy: {path} cannot be read") from error
+    return _version(read_description(artefact_folder(Path(folder))))
+
+
+def _version(description: bytes) -> str:
+    return hashlib.sha256(description).hexdigest()[:16]

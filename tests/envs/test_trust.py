@@ -148,7 +148,6 @@ ALLOWED = {
     "core/files.py: json.loads": "JSON",
     "envs/ids.py: json.loads": "JSON",
     "envs/trust.py: json.loads": "JSON",
-    "policies/artefact.py: json.loads": "JSON",
     "envs/adapters/sources.py: import_module": "behind make_task",
     "core/lazy_table.py: import_module": "an entry of a table in the code",
     "core/lazy_table.py: json.loads": "JSON of a file of this package",

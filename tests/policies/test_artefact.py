@@ -110,7 +110,10 @@ def cut_short(name: str) -> Callable[[Path], None]:
         (lambda folder: (folder / "weights.safetensors").unlink(), "damaged: it cannot be read"),
         (cut_short("policy.json"), "damaged: it is not JSON"),
         (cut_short("weights.safetensors"), "damaged: its content is not what policy.json"),
-        (lambda folder: (folder / "policy.json").write_text("[1]"), "damaged: it names no schema"),
+        (
+            lambda folder: (folder / "policy.json").write_text("[1]"),
+            "damaged: expected a JSON object",
+        ),
         (change(schema=None), "damaged: it names no schema"),
         (change(schema="1"), "damaged: it names no schema"),
         (

@@ -84,6 +84,34 @@ def test_a_policy_without_a_signature_is_refused_where_one_is_asked_for(
         rolecast.load_policy(artefact, verify=public)
 
 
+def test_what_is_loaded_is_what_was_verified(
+    artefact: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is replaced after its signature was found to be valid."""
+    private, public = write_keys(tmp_path, "mine")
+    described = artefact / "policy.json"
+    whole = described.read_bytes()
+    sign_file(described, private)
+
+    def verify_then_replace(path: Path, key: Path) -> bytes:
+        content = verify_file(path, key)
+        path.write_bytes(whole.replace(b'"extra": {}', b'"extra": {"by": "another"}'))
+        return content
+
+    monkeypatch.setattr("rolecast.policies.artefact.verify_file", verify_then_replace)
+    loaded = rolecast.load_policy(artefact, verify=public)
+    assert (loaded.extra, loaded.description) == ({}, whole)
+    assert b"another" in described.read_bytes()
+
+
+def test_a_signature_without_its_policy_is_refused(artefact: Path, tmp_path: Path) -> None:
+    private, public = write_keys(tmp_path, "mine")
+    sign_file(artefact / "policy.json", private)
+    (artefact / "policy.json").unlink()
+    with pytest.raises(RequestError, match=r"policy\.json does not exist"):
+        rolecast.load_policy(artefact, verify=public)
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the package openssl")
 def test_openssl_verifies_the_same_signature(tmp_path: Path) -> None:
     private, public = write_keys(tmp_path, "mine")

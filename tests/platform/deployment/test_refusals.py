@@ -193,6 +193,23 @@ def test_a_manifest_that_does_not_match_is_refused(
     assert sentence in refused(capsys, "export", firmware, "--check")
 
 
+def test_the_manifest_that_is_read_is_the_one_that_was_verified(
+    policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest is replaced after its signature was found to be valid."""
+    firmware, manifest = policy.parent / "firmware", policy.parent / "firmware" / "manifest.json"
+    export_policy(policy, firmware)
+
+    def verify_then_replace(path: Path, key: Path) -> bytes:
+        content = path.read_bytes()
+        path.write_text(content.decode().replace('"c99"', '"another"'))
+        return content
+
+    monkeypatch.setattr("rolecast.platform.deployment.manifest.verify_file", verify_then_replace)
+    assert check_export(firmware, policy.parent / "key")["target"] == "c99"
+    assert '"another"' in manifest.read_text()
+
+
 def test_what_a_user_builds_beside_an_export_is_no_fault(policy: Path) -> None:
     firmware = policy.parent / "firmware"
     export_policy(policy, firmware)

@@ -1,6 +1,7 @@
 """What a request asks for is computed, and what does not fit is refused in one sentence."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 
 import rolecast
 from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json
 from rolecast.platform.serving.served_policy import ServedPolicy, policy_version
+from rolecast.policies.artefact import LoadedPolicy, load_policy
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,21 @@ def test_a_policy_describes_its_sizes(served: ServedPolicy, small_run: Path) -> 
     assert described["task"] == "pred_prey_3"
     assert described["version"] == policy_version(small_run)
     json.dumps(described, allow_nan=False)
+
+
+def test_the_version_is_that_of_the_policy_that_was_loaded(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is replaced just before the policy is loaded."""
+    folder = Path(shutil.copytree(small_run / "policy", tmp_path / "policy"))
+
+    def replace_then_load(path: Path, verify: Path | None) -> LoadedPolicy:
+        (path / "policy.json").write_text(json.dumps(read_json(path / "policy.json")))
+        return load_policy(path, verify=verify)
+
+    monkeypatch.setattr("rolecast.platform.serving.served_policy.load_policy", replace_then_load)
+    served = ServedPolicy.load(folder)
+    assert served.version == policy_version(folder) != policy_version(small_run)
 
 
 def test_a_folder_without_a_policy_is_refused(tmp_path: Path) -> None:
