@@ -6,12 +6,16 @@ from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 
 FREE_WIDTH: Final = 2.0
 """Width of what a policy reaches in a dimension without bounds: its own [-1, 1]."""
+
+LEAST_LIMIT_BYTES: Final = 4
+"""Size of an integer from which on the limits of its type are no bounds; a byte's are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +43,8 @@ class ObservationCodec:
 def action_codec(space: spaces.Space[Any]) -> ActionCodec:
     """Return the map from [-1, 1]^size to an action space.
 
-    A bounded Box is filled affinely; an unbounded one gets the numbers unchanged. Discrete and
+    A bounded Box is filled affinely; an unbounded one gets the numbers unchanged. A bound at a
+    limit of its type is none, except for integers of less than 32 bits. Discrete and
     MultiDiscrete take the largest of one number per choice (ties to the lowest), MultiBinary the
     sign. Tuple and Dict take the numbers of their parts one after the other.
 
@@ -98,19 +103,46 @@ def observation_codec(space: spaces.Space[Any]) -> ObservationCodec:
 def _box(space: spaces.Box) -> ActionCodec:
     low, high = (np.asarray(bound, dtype=np.float64).ravel() for bound in (space.low, space.high))
     # Bounded on one side alone: as wide as what has no bounds, and within the space.
-    above, below = np.isfinite(low), np.isfinite(high)
+    above, below = _bounded(space)
     start = np.where(above, low, np.where(below, high - FREE_WIDTH, -0.5 * FREE_WIDTH))
     to = np.where(below, high, start + FREE_WIDTH)
-    centre, scale = 0.5 * (start + to), 0.5 * (to - start)
+    centre, scale = 0.5 * start + 0.5 * to, 0.5 * to - 0.5 * start  # a sum may be infinite
     shape, dtype = space.shape, np.dtype(space.dtype)
-    whole = dtype.kind in "iu"
 
     def decode(numbers: Float) -> Any:
-        value = centre + scale * numbers
-        value = np.rint(value) if whole else value
-        return np.clip(value, low, high).astype(dtype).reshape(shape)
+        return np.clip(centre + scale * numbers, low, high).astype(dtype).reshape(shape)
 
-    return ActionCodec(size=low.size, decode=decode)
+    def decode_whole(numbers: Float) -> Any:
+        value = np.clip(np.rint(centre + scale * numbers), *_castable(dtype))
+        # In integers, since float64 does not have each bound of 64 bits.
+        return np.clip(value.astype(dtype).reshape(shape), space.low, space.high)
+
+    return ActionCodec(size=low.size, decode=decode_whole if dtype.kind in "iu" else decode)
+
+
+def _bounded(space: spaces.Box) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return where a box is bounded below and above, both flat.
+
+    Gymnasium puts the limits of an integer type in place of infinity.
+    """
+    dtype = np.dtype(space.dtype)
+    above, below = space.bounded_below, space.bounded_above
+    if dtype.kind == "f":
+        limit = np.finfo(dtype).max
+        above, below = above & (space.low > -limit), below & (space.high < limit)
+    elif dtype.kind in "iu" and dtype.itemsize >= LEAST_LIMIT_BYTES:
+        limits = np.iinfo(dtype)
+        above = above & ((space.low > limits.min) | (dtype.kind == "u"))
+        below = below & (space.high < limits.max)
+    return above.ravel(), below.ravel()
+
+
+def _castable(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """Return the lowest and the highest float that can be cast to an integer type."""
+    limits = np.iinfo(dtype)
+    highest = float(limits.max)
+    castable = highest if highest <= limits.max else float(np.nextafter(highest, 0.0))
+    return float(limits.min), castable
 
 
 def _multi_discrete(space: spaces.MultiDiscrete) -> ActionCodec:

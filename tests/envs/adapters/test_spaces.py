@@ -7,11 +7,24 @@ from hypothesis import strategies as st
 from rolecast.core.errors import RequestError
 from rolecast.envs.adapters.spaces import action_codec, observation_codec
 
+FLOAT_LIMIT, SINGLE_LIMIT = (float(np.finfo(kind).max) for kind in (np.float64, np.float32))
+
 SPACES = {
     "bounded box": (spaces.Box(-2.0, 5.0, (2, 3), np.float32), 6),
     "half-bounded box": (spaces.Box(0.0, np.inf, (2,), np.float64), 2),
     "unbounded box": (spaces.Box(-np.inf, np.inf, (4,), np.float32), 4),
     "integer box": (spaces.Box(0, 255, (3,), np.uint8), 3),
+    "integers from 0": (spaces.Box(0, np.inf, (3,), np.int64), 3),
+    "integers to 5": (spaces.Box(-np.inf, 5, (3,), np.int32), 3),
+    "short integers from 0": (spaces.Box(0, np.inf, (3,), np.int16), 3),
+    "all integers": (spaces.Box(-(2**63), 2**63 - 1, (3,), np.int64), 3),
+    "unsigned integers": (spaces.Box(0, 2**64 - 1, (3,), np.uint64), 3),
+    "integers of 63 bits": (spaces.Box(-(2**63) + 1, 2**63 - 2, (3,), np.int64), 3),
+    "far integers": (spaces.Box(2**60 + 1, 2**60 + 3, (3,), np.int64), 3),
+    "all floats": (spaces.Box(-FLOAT_LIMIT, FLOAT_LIMIT, (3,), np.float64), 3),
+    "floats to a limit": (spaces.Box(0.0, FLOAT_LIMIT, (3,), np.float64), 3),
+    "nearly all floats": (spaces.Box(-1.5e308, 1.5e308, (3,), np.float64), 3),
+    "single floats": (spaces.Box(-SINGLE_LIMIT, SINGLE_LIMIT, (3,), np.float32), 3),
     "discrete": (spaces.Discrete(5, start=-2), 5),
     "multi-discrete": (spaces.MultiDiscrete([3, 2, 4]), 9),
     "multi-binary": (spaces.MultiBinary(4), 4),
@@ -38,6 +51,15 @@ def test_every_action_is_an_element_of_its_space(name: str, seed: int) -> None:
         ("unbounded box", [-1, 0.25, 0, 1], [-1, 0.25, 0, 1]),
         ("half-bounded box", [-1, 0.25], [0, 1.25]),
         ("integer box", [-1, 1, 0.5], [0, 255, 191]),
+        ("integers from 0", [-1, 0, 1], [0, 1, 2]),
+        ("integers to 5", [-1, 0, 1], [3, 4, 5]),
+        ("short integers from 0", [-1, 0, 1], [0, 1, 2]),
+        ("all integers", [-1, 0, 1], [-1, 0, 1]),
+        ("unsigned integers", [-1, 0, 1], [0, 1, 2]),
+        ("all floats", [-1, 0, 0.5], [-1, 0, 0.5]),
+        ("floats to a limit", [-1, 0, 0.5], [0, 1, 1.5]),
+        ("nearly all floats", [-1, 0, 0.5], [-1.5e308, 0, 0.75e308]),
+        ("single floats", [-1, 0, 0.5], [-1, 0, 0.5]),
         ("discrete", [0.1, 0.9, 0.2, 0.9, -1], -1),
         ("multi-discrete", [0, 0, 1, 1, 0, 0, 0, 0, 0], [2, 0, 0]),
         ("multi-binary", [-1, 1, 0, 0.1], [0, 1, 0, 1]),
@@ -56,10 +78,10 @@ def test_parts_of_a_composite_space_take_their_numbers_in_turn() -> None:
 
 @pytest.mark.parametrize("name", SPACES)
 def test_observations_become_rows_of_numbers(name: str) -> None:
-    space, _ = SPACES[name]
+    space, size = SPACES[name]
     codec = observation_codec(space)
-    space.seed(3)
-    numbers = codec.encode(space.sample())
+    element = action_codec(space).decode(np.linspace(-1.0, 1.0, size))
+    numbers = codec.encode(element)
     assert numbers.shape == (codec.size,)
     assert numbers.dtype == np.float64
 
