@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.counter_random import episode_keys
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError, first_line
 from rolecast.core.patience import Patience
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.episode_length import episode_lengths, without_horizon
@@ -120,8 +120,11 @@ def check_task(
             *(_batch, *symmetries, _speed),
         )
         found.extend(check(made, first) for check in checks)  # those before a failure are kept
-    except RunError as error:
+    except (RunError, RequestError) as error:
         found.append(Check(name="run", ok=False, detail=str(error)))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a task of a user may raise any
+        what = f"the task raised {type(error).__name__} ({first_line(error)}); expected none"
+        found.append(Check(name="run", ok=False, detail=what))
     finally:
         made.close()
     return CheckReport(id=made.spec.id, checks=tuple(found))

@@ -1,3 +1,4 @@
+import sys
 from typing import Any
 
 import gymnasium
@@ -8,6 +9,7 @@ from gymnasium import spaces
 from rolecast.core.errors import RequestError
 from rolecast.envs import check
 from rolecast.envs.check import CheckReport, check_task
+from rolecast.envs.spec import TaskSpec
 
 
 class Suspect(gymnasium.Env[Any, Any]):
@@ -134,6 +136,53 @@ def test_a_share_of_nothing_is_unknown() -> None:
     report = check_task(Suspect, habit="barren", horizon=6, sparse=4)
     payment = next(found for found in report.checks if found.name == "payment")
     assert "random actions earn nothing, so the share that is paid is unknown" in payment.detail
+
+
+class Batched:
+    """A batched task of a user that fails in its third step."""
+
+    spec = TaskSpec(id="mine", agents=1, observation_size=2, action_size=1, horizon=5)
+
+    def __init__(self, fault: str) -> None:
+        self.fault, self.steps = fault, 0
+
+    def reset(self, seeds: Any) -> Any:
+        self.steps = 0
+        return np.zeros((len(seeds), 1, 2))
+
+    def step(self, actions: Any) -> Any:
+        self.steps += 1
+        batch = len(actions)
+        if self.steps == 3 and self.fault == "raises":
+            raise KeyError("fuel")
+        if self.steps == 3 and self.fault == "exits":
+            sys.exit(0)
+        size = 3 if self.steps == 3 and self.fault == "ragged" else 2
+        return np.zeros((batch, 1, size)), np.ones(batch), np.full(batch, self.steps >= 5), {}
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("fault", "detail"),
+    [
+        ("raises", "the task raised KeyError ('fuel'); expected none"),
+        ("exits", "the task raised SystemExit (0); expected none"),
+        ("ragged", "the task raised ValueError (setting an array element"),
+    ],
+)
+def test_an_error_of_a_batched_task_is_a_failed_check(fault: str, detail: str) -> None:
+    (found,) = check_task(lambda: Batched(fault)).checks
+    assert (found.name, found.ok) == ("run", False)
+    assert found.detail.startswith(detail)
+
+
+def test_one_environment_for_all_episodes_is_a_failed_check() -> None:
+    env = Suspect("steady")
+    report = check_task(lambda: env, horizon=6)
+    assert failed(report) == ["run"]
+    assert "expected a new environment from each call" in report.checks[0].detail
 
 
 def test_a_task_that_cannot_be_made_is_a_wrong_request() -> None:
