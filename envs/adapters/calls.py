@@ -1,7 +1,7 @@
 """Calls of the environment of a user: watched, and what goes wrong told with its episode."""
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -9,10 +9,16 @@ from rolecast.core.errors import RunError, first_line
 from rolecast.core.patience import CallEnded, Patience, StepTimeoutError
 from rolecast.envs.adapters.episode import Moment
 
-FAILED_MOMENT: Final = Moment(
-    observations={}, rewards={}, live=frozenset(), terminated=True, survival_bonus=0.0
-)
-"""What an environment that failed is taken to have shown: an episode that ended, unpaid."""
+
+def failed_moment(agents: Iterable[str]) -> Moment:
+    """Return what a failed environment is taken to have shown: an episode that ended, unpaid."""
+    return Moment(
+        observations={},
+        rewards={},
+        live=frozenset(),
+        terminated=frozenset(agents),
+        survival_bonus=0.0,
+    )
 
 
 def guarded_call(
@@ -23,6 +29,7 @@ def guarded_call(
     patience: Patience | None,
     *,
     task_id: str,
+    counted: Collection[str],
 ) -> Moment:
     """Call an environment of a user.
 
@@ -33,9 +40,10 @@ def guarded_call(
         seed: of the episode.
         patience: with the call; None: it may last for ever.
         task_id: id of the task.
+        counted: agents whose reward counts.
     Raises:
-        RunError: it lasted too long, raised, or where that is forgiven paid NaN or infinity;
-            names the episode.
+        RunError: it lasted too long, raised, or where that is forgiven paid one of them NaN or
+            infinity; names the episode.
     """
     try:
         if patience is None:
@@ -53,7 +61,8 @@ def guarded_call(
             f"task {task_id!r} raised {type(error).__name__} ({first_line(error)}) "
             f"in {where()}; expected none"
         ) from error
-    paid = [reward for reward in moment.rewards.values() if not np.isfinite(reward)]
-    if patience.forgives and paid:  # else the return is refused, with its candidate
-        raise RunError(f"task {task_id!r} paid {paid[0]} in {where()}; expected finite rewards")
+    paid = [reward for agent, reward in moment.rewards.items() if agent in counted]
+    bad = [reward for reward in paid if not np.isfinite(reward)]
+    if patience.forgives and bad:  # else the return is refused, with its candidate
+        raise RunError(f"task {task_id!r} paid {bad[0]} in {where()}; expected finite rewards")
     return moment

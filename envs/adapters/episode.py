@@ -39,8 +39,8 @@ class Moment:
     live: frozenset[str]
     """Agents that act in the next step; none when the episode has ended."""
 
-    terminated: bool = False
-    """Whether the episode ended by itself, not by a limit on its length."""
+    terminated: frozenset[str] = frozenset()
+    """Agents that ended by themselves in this step, not by a limit on the episode's length."""
 
     state: NDArray[Any] | None = None
     """State of the world, flat, where the environment states its space."""
@@ -113,7 +113,7 @@ class GymnasiumTeam:
             observations={SINGLE_AGENT_NAME: observation},
             rewards={SINGLE_AGENT_NAME: _number(reward)},
             live=frozenset() if terminated or truncated else frozenset([SINGLE_AGENT_NAME]),
-            terminated=bool(terminated),
+            terminated=frozenset([SINGLE_AGENT_NAME]) if terminated else frozenset(),
             survival_bonus=None if bonus is None else _number(bonus),
         )
 
@@ -165,7 +165,7 @@ class ParallelTeam:
             rewards={agent: _number(reward) for agent, reward in rewards.items()},
             live=live,
             state=self._state(),
-            terminated=not live and all(terminated.get(agent, False) for agent in actions),
+            terminated=frozenset(agent for agent, end in terminated.items() if end),
         )
 
     def _state(self) -> NDArray[Any] | None:

@@ -13,7 +13,7 @@ from rolecast.core.errors import ConfigError, RequestError, RunError, stepped_ou
 from rolecast.core.patience import Patience, StepTimeoutError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.actions import checked_actions
-from rolecast.envs.adapters.calls import FAILED_MOMENT, guarded_call
+from rolecast.envs.adapters.calls import failed_moment, guarded_call
 from rolecast.envs.adapters.encoding import TeamEncoding
 from rolecast.envs.adapters.episode import Moment, known_horizon
 from rolecast.envs.adapters.membership import membership, seeded_spaces
@@ -195,9 +195,8 @@ class AdaptedTask:
             ]
             bonus = moment.survival_bonus
             self._bonus[episode] = np.nan if bonus is None else bonus
-            # With the last agent of the policy, an episode ends by itself.
-            left = not self._live[episode] and bool(moment.live)
-            self._terminated[episode] = moment.terminated or left
+            # It ends with the last agent of the policy, whether others go on or not.
+            self._terminated[episode] = not self._live[episode] and acting <= moment.terminated
             if self._steps[episode] >= self._spec.horizon:
                 self._end_by_force(episode)
         self._rewards = rewards
@@ -257,16 +256,18 @@ class AdaptedTask:
         One that fails is replaced where that is forgiven, and its episode ends.
         """
         seed, where = int(self._seeds[episode]), partial(self._where, episode)
-        patience = self.patience
+        patience, counted = self.patience, self._live[episode].intersection(self._members.paid)
         try:
-            moment = guarded_call(call, argument, where, seed, patience, task_id=self._id)
+            moment = guarded_call(
+                call, argument, where, seed, patience, task_id=self._id, counted=counted
+            )
             self._see(episode, moment)
         except RunError as error:
             if patience is None or not patience.forgives:
                 raise
             patience.forgive(error, seed)
             self._teams.replace(episode, closes=not isinstance(error, StepTimeoutError))
-            moment, self._failed[episode] = FAILED_MOMENT, 1.0
+            moment, self._failed[episode] = failed_moment(self._agents), 1.0
             self._observations[episode] = 0.0
             self._see(episode, moment)
         return moment
