@@ -221,9 +221,14 @@ def _weights(path: Path, digest: str, space: ParameterSpace) -> Float:
         tensors = load_tensors(sealed)
     except SafetensorError as error:
         raise _damaged(path, "it is not in the safetensors format") from error
+    except KeyError as error:
+        raise _damaged(path, f"its numbers have type {error.args[0]}; expected F64") from error
     shapes = {block.name: block.shape for block in space.blocks}
     if {name: tensor.shape for name, tensor in tensors.items()} != shapes:
         raise _damaged(path, "its blocks are not those of the policy")
+    for name, tensor in tensors.items():
+        if tensor.dtype.kind != "f" or not np.isfinite(tensor).all():
+            raise _damaged(path, f"block {name} has other numbers than finite F64")
     parts = [tensors[block.name].ravel() for block in space.blocks]
     return np.concatenate(parts).astype(np.float64)
 

@@ -92,6 +92,9 @@ class PolicyService:
                 # Half written, or refused: told by GET /health, and tried again.
                 self._refused = str(error)
                 continue
+            except Exception as error:  # noqa: BLE001 - told and tried again, as a refusal is
+                self._refused = f"{type(error).__name__}: {error}"
+                continue
             self._served, self._refused = found, None
             self._metrics.uses(found.version, before.version)
 

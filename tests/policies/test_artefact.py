@@ -1,5 +1,6 @@
 """Trained policies on disk: what was saved acts, what is damaged is refused in one sentence."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import rolecast
 from rolecast.core.errors import ConfigError, RequestError
@@ -103,6 +105,23 @@ def cut_short(name: str) -> Callable[[Path], None]:
     return damage
 
 
+def numbers(kind: str, width: int) -> Callable[[Path], None]:
+    """Return a damage: weights of a type and width, of bytes 255, that are sealed anew."""
+
+    def damage(folder: Path) -> None:
+        header: dict[str, object] = {}
+        end = 0
+        for name, part in load_file(folder / "weights.safetensors").items():
+            begin, end = end, end + part.size * width
+            header[name] = {"dtype": kind, "shape": part.shape, "data_offsets": [begin, end]}
+        told = json.dumps(header).encode()
+        sealed = len(told).to_bytes(8, "little") + told + end * b"\xff"
+        (folder / "weights.safetensors").write_bytes(sealed)
+        change(weights_sha256=hashlib.sha256(sealed).hexdigest())(folder)
+
+    return damage
+
+
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
@@ -128,6 +147,10 @@ def cut_short(name: str) -> Callable[[Path], None]:
             lambda folder: (folder / "policy.json").write_text("[" * 200_000),
             "damaged: it is not JSON",
         ),
+        (numbers("BF16", 2), "damaged: its numbers have type BF16; expected F64"),
+        (numbers("BOOL", 1), "has other numbers than finite F64"),
+        (numbers("I64", 8), "has other numbers than finite F64"),
+        (numbers("F64", 8), "has other numbers than finite F64"),
         (change(options={"ranges": {"first": 1}, "hidden_": 3}), "does not exist"),
         (change(name="homm"), "policy 'homm' does not exist; did you mean 'hom'"),
     ],

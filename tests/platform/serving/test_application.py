@@ -1,21 +1,24 @@
 """The service answers over HTTP, and takes a new policy without losing a request."""
 
+import asyncio
 import http.client
 import json
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from starlette.requests import Request
 
 import rolecast
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.files import read_json, write_json
 from rolecast.envs.registry import make_task
-from rolecast.platform.serving.application import build, require_same_sizes
+from rolecast.platform.serving.application import PolicyService, build, require_same_sizes
 from rolecast.platform.serving.config import ServeConfig
 from rolecast.platform.serving.run import serving
 from rolecast.platform.serving.served_policy import ServedPolicy, policy_version
@@ -139,6 +142,42 @@ def test_a_damaged_policy_is_told_and_not_taken(port: int, folder: Path) -> None
         (folder / "policy.json").write_text(whole)
     assert "names no schema" in str(told["refused_policy"])
     assert told["version"] == before
+
+
+@pytest.mark.parametrize("error", [KeyError("BF16"), FileNotFoundError("policy.json")])
+def test_after_any_failure_to_load_a_good_policy_is_still_taken(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Without Ray: of three new policies, loading the first fails as nobody foresaw."""
+    monkeypatch.setattr("rolecast.platform.serving.application.WATCH_INTERVAL_S", 0.01)
+    folder = Path(shutil.copytree(small_run / "policy", tmp_path / "policy"))
+    service, first = PolicyService(str(folder)), policy_version(folder)
+    load = ServedPolicy.load
+
+    def fail(folder: Path, verify: Path | None) -> ServedPolicy:
+        raise error
+
+    monkeypatch.setattr(ServedPolicy, "load", fail)
+    stored = read_json(folder / "policy.json")
+    write_json(folder / "policy.json", stored | {"extra": {"number": 1}})
+    told = health_of(service, lambda told: told["refused_policy"] is not None)
+    assert told["refused_policy"].startswith(f"{type(error).__name__}: ")
+    assert told["version"] == first
+    monkeypatch.setattr(ServedPolicy, "load", load)
+    told = health_of(service, lambda told: told["version"] != first)
+    assert told["version"] == policy_version(folder)
+    assert told["refused_policy"] is None
+
+
+def health_of(service: PolicyService, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Return what `GET /health` tells, as soon as that is wanted, or after a while."""
+    request = Request({"type": "http", "method": "GET", "path": "/health", "headers": []})
+    deadline = time.monotonic() + TAKEN_WITHIN_S
+    while True:
+        told: dict[str, Any] = json.loads(bytes(asyncio.run(service(request)).body))
+        if wanted(told) or time.monotonic() > deadline:
+            return told
+        time.sleep(0.01)
 
 
 def test_a_policy_of_other_sizes_is_refused_by_naming_both(small_run: Path, tmp_path: Path) -> None:
