@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rolecast.core.errors import RunError
+from rolecast.platform.actors.cluster import CALL_RETRIES
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 
 LONGEST_STEP_S: Final = 10.0
@@ -193,3 +195,11 @@ class OpenBatch:
                 if chunk in self.owed:
                     latest[chunk] = max(call.since, latest.get(chunk, call.since))
         return deque(chunk for chunk, since in latest.items() if since < before)
+
+
+def process_died(chunk: Chunk) -> RunError:
+    """Return the error of a chunk whose process dies again and again."""
+    return RunError(
+        f"{chunk.labels[0]}: the process that runs the task died {CALL_RETRIES + 1} times; "
+        "expected a task that does not end its process"
+    )

@@ -21,9 +21,9 @@ from rolecast.platform.actors.assignment import (
     Reply,
     Worker,
     packed,
+    process_died,
     unpacked,
 )
-from rolecast.platform.actors.cluster import CALL_RETRIES
 from rolecast.platform.actors.messages import RAY_MESSAGES, Messages, cause_of_death
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
@@ -249,10 +249,7 @@ class RayEvaluator:
         except ray.exceptions.RayActorError as error:
             missing = batch.missing(call, self._calls.values())
             if missing and call.worker.size == 1:
-                raise RunError(
-                    f"{batch.owed[missing[0]].labels[0]}: the process that runs the task died "
-                    f"{CALL_RETRIES + 1} times; expected a task that does not end its process"
-                ) from error
+                raise process_died(batch.owed[missing[0]]) from error
             batch.waiting.extend(missing)
         except ray.exceptions.ObjectLostError:  # its node was lost after it had answered
             batch.waiting.extend(batch.missing(call, self._calls.values()))

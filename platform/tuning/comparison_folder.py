@@ -26,8 +26,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.files import is_file, read_json, unwritable, write_sealed_json
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.search.records.table_file import table_groups, table_writer
-from rolecast.platform.tuning.experiment import TrialPlan
-from rolecast.platform.tuning.loading import EXPERIMENT_FILE
+from rolecast.platform.tuning.experiment import EXPERIMENT_FILE, TrialPlan
 from rolecast.platform.tuning.record import TrialFolder
 
 COMPARISON_SCHEMA: Final = 1

@@ -26,6 +26,9 @@ from rolecast.platform.tuning.methods import (
 )
 from rolecast.platform.tuning.rewards import reward_name
 
+EXPERIMENT_FILE: Final = "experiment.json"
+"""What the folder of a comparison has from its beginning on."""
+
 PAPER_TABLES: Final = ("table1", "table4", "table5", "table7", "table8")
 """Those of returns."""
 

@@ -11,7 +11,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
-from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.experiment import EXPERIMENT_FILE, Experiment
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 
@@ -27,9 +27,6 @@ UNEXPECTED_ARGUMENT: Final = re.compile(
     r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'"
 )
 """What Python says of a setting that does not exist."""
-
-EXPERIMENT_FILE: Final = "experiment.json"
-"""What the folder of a comparison has from its beginning on."""
 
 _LOADED_AS: Final = "rolecast_experiment_file"
 """Name of a user's module while it runs; it stays in no table, so that Ray sends it by value."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import ray
 
-from rolecast.core.errors import RequestError, RunError
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.actors import assignment, dispatcher, ray_evaluator
 from rolecast.platform.actors.assignment import OpenBatch, Reply, packed, unpacked
@@ -170,35 +170,6 @@ def test_an_answer_lost_with_its_node_is_computed_again() -> None:
     evaluator.pids()
     np.testing.assert_array_equal(returns_of(evaluator), expected())
     assert len(lost) == 1
-    evaluator.close()
-
-
-def test_a_failure_ends_a_batch_only_where_its_answer_is_needed() -> None:
-    class Failing(RayMessages):
-        def answer(self, reference: Any) -> Any:
-            if chunks:
-                raise RunError("task 'x' has not answered for 600 s")
-            return super().answer(reference)
-
-    chunks: list[Chunk] = []
-    notes: list[str] = []
-    evaluator = RayEvaluator([real_actor()], messages=Failing(), note=notes.append)
-    evaluator.pids()
-    chunks = batch()[:1]
-    results = LocalEvaluator(TASK, POLICY).evaluate(chunks)
-    for late in (True, False):
-        begun = evaluator.begun()
-        numbers = begun.add(chunks)
-        evaluator._call(evaluator._workers[0], begun, tuple(numbers))
-        (reference,) = evaluator._calls
-        if late:
-            assert begun.take(numbers[0], results[0])  # another worker was quicker
-            evaluator._take(reference, begun)
-            assert len(notes) == 1
-            assert "too late to be needed was a failure: task 'x'" in notes[0]
-            continue
-        with pytest.raises(RunError, match="has not answered"):
-            evaluator._take(reference, begun)
     evaluator.close()
 
 
