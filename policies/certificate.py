@@ -5,6 +5,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from decimal import ROUND_FLOOR, Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,9 @@ from rolecast.core.types import Float
 
 CERTIFICATE_KEY: Final = "certificate"
 """Of the extra data in `policy.json`."""
+
+RETURN_NAME: Final = "mean return"
+"""What a certificate calls the bound on returns."""
 
 
 def weights_digest(weights: Float) -> str:
@@ -35,9 +39,20 @@ def valid_certificate(extra: Mapping[str, Any], digest: str) -> Mapping[str, Any
 
 def certified_bounds(certificate: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield what a certificate bounds, in words, and its bound: `mean`, `at_least`, `method`."""
-    yield "mean return", certificate["episode_return"]
+    yield RETURN_NAME, certificate["episode_return"]
     for name, bound in certificate["rates"].items():
         yield f"rate of {name}", bound
+
+
+def bound_text(name: str, at_least: float) -> str:
+    """Return a lower bound in digits, rounded down: rounded up it would promise more.
+
+    Args:
+        name: as `certified_bounds` has it.
+        at_least: the bound.
+    """
+    places = 2 if name == RETURN_NAME else 4
+    return str(Decimal(at_least).quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR))
 
 
 def certificate_sentence(extra: Mapping[str, Any], digest: str) -> str | None:
@@ -51,9 +66,14 @@ def certificate_sentence(extra: Mapping[str, Any], digest: str) -> str | None:
     if certificate is None:
         return None
     return "\n".join(
-        f"{name[0].upper()}{name[1:]} at least {bound['at_least']:.{places}f} with confidence "
-        f"{certificate['confidence']:g} ({certificate['episodes']} episodes, "
-        f"{bound['method'].split(';')[0]})."
+        f"{name[0].upper()}{name[1:]} at least {bound_text(name, bound['at_least'])} with "
+        f"confidence {certificate['confidence']:g} ({certificate['episodes']} episodes, "
+        f"{bound['method'].split(';')[0]}{_range_text(name, certificate)})."
         for name, bound in certified_bounds(certificate)
-        for places in (2 if name == "mean return" else 4,)
     )
+
+
+def _range_text(name: str, certificate: Mapping[str, Any]) -> str:
+    """Return the range on which a bound on returns rests, in words; those of rates rest on none."""
+    within = certificate.get("returns_within") if name == RETURN_NAME else None
+    return "" if within is None else f", if every return is in [{within[0]:g}, {within[1]:g}]"

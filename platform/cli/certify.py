@@ -38,6 +38,7 @@ def certify(
     from dataclasses import asdict
 
     from rolecast.platform.deployment.certify import certify as certify_policy
+    from rolecast.policies.certificate import RETURN_NAME, bound_text
 
     config = CertifyConfig(
         episodes=episodes, confidence=confidence, returns_within=returns_within, seed=seed
@@ -47,9 +48,9 @@ def certify(
     if json:
         print_json(asdict(found))
         return
-    for name, bound in (("mean return", found.episode_return), *found.rates.items()):
+    for name, bound in ((RETURN_NAME, found.episode_return), *found.rates.items()):
         say(
-            f"{name} in {found.task}: at least {bound.at_least:.4g} with confidence "
+            f"{name} in {found.task}: at least {bound_text(name, bound.at_least)} with confidence "
             f"{found.confidence:g} ({bound.mean:.4g} over {found.episodes} episodes; "
             f"{bound.method})"
         )

@@ -103,10 +103,13 @@ def export(
 def _checked(check: dict[str, Any]) -> str:
     """Return what a manifest says of the check, in words."""
     if "vectors_equal_bit_by_bit" in check:
-        return (
+        text = (
             f"{check['vectors_equal_bit_by_bit']} vectors are equal bit by bit under "
             f"{check['compiler']}"
         )
+        if "onnx" in check and check["onnx"]["vectors_equal_bit_by_bit"] is None:
+            text += "; the ONNX model was not compared, for onnxruntime is not installed"
+        return text
     if "interpreters" in check:
         return (
             f"{check['vectors_equal_to_float64']} vectors are equal to float64 within "

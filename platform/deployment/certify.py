@@ -61,6 +61,12 @@ class Certificate:
     confidence: float
     """Probability, over the draw of the episodes, that a bound holds."""
 
+    seed: int
+    """Set of episodes, of which each seed has another."""
+
+    returns_within: tuple[float, float] | None
+    """Range that every return is taken to lie in; None: none was given."""
+
     episode_return: LowerBound
     """Bound on the mean team return of an episode, as earned."""
 
@@ -113,6 +119,8 @@ def certify(
         weights_sha256=weights_digest(trained.weights),
         episodes=config.episodes,
         confidence=config.confidence,
+        seed=config.seed,
+        returns_within=config.returns_within,
         episode_return=return_bound(played.returns[0], config.confidence, config.returns_within),
         rates={name: rate_bound(values, config.confidence) for name, values in binary.items()},
     )

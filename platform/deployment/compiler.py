@@ -55,15 +55,16 @@ def run_program(
     """Run a program in a folder, and in an environment, and return what it printed.
 
     Raises:
-        RunError: it failed; has its last line.
+        RunError: it failed; has its first error, or its last line.
     """
     ended = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     if ended.returncode:
         words = (ended.stderr or ended.stdout).strip().splitlines()
-        last = words[-1] if words else "it printed nothing"
-        raise RunError(f"{command[0]} ended with {ended.returncode} in {folder}: {last}")
+        errors = [line for line in words if "error:" in line] or words[-1:]
+        why = errors[0] if errors else "it printed nothing"
+        raise RunError(f"{command[0]} ended with {ended.returncode} in {folder}: {why}")
     return ended.stdout
 
 

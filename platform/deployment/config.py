@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.memory import EPISODE_BYTES, require_room
 
 EXPORT_TARGETS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -84,6 +85,7 @@ class CertifyConfig:
     def __post_init__(self) -> None:
         if type(self.episodes) is not int or self.episodes < 2:
             raise ConfigError("certify.episodes", self.episodes, "an integer >= 2")
+        require_room("certify.episodes", self.episodes, EPISODE_BYTES * self.episodes, "fewer")
         if not 0.5 <= self.confidence < 1.0:
             raise ConfigError("certify.confidence", self.confidence, "a number in [0.5, 1)")
         if type(self.seed) is not int or self.seed < 0:

@@ -60,7 +60,10 @@ def write_export(
         build: makes and checks the files, in a folder that it is given.
         sign: file of an Ed25519 private key for the manifest.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RequestError(f"--out {target} cannot be made: {error.strerror}") from error
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
         export = build(Path(scratch))
         built = Path(scratch) / "export"
@@ -109,8 +112,10 @@ def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[s
         found = repr(outside[0]) if outside else "no files"
         raise RequestError(f"{place} names {found}; expected names of files beside it")
     for path in sorted(Path(folder).iterdir()):
-        if path.suffix in SOURCE_SUFFIXES and path.name not in named:
-            raise RequestError(f"{path} is source that {MANIFEST_FILE} does not name")
+        # A package of the module's name would be imported in its place.
+        for file in path.rglob("*") if path.is_dir() else [path]:
+            if file.suffix in SOURCE_SUFFIXES and (file != path or path.name not in named):
+                raise RequestError(f"{file} is source that {MANIFEST_FILE} does not name")
     for name, digest in named.items():
         path = Path(folder) / name
         if not path.is_file() or file_digest(path.read_bytes()) != digest:

@@ -42,7 +42,12 @@ from rolecast.platform.search.records.measurements import (
     complete_run,
 )
 from rolecast.policies.artefact import load_policy
-from rolecast.policies.certificate import certified_bounds, valid_certificate, weights_digest
+from rolecast.policies.certificate import (
+    bound_text,
+    certified_bounds,
+    valid_certificate,
+    weights_digest,
+)
 from rolecast.policies.protocol import Policy
 
 MOST_FRAMES: Final = 60
@@ -212,7 +217,7 @@ def _certificate(run: Run) -> list[Markup]:
     if certificate is None:
         return []
     rows = [
-        (name, bound["at_least"], bound["mean"], bound["method"])
+        (name, float(bound_text(name, bound["at_least"])), bound["mean"], bound["method"])
         for name, bound in certified_bounds(certificate)
     ]
     head = ("", "at least", "mean", "method; what it takes for granted")

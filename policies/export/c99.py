@@ -64,7 +64,7 @@ EXPORT_TEMPLATES.tests["even"] = lambda number: number % 2 == 0
 
 
 def float_literal(value: float | np.float32) -> str:
-    """Return a float32 as a C literal of the same bits: short decimals, else hexadecimal."""
+    """Return a float32 as a C literal of the same bits, in short decimals; it is finite."""
     exact = np.float32(value)
     short = np.format_float_scientific(exact, unique=True, trim="0", exp_digits=1)
     return f"{short}f"

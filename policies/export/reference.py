@@ -278,13 +278,20 @@ def reference(policy: Policy, weights: Float) -> Callable[[Float32], Float32]:
         weights: [D], finite as float32; they are rounded to it.
     Raises:
         RequestError: the policy is of another kind.
-        ConfigError: a weight is NaN, or too large for float32.
+        ConfigError: a weight is NaN, or too large for float32, as is a bound or gain of the policy.
     """
     with np.errstate(over="ignore"):
         rounded = weights.astype(f32) + f32(0.0)  # the sign of a zero is lost
     if not np.isfinite(rounded).all():
         worst = weights[~np.isfinite(rounded)][0]
         raise ConfigError("export.weights", float(worst), "finite numbers of float32")
+
+    for name in ("observation_clip", "output_gain"):
+        with np.errstate(over="ignore"):
+            bound = f32(policy.options.get(name, 1.0))
+        if not 0.0 < bound < np.inf:
+            expected = "a number > 0 and finite as float32"
+            raise ConfigError(f"export: {name}", policy.options[name], expected)
 
     def layers_of(nets: object) -> dict[str, list[Layer]]:
         return unpack(rounded, nets)  # type: ignore[type-var, arg-type]  # float32 too

@@ -89,3 +89,12 @@ def test_a_folder_to_make_must_be_named(rolecast_command: Command, small_run: Pa
     ended = rolecast_command("export", small_run)
     assert ended.returncode == 2
     assert "expected --out" in ended.stderr
+
+
+def test_an_onnx_model_that_was_not_compared_is_told_of(
+    rolecast_command: Command, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rolecast.platform.deployment.onnx.find_spec", lambda name: None)
+    ended = rolecast_command("export", small_run, "--target", "onnx", "--out", tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    assert "; the ONNX model was not compared, for onnxruntime is not installed" in ended.stdout

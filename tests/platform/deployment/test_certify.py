@@ -68,6 +68,7 @@ def test_a_certificate_is_stored_and_printed_in_the_exported_header(
     np.testing.assert_array_equal(after.weights, before.weights)
     stored = after.extra["certificate"]
     assert stored["episode_return"]["at_least"] == found.episode_return.at_least
+    assert (stored["seed"], stored["returns_within"]) == (0, [-1e4, 1e4])
     sentence = certificate_sentence(after.extra, weights_digest(after.weights))
     assert sentence is not None
     assert "Certificate" in write_report(run).read_text()
@@ -100,6 +101,7 @@ def test_certified_episodes_are_met_by_nothing_else() -> None:
         ({"confidence": 1.0}, r"certify\.confidence is 1\.0"),
         ({"returns_within": (2.0, 1.0)}, r"certify\.returns_within"),
         ({"seed": -1}, r"certify\.seed"),
+        ({"episodes": 10**13}, r"certify\.episodes is 10000000000000; expected .*fewer"),
     ],
 )
 def test_a_wrong_setting_is_named(setting: dict[str, object], expected: str) -> None:

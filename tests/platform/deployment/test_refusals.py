@@ -77,6 +77,27 @@ def test_an_existing_path_is_left_alone(policy: Path, capsys: pytest.CaptureFixt
     assert out.read_text() == "mine"
 
 
+def test_a_folder_that_cannot_be_made_is_one_sentence(
+    policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (policy.parent / "file").write_text("mine")
+    out = policy.parent / "file" / "out"
+    sentence = refused(capsys, "export", policy, "--out", out)
+    assert f"--out {out} cannot be made: " in sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("observation_clip", 1e39), ("output_gain", 1e39), ("output_gain", 1e-50)]
+)
+def test_a_bound_that_no_float_holds_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, value: float
+) -> None:
+    folder = saved(tmp_path / "policy", make_task("pred_prey_3").spec, "mlp", **{name: value})
+    sentence = refused(capsys, "export", folder, "--out", tmp_path / "out")
+    assert f"export: {name} is {value}; expected a number > 0 and finite as float32" in sentence
+    assert not (tmp_path / "out").exists()
+
+
 def test_agents_beyond_one_byte_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +183,11 @@ def outside_name(folder: Path) -> None:
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
+def shadowing_package(folder: Path) -> None:
+    (folder / "rolecast_policy").mkdir()
+    (folder / "rolecast_policy" / "__init__.py").write_text("print('another')")
+
+
 def files_of_another_type(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(manifest | {"files": 5}))
@@ -181,8 +207,9 @@ def files_of_another_type(folder: Path) -> None:
             lambda folder: (folder / "more.c").write_text("int more;"),
             "more.c is source that manifest.json does not name",
         ),
+        (shadowing_package, "__init__.py is source that manifest.json does not name"),
     ],
-    ids=["missing", "digest", "schema", "outside", "type", "damaged", "none", "more"],
+    ids=["missing", "digest", "schema", "outside", "type", "damaged", "none", "more", "package"],
 )
 def test_a_manifest_that_does_not_match_is_refused(
     policy: Path, capsys: pytest.CaptureFixture[str], change: Change, sentence: str

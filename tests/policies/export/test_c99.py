@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rolecast.core.errors import RunError
 from rolecast.core.types import Float32
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.deployment.compiler import build_library, run_check, run_program
@@ -213,3 +214,11 @@ def test_no_text_of_a_folder_leaves_the_comment_that_it_stands_in() -> None:
     """A task's id is in the head of the files that are compiled and run."""
     head = comment('for task mine?x=*/ int leak = system("id"); /*\nand */*/ more')
     assert head.index("*/") == len(head) - 2
+
+
+def test_what_a_compiler_refuses_is_told_by_its_first_error(tmp_path: Path) -> None:
+    (tmp_path / "wrong.c").write_text(
+        "int f(void) { return inff; }\nint g(void) { return inff; }\n"
+    )
+    with pytest.raises(RunError, match=r"cc ended with 1 in .*: wrong\.c:1.* error: "):
+        run_program(["cc", "-c", "wrong.c"], tmp_path)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.envs.spec import TaskSpec
-from rolecast.platform.deployment.compiler import build_library, run_check
+from rolecast.platform.deployment.compiler import build_library, run_check, run_program
 from rolecast.policies.export.c99 import check_program, fixed_code_files
 from rolecast.policies.export.fixed import FixedPolicy, Integers, fixed_policies, shifted, tanh
 from rolecast.policies.export.reference import reference
@@ -68,6 +68,31 @@ def test_c_gives_the_integers_of_the_reference_with_sanitizers(
         ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
     ):
         run_check(tmp_path, "cc", ["-std=c99", *flags])
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_observations_are_given_as_integers_by_the_header(bits: int, tmp_path: Path) -> None:
+    """Far beyond the bound too, where a plain cast would turn the sign."""
+    fixed = made("mlp", 1, {}, bits)
+    for file, text in fixed_code_files(fixed, remarks="a test").items():
+        (tmp_path / file).write_text(text)
+    values = [*np.linspace(-9.9, 9.9, 57), 14.0, -14.0, 19.0, -19.0, 1e9, -1e9, 1e38, -1e38]
+    given = ", ".join(f"{value:.9e}f" for value in values)
+    (tmp_path / "main.c").write_text(f"""
+#include <stdio.h>
+#include "rolecast_policy.h"
+int main(void) {{
+    const float o[] = {{{given}}};
+    for (unsigned i = 0; i < sizeof o / sizeof *o; i++)
+        printf("%d\\n", (int) ROLECAST_OBSERVATION(o[i]));
+    return 0;
+}}
+""")
+    run_program(["cc", "-std=c99", *WARNINGS, "main.c", "-o", "main"], tmp_path)
+    told = [int(line) for line in run_program(["./main"], tmp_path).split()]
+    clipped = np.clip(told, -fixed.clip, fixed.clip)
+    rounded = fixed.rounded_observations(np.array(values, dtype=np.float32))
+    np.testing.assert_array_equal(clipped, rounded)
 
 
 @given(shape=st.sampled_from(SHAPES), bits=st.sampled_from([8, 16]), seed=st.integers(0, 2**16))
