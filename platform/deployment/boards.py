@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rolecast.core.errors import RunError
 from rolecast.core.types import Float32
 from rolecast.platform.deployment.compiler import binary_sizes, require_program, run_program
 from rolecast.platform.deployment.wasm import WASM_FILE, compile_wasm
@@ -153,14 +154,19 @@ def run_on_board(
     run_program([gcc, *flags, "-c", "rolecast_policy.c"], folder)
     build = [gcc, "-std=gnu99", *flags[1:]]
     _write_stream(folder, bound, fixed=fixed)
-    counted = _printed(folder, board, build, libraries, vectors=0, counting=True)
-    digest, *_ = _printed(folder, board, build, libraries, vectors=vectors, counting=False)
-    _, spun, stepped, stack = counted
+    digest, *_ = _printed(folder, board, build, libraries, vectors=vectors)
+    for steps in (TIMED_STEPS, 1):
+        counted = _printed(folder, board, build, libraries, vectors=0, counted_steps=steps)
+        _, spun, stepped, began_anew, stack = counted
+        if not began_anew:
+            break
+    else:
+        raise RunError("a step takes more instructions than the counter of the core holds")
     size = f"{board.compiler}-size"
     _, ram = binary_sizes(folder, size, "rolecast_policy.o")
     return BoardRun(
         digest=digest,
-        instructions=stepped * 2 * SPIN_COUNT / spun / TIMED_STEPS,
+        instructions=stepped * 2 * SPIN_COUNT / spun / steps,
         flash=_flash(folder, size, [gcc, *flags], libraries),
         ram=ram,
         stack=stack,
@@ -182,16 +188,27 @@ def _printed(
     libraries: Sequence[str],
     *,
     vectors: int,
-    counting: bool,
+    counted_steps: int | None = None,
 ) -> list[int]:
-    """Return digest, ticks of the loop, ticks of the timed steps, and stack, as a board prints."""
+    """Return what a board prints.
+
+    Args:
+        folder: with the policy's object and the stream.
+        board: that is emulated.
+        build: compiler and its flags.
+        libraries: to link.
+        vectors: of the digest.
+        counted_steps: whose instructions are counted, which takes the emulator longer; None: none.
+    Returns:
+        Digest, ticks of the loop and of the steps, whether the counter began anew, and stack.
+    """
     arm = board.compiler.startswith("arm")
     values = {
         "family": "arm" if arm else "riscv",
         "fpu": board.hardware_floats,
         "count": vectors,
         "spins": SPIN_COUNT,
-        "steps": TIMED_STEPS,
+        "steps": counted_steps or 1,
         "code_at": hex(board.code[0]),
         "code_bytes": board.code[1],
         "data_at": hex(board.data[0]),
@@ -206,7 +223,7 @@ def _printed(
     run_program([*build, *linked, *objects, *libraries], folder)
     emulator = [require_program(board.machine[0]), *board.machine[1:]]
     emulator += ["-display", "none", "-monitor", "none", "-chardev", "stdio,id=out"]
-    emulator += ["-icount", "shift=0"] if counting else []
+    emulator += [] if counted_steps is None else ["-icount", "shift=0"]
     if arm:
         emulator += ["-semihosting-config", "enable=on,target=native,chardev=out"]
     emulator += ["-serial", "none" if arm else "chardev:out"]

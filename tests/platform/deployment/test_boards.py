@@ -100,6 +100,20 @@ def test_a_core_in_emulation_gives_the_bits_of_the_reference(
     assert found.instructions > 1000
 
 
+def test_steps_that_outlast_the_counter_are_counted_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its 24 bits began anew within 20 steps, and the count was a seventh of one."""
+    board = BOARDS_BY_NAME["Cortex-M3"]
+    programs_or_skip(board.programs)
+    written(tmp_path, "hom", 20, {})
+    found = run_on_board(tmp_path, board, vectors=1, bound=10.0)
+    monkeypatch.setattr("rolecast.platform.deployment.boards.TIMED_STEPS", 1)
+    alone = run_on_board(tmp_path, board, vectors=1, bound=10.0)
+    assert found.instructions == pytest.approx(alone.instructions, rel=0.02)
+    assert found.instructions > 5_000_000
+
+
 @pytest.mark.parametrize(("name", "agents", "options"), POLICIES, ids=str)
 def test_webassembly_gives_the_bits_of_the_reference(
     name: str, agents: int, options: dict[str, Any], tmp_path: Path
