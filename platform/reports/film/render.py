@@ -178,7 +178,13 @@ def _drawable(make: Callable[..., BatchedTask]) -> BatchedTask:
     task = unwrapped(make())
     if isinstance(task, AdaptedTask):  # a user's environment is told when it is made
         task.close()
-        task = unwrapped(make(render_mode="rgb_array"))
+        try:
+            task = unwrapped(make(render_mode="rgb_array"))
+        except RequestError as error:
+            raise RequestError(
+                f"task {task.spec.id!r} cannot be drawn; expected an environment that takes "
+                f'render_mode="rgb_array" ({error})'
+            ) from error
     if not hasattr(task, "frame"):
         task.close()
         raise RequestError(f"task {task.spec.id!r} cannot be drawn; expected a method `frame`")

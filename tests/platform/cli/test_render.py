@@ -54,6 +54,26 @@ def test_a_wrong_request_is_one_sentence_and_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_environment_that_takes_no_render_mode_is_told_what_is_wanted(
+    rolecast_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plain_pendulum.py").write_text(
+        "import gymnasium\n\n\ndef make():\n    return gymnasium.make('Pendulum-v1')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    run = tmp_path / "run"
+    words = ("--evaluations", "4", "--episodes", "1", "--batch-size", "2", "--workers", "0")
+    task = "python:plain_pendulum:make"
+    searched = rolecast_command(
+        "search", task, *words, "--optimizer", "random", "--test-episodes", "2", "--out", run
+    )
+    assert searched.returncode == 0, searched.stderr
+    ended = rolecast_command("render", run)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"task {task!r} cannot be drawn; expected an environment that takes " in ended.stderr
+    assert 'render_mode="rgb_array" (' in ended.stderr
+
+
 def test_long_drawing_tells_how_far_it_is_now_and_then() -> None:
     told: list[str] = []
     times = iter([0.0, *(0.4 * LINE_INTERVAL_S * step for step in range(1, 7))])
