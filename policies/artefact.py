@@ -5,7 +5,6 @@ observations and actions. Loading needs neither Ray nor the task.
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,7 @@ from safetensors.numpy import save as save_tensors
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import json_object, parsed, write_bytes
+from rolecast.core.files import json_object, parsed, write_bytes, write_sealed_json
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.normalisation import ObservationStatistics
@@ -98,7 +97,7 @@ def save_policy(
     statistics: ObservationStatistics | None = None,
     disk: Disk = LOCAL_DISK,
 ) -> None:
-    """Write the two files of a policy, each atomically, and the pair with a digest.
+    """Write the two files of a policy, each atomically and sealed, and the pair with a digest.
 
     Args:
         directory: made if it does not exist; an older policy in it is replaced.
@@ -143,10 +142,9 @@ def save_policy(
         "weights_sha256": hashlib.sha256(sealed).hexdigest(),
         "extra": dict(extra or {}),
     }
-    text = json.dumps(description, indent=2, allow_nan=False) + "\n"
     folder = Path(directory)
     write_bytes(folder / WEIGHTS_FILE, sealed, disk=disk)
-    write_bytes(folder / POLICY_FILE, text.encode(), disk=disk)
+    write_sealed_json(folder / POLICY_FILE, description, disk=disk)
 
 
 def load_policy(
@@ -193,6 +191,17 @@ def read_description(folder: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise RequestError(f"{folder} holds no policy: {path} cannot be read") from error
+
+
+def require_unchanged(folder: Path, trained: LoadedPolicy) -> None:
+    """Refuse a folder in which another policy was put since this one was loaded.
+
+    Raises:
+        RequestError: another is there, or none.
+    """
+    if read_description(folder) != trained.description:
+        path = folder / POLICY_FILE
+        raise RequestError(f"{path} has changed meanwhile; expected the policy that was loaded")
 
 
 def _parsed_description(path: Path, content: bytes) -> dict[str, Any]:

@@ -25,12 +25,13 @@ _PRIVATE_KEY_EXPECTED: Final = (
 )
 
 
-def sign_file(path: Path, key: str | Path) -> Path:
+def sign_file(path: Path, key: str | Path, content: bytes | None = None) -> Path:
     """Write the signature of a file beside it.
 
     Args:
         path: of the file.
         key: file of an Ed25519 private key, PEM or OpenSSH, without a passphrase.
+        content: what the file must be to be verified; None: what it is now.
     Returns:
         The file of the signature.
     Raises:
@@ -38,7 +39,7 @@ def sign_file(path: Path, key: str | Path) -> Path:
     """
     signer = private_key(key)
     target = path.with_name(path.name + SIGNATURE_SUFFIX)
-    target.write_bytes(signer.sign(path.read_bytes()))
+    target.write_bytes(signer.sign(path.read_bytes() if content is None else content))
     return target
 
 

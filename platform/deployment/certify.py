@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import beta, norm
 
 from rolecast.core.errors import ConfigError
-from rolecast.core.files import read_json, write_sealed_json
+from rolecast.core.files import json_object, sealed_json, write_bytes
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.trust import make_stored_task
@@ -21,7 +21,7 @@ from rolecast.platform.deployment.config import CertifyConfig
 from rolecast.platform.deployment.loop import ExportedPolicy
 from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.rollout import rollout
-from rolecast.policies.artefact import POLICY_FILE, load_policy
+from rolecast.policies.artefact import POLICY_FILE, load_policy, require_unchanged
 from rolecast.policies.certificate import CERTIFICATE_KEY, weights_digest
 from rolecast.policies.export.reference import reference
 from rolecast.policies.signature import private_key, sign_file
@@ -91,8 +91,8 @@ def certify(
         sign: file of an Ed25519 private key, by which `policy.json` is signed anew.
         trust: make the policy's task, though its id may run any code (`envs.trust`).
     Raises:
-        RequestError: no policy, one without a reference, no such key, or a task that is not
-            trusted.
+        RequestError: no policy, one without a reference, no such key, a task that is not
+            trusted, or another policy in the folder since it was loaded.
         ConfigError: a return is outside of the range.
         RunError: the task failed.
     """
@@ -124,11 +124,13 @@ def certify(
         episode_return=return_bound(played.returns[0], config.confidence, config.returns_within),
         rates={name: rate_bound(values, config.confidence) for name, values in binary.items()},
     )
-    stored = read_json(place / POLICY_FILE)
+    require_unchanged(place, trained)
+    stored = json_object(place / POLICY_FILE, trained.description)
     stored["extra"] = {**stored.get("extra", {}), CERTIFICATE_KEY: asdict(certificate)}
-    write_sealed_json(place / POLICY_FILE, stored)
+    content = sealed_json(stored)
+    write_bytes(place / POLICY_FILE, content)
     if sign is not None:
-        sign_file(place / POLICY_FILE, sign)
+        sign_file(place / POLICY_FILE, sign, content)
     return certificate
 
 

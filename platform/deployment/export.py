@@ -12,7 +12,7 @@ from rolecast.platform.deployment.device_code import build_code
 from rolecast.platform.deployment.manifest import BuiltExport, refuse_existing, write_export
 from rolecast.platform.deployment.micropython import build_python
 from rolecast.platform.rollout.artefact_folder import artefact_folder
-from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy
+from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy, require_unchanged
 from rolecast.policies.certificate import certificate_sentence, weights_digest
 from rolecast.policies.export.cost import step_cost
 from rolecast.policies.export.reference import reference
@@ -43,8 +43,9 @@ def export_policy(
         sign: file of an Ed25519 private key, by which the manifest and the policy are signed.
         trust: play the policy's task for integer weights, though its id may run any code.
     Raises:
-        RequestError: no policy, one without an exporter, an existing `out`, no compiler, no key, or
-            integer weights of a policy whose task is not trusted.
+        RequestError: no policy, one without an exporter, an existing `out`, no compiler, no key,
+            integer weights of a policy whose task is not trusted, or another policy in the folder
+            than the one to be signed.
         RunError: the code differs from the reference.
     """
     config = config or ExportConfig()
@@ -80,11 +81,14 @@ def export_policy(
     }
 
     def build(scratch: Path) -> BuiltExport:
-        return _built(trained, policy, config, remarks, scratch, trust=trust)
+        built = _built(trained, policy, config, remarks, scratch, trust=trust)
+        if sign is not None:
+            require_unchanged(source, trained)
+        return built
 
     manifest = write_export(target, config.target, told, build, sign=sign)
     if sign is not None:
-        sign_file(source / POLICY_FILE, sign)
+        sign_file(source / POLICY_FILE, sign, trained.description)
     return manifest
 
 

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file
 
 import rolecast
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.files import read_json, write_json
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.artefact import ARTEFACT_SCHEMA, save_policy
@@ -71,6 +72,22 @@ def test_saving_again_replaces_the_policy_and_leaves_nothing_else(
     np.testing.assert_array_equal(rolecast.load_policy(saved).weights, weights + 1.0)
     names = sorted(path.name for path in saved.iterdir())
     assert names == ["policy.json", "weights.safetensors"]
+
+
+def test_a_setting_that_is_damaged_is_no_other_policy(saved: Path) -> None:
+    described = saved / "policy.json"
+    whole = described.read_text()
+    assert '"observation_clip": 3' in whole
+    described.write_text(whole.replace('"observation_clip": 3', '"observation_clip": 2'))
+    with pytest.raises(RequestError, match="its seal is wrong"):
+        rolecast.load_policy(saved)
+
+
+def test_a_policy_of_an_older_release_has_no_seal_and_is_read(saved: Path, weights: Float) -> None:
+    described = saved / "policy.json"
+    write_json(described, read_json(described))
+    assert '"seal"' not in described.read_text()
+    np.testing.assert_array_equal(rolecast.load_policy(saved).weights, weights)
 
 
 @pytest.mark.parametrize("broken", [np.nan, np.inf])

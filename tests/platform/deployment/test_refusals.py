@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from safetensors.numpy import load_file, save_file
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.cli.app import main
 from rolecast.platform.deployment.export import export_policy
 from rolecast.platform.deployment.manifest import check_export
 from rolecast.policies.artefact import save_policy
+from rolecast.policies.export.reference import reference
 from rolecast.policies.registry import make_policy
 
 Change = Callable[[Path], Any]
@@ -235,6 +239,33 @@ def test_the_manifest_that_is_read_is_the_one_that_was_verified(
     monkeypatch.setattr("rolecast.platform.deployment.manifest.verify_file", verify_then_replace)
     assert check_export(firmware, policy.parent / "key")["target"] == "c99"
     assert '"another"' in manifest.read_text()
+
+
+@pytest.mark.parametrize("command", ["export", "certify"])
+def test_another_policy_is_not_signed_in_place_of_the_one_that_was_loaded(
+    policy: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    """The file is replaced while the policy is being exported or certified."""
+    described, key, firmware = policy / "policy.json", policy.parent / "key", policy.parent / "out"
+    pair = Ed25519PrivateKey.generate()
+    key.write_bytes(pair.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    another = json.dumps(read_json(described) | {"extra": {"by": "another"}})
+
+    def replace_then_refer(*arguments: Any) -> Any:
+        described.write_text(another)
+        return reference(*arguments)
+
+    module = f"rolecast.platform.deployment.{command}"
+    monkeypatch.setattr(f"{module}.reference", replace_then_refer)
+    words = ("--out", firmware) if command == "export" else ("--episodes", "10")
+    sentence = refused(capsys, command, policy, "--sign", key, *words)
+    assert "policy.json has changed meanwhile; expected the policy that was loaded" in sentence
+    assert described.read_text() == another
+    assert not (policy / "policy.json.sig").exists()
+    assert not firmware.exists()
 
 
 def test_what_a_user_builds_beside_an_export_is_no_fault(policy: Path) -> None:
