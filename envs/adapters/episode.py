@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
-from pettingzoo import ParallelEnv
+from pettingzoo import AECEnv, ParallelEnv
 
 from rolecast.core.errors import ConfigError, RequestError
 
@@ -208,11 +208,18 @@ def as_team(env: object, task_id: str) -> TeamEnvironment:
     Raises:
         RequestError: it is neither a `gymnasium.Env` nor a `ParallelEnv`, or has no spaces.
     """
+    if isinstance(env, AECEnv):
+        raise RequestError(
+            f"task {task_id!r} made an AECEnv, whose agents act in turns; expected "
+            "the module's parallel_env(), or pettingzoo.utils.aec_to_parallel(env)"
+        )
     try:
         if isinstance(env, gymnasium.Env):
-            return GymnasiumTeam(env)
+            return _with_spaces(GymnasiumTeam(env), task_id)
         if isinstance(env, ParallelEnv) or hasattr(env, "possible_agents"):
-            return ParallelTeam(env)
+            return _with_spaces(ParallelTeam(env), task_id)
+    except ConfigError:
+        raise
     except Exception as error:
         what = (str(error).strip().splitlines() or ["no message"])[0]
         raise RequestError(
@@ -222,6 +229,20 @@ def as_team(env: object, task_id: str) -> TeamEnvironment:
         f"task {task_id!r} made a {type(env).__name__}; "
         "expected a gymnasium.Env, a pettingzoo ParallelEnv or a batched task"
     )
+
+
+def _with_spaces(team: TeamEnvironment, task_id: str) -> TeamEnvironment:
+    """Return a team; refuse one with an agent whose space is none.
+
+    Raises:
+        ConfigError: names the agent.
+    """
+    for kind, found in (("observation", team.observation_spaces), ("action", team.action_spaces)):
+        for agent, space in found.items():
+            if not isinstance(space, spaces.Space):
+                field = f"{kind} space of {agent!r} of task {task_id!r}"
+                raise ConfigError(field, space, "a gymnasium.spaces.Space, such as a Box")
+    return team
 
 
 def known_horizon(steps: object, task_id: str) -> int:

@@ -213,14 +213,6 @@ def test_what_an_environment_fails_to_show_is_named(
         task.step(np.zeros((1, 2, 4)))
 
 
-def test_an_environment_without_spaces_is_refused() -> None:
-    class Bare(gymnasium.Env[Any, Any]):
-        """Has no spaces at all."""
-
-    with pytest.raises(RequestError, match="has spaces that cannot be read: AttributeError"):
-        make_task(Bare)
-
-
 def test_a_reward_that_is_not_finite_is_passed_on() -> None:
     task = make_task(Faulty, fault="reward", horizon=5)
     task.reset(np.array([9], dtype=np.uint64))

@@ -1,0 +1,51 @@
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from rolecast.core.errors import ConfigError, RequestError
+from rolecast.envs.registry import make_task
+
+
+class Bare(gymnasium.Env[Any, Any]):
+    """Has no spaces at all."""
+
+
+class Blind(Bare):
+    """Has an action space alone."""
+
+    observation_space = None
+    action_space = spaces.Box(-1.0, 1.0, (1,))
+
+
+class Bound(Bare):
+    """Has an observation space alone."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (1,))
+    action_space = None
+
+
+class Turns(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
+    """Two agents that act in turns."""
+
+    possible_agents = ["one", "other"]  # noqa: RUF012 - the interface's own form
+
+
+def test_an_environment_without_spaces_is_refused() -> None:
+    with pytest.raises(RequestError, match="has spaces that cannot be read: AttributeError"):
+        make_task(Bare)
+
+
+@pytest.mark.parametrize(("made", "kind"), [(Blind, "observation"), (Bound, "action")])
+def test_a_space_that_is_none_is_refused(made: type[Bare], kind: str) -> None:
+    said = rf"{kind} space of 'agent' of task .* is None; expected a gymnasium.spaces.Space"
+    with pytest.raises(ConfigError, match=said):
+        make_task(made)
+
+
+def test_an_environment_of_turns_is_refused_with_what_to_do() -> None:
+    said = r"made an AECEnv, whose agents act in turns; expected .* or .*aec_to_parallel"
+    with pytest.raises(RequestError, match=said):
+        make_task(Turns)
