@@ -16,7 +16,7 @@ class Bare(gymnasium.Env[Any, Any]):
 class Blind(Bare):
     """Has an action space alone."""
 
-    observation_space = None
+    observation_space: Any = None
     action_space = spaces.Box(-1.0, 1.0, (1,))
 
 
@@ -24,7 +24,7 @@ class Bound(Bare):
     """Has an observation space alone."""
 
     observation_space = spaces.Box(-1.0, 1.0, (1,))
-    action_space = None
+    action_space: Any = None
 
 
 class Turns(AECEnv):  # type: ignore[misc]  # PettingZoo has no types
