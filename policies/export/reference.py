@@ -286,12 +286,8 @@ def reference(policy: Policy, weights: Float) -> Callable[[Float32], Float32]:
         worst = weights[~np.isfinite(rounded)][0]
         raise ConfigError("export.weights", float(worst), "finite numbers of float32")
 
-    for name in ("observation_clip", "output_gain"):
-        with np.errstate(over="ignore"):
-            bound = f32(policy.options.get(name, 1.0))
-        if not 0.0 < bound < np.inf:
-            expected = "a number > 0 and finite as float32"
-            raise ConfigError(f"export: {name}", policy.options[name], expected)
+    if isinstance(policy, HomPolicy | MlpPolicy):
+        _require_bounds(policy)
 
     def layers_of(nets: object) -> dict[str, list[Layer]]:
         return unpack(rounded, nets)  # type: ignore[type-var, arg-type]  # float32 too
@@ -303,3 +299,13 @@ def reference(policy: Policy, weights: Float) -> Callable[[Float32], Float32]:
         layers = layers_of([policy.net])[policy.net.name]
         return lambda observations: mlp_actions(policy, layers, observations)
     raise RequestError(f"policy {policy.name!r} has no exporter; expected one of hom, linear, mlp")
+
+
+def _require_bounds(policy: HomPolicy | MlpPolicy) -> None:
+    """Refuse a bound or a gain that is 0 or infinite as float32."""
+    for name in ("observation_clip", "output_gain"):
+        with np.errstate(over="ignore"):
+            bound = f32(policy.options[name])
+        if not 0.0 < bound < np.inf:
+            expected = "a number > 0 and finite as float32"
+            raise ConfigError(f"export: {name}", policy.options[name], expected)

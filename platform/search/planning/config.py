@@ -30,13 +30,13 @@ class SearchConfig:
     """Further options of the task."""
 
     policy: str = "hom"
-    """Name of the policy, as `rolecast policies` lists them."""
+    """Name of the policy, of `rolecast policies`."""
 
     policy_options: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the policy."""
 
     optimizer: str = "dss_gp_ucb"
-    """Name of the optimiser, as `rolecast optimizers` lists them."""
+    """Name of the optimiser, of `rolecast optimizers`."""
 
     optimizer_settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the optimiser."""
