@@ -180,7 +180,7 @@ def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         options, before = (each.get("policy_options", {}) for each in (request, file))
         if options.get("symmetries") != before.get("symmetries"):
             del request["random_play_steps"]
-        elif request["task"] != file["task"]:
+        elif request.get("task") != file.get("task"):
             request["policy_options"] = {**options, "symmetries": "found"}
             del request["random_play_steps"]
     return request

@@ -135,6 +135,8 @@ def test_symmetries_found_for_one_search_are_kept_where_another_uses_them_alone(
     elsewhere = merged(file, {"task": "swimmer"})
     assert elsewhere["policy_options"] == {"symmetries": "found", "size": "small"}
     assert "random_play_steps" not in elsewhere
+    nameless = {name: value for name, value in file.items() if name != "task"}
+    assert merged(nameless, {"seed": 1}) == nameless | {"seed": 1}  # refused later: it has no task
 
 
 def test_options_of_another_optimiser_are_left_out() -> None:
