@@ -102,6 +102,11 @@ def remove_half_written(folder: Path, *, disk: Disk = LOCAL_DISK) -> None:
             disk.remove(folder / name)
 
 
+def unmakeable(folder: Path, error: OSError) -> RequestError:
+    """Return the refusal of an output folder that cannot be made."""
+    return RequestError(f"--out {folder} cannot be made: {error.strerror}")
+
+
 def unwritable(path: Path, error: OSError) -> RunError:
     """Return the error of a path that cannot be written, with what to do."""
     reason = error.strerror or type(error).__name__

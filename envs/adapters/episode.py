@@ -213,26 +213,26 @@ def as_team(env: object, task_id: str) -> TeamEnvironment:
             f"task {task_id!r} made an AECEnv, whose agents act in turns; expected "
             "the module's parallel_env(), or pettingzoo.utils.aec_to_parallel(env)"
         )
+    if not (isinstance(env, gymnasium.Env | ParallelEnv) or hasattr(env, "possible_agents")):
+        raise RequestError(
+            f"task {task_id!r} made a {type(env).__name__}; "
+            "expected a gymnasium.Env, a pettingzoo ParallelEnv or a batched task"
+        )
     try:
-        if isinstance(env, gymnasium.Env):
-            return _with_spaces(GymnasiumTeam(env), task_id)
-        if isinstance(env, ParallelEnv) or hasattr(env, "possible_agents"):
-            return _with_spaces(ParallelTeam(env), task_id)
-    except ConfigError:
-        raise
+        team: TeamEnvironment = (
+            GymnasiumTeam(env) if isinstance(env, gymnasium.Env) else ParallelTeam(env)
+        )
     except Exception as error:
         what = (str(error).strip().splitlines() or ["no message"])[0]
         raise RequestError(
             f"task {task_id!r} has spaces that cannot be read: {type(error).__name__} ({what})"
         ) from error
-    raise RequestError(
-        f"task {task_id!r} made a {type(env).__name__}; "
-        "expected a gymnasium.Env, a pettingzoo ParallelEnv or a batched task"
-    )
+    _require_spaces(team, task_id)
+    return team
 
 
-def _with_spaces(team: TeamEnvironment, task_id: str) -> TeamEnvironment:
-    """Return a team; refuse one with an agent whose space is none.
+def _require_spaces(team: TeamEnvironment, task_id: str) -> None:
+    """Refuse a team with an agent whose space is none.
 
     Raises:
         ConfigError: names the agent.
@@ -242,7 +242,6 @@ def _with_spaces(team: TeamEnvironment, task_id: str) -> TeamEnvironment:
             if not isinstance(space, spaces.Space):
                 field = f"{kind} space of {agent!r} of task {task_id!r}"
                 raise ConfigError(field, space, "a gymnasium.spaces.Space, such as a Box")
-    return team
 
 
 def known_horizon(steps: object, task_id: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import rolecast
 from rolecast.core.errors import RequestError
-from rolecast.core.files import json_object, read_bytes, write_json
+from rolecast.core.files import json_object, read_bytes, unmakeable, write_json
 from rolecast.policies.signature import sign_file, verify_file
 
 MANIFEST_SCHEMA: Final = 1
@@ -63,7 +63,7 @@ def write_export(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RequestError(f"--out {target} cannot be made: {error.strerror}") from error
+        raise unmakeable(target, error) from error
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
         export = build(Path(scratch))
         built = Path(scratch) / "export"

@@ -7,7 +7,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import make_folder, read_json, write_sealed_json
+from rolecast.core.files import make_folder, read_json, unmakeable, write_sealed_json
 from rolecast.core.locks import lock_folder
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.engine import QueryBlock
@@ -48,7 +48,7 @@ class BanditFolder:
         except FileExistsError:
             raise folder_exists(self.path) from None
         except OSError as error:
-            raise RequestError(f"--out {self.path} cannot be made: {error.strerror}") from error
+            raise unmakeable(self.path, error) from error
         self.lock()
         written = {"schema": BANDIT_SCHEMA, "request": dict(request)}
         write_sealed_json(self.path / BANDIT_FILE, written)

@@ -136,7 +136,7 @@ class RunFolder:
         except FileExistsError:
             raise folder_exists(self.path) from None
         except OSError as error:
-            raise RequestError(f"--out {self.path} cannot be made: {error.strerror}") from error
+            raise files.unmakeable(self.path, error) from error
         self.lock()
         self.write_run(run)
 
