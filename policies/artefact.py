@@ -21,9 +21,10 @@ from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import json_object, parsed, write_bytes, write_sealed_json
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
+from rolecast.policies.certificate import check_certificate
 from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
-from rolecast.policies.registry import make_policy
+from rolecast.policies.registry import remake_policy
 from rolecast.policies.signature import verify_file
 from rolecast.policies.space import ParameterSpace
 
@@ -168,14 +169,16 @@ def load_policy(
     try:
         task = TaskSpec.from_json(stored["task"])
         options, digest, name = dict(stored["options"]), stored["weights_sha256"], stored["name"]
+        extra = stored.get("extra", {})
+        check_certificate(extra)
     except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
         raise _damaged(path, f"a field is missing or wrong ({error})") from error
-    policy = parsed(path, lambda: make_policy(name, task, **options))
+    policy = parsed(path, lambda: remake_policy(name, task, options))
     return LoadedPolicy(
         policy=policy,
         weights=_weights(folder / WEIGHTS_FILE, digest, policy.space),
         task=task,
-        extra=stored.get("extra", {}),
+        extra=extra,
         description=description,
     )
 

@@ -37,6 +37,19 @@ def valid_certificate(extra: Mapping[str, Any], digest: str) -> Mapping[str, Any
     return stored
 
 
+def check_certificate(extra: Mapping[str, Any]) -> None:
+    """Check that the certificate among the extra data of an artefact has its fields, or is none.
+
+    Raises:
+        KeyError, TypeError, AttributeError, ValueError: a field is missing or of another kind.
+    """
+    certificate = extra.get(CERTIFICATE_KEY)
+    if certificate is not None:
+        certificate_sentence(extra, certificate["weights_sha256"])
+        for _, bound in certified_bounds(certificate):
+            float(bound["mean"])
+
+
 def certified_bounds(certificate: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield what a certificate bounds, in words, and its bound: `mean`, `at_least`, `method`."""
     yield RETURN_NAME, certificate["episode_return"]

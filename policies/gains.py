@@ -5,7 +5,7 @@ layer of each net. It keeps the found weights among its options, so it is whole 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from rolecast.core.types import Float, Float32
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.artefact import LoadedPolicy, load_policy
 from rolecast.policies.protocol import LanePolicy, Policy
-from rolecast.policies.registry import make_policy
+from rolecast.policies.registry import READS_FOLDER, make_policy
 from rolecast.policies.space import Block, ParameterSpace
 
 LARGEST_GAIN: Final = 4.0
@@ -27,7 +27,7 @@ LARGEST_GAIN: Final = 4.0
 class GainsConfig:
     """Gains of the layers of a policy that was found before: few settings, each with a meaning."""
 
-    found: str | None = None
+    found: str | None = field(default=None, metadata={READS_FOLDER: True})
     """Folder of the run or of the policy whose layers are scaled."""
 
     scaled: Mapping[str, Any] | None = None
@@ -44,8 +44,12 @@ class GainsConfig:
             if self.found is None:
                 raise ConfigError("GainsConfig.found", None, "the folder of a found policy")
             scaled = as_scaled(load_policy(self.found))
-        base = make_policy(scaled["name"], task, **scaled["options"])
-        weights = np.array(scaled["weights"], dtype=np.float64)
+        try:
+            base = make_policy(scaled["name"], task, **scaled["options"])
+            weights = np.array(scaled["weights"], dtype=np.float64)
+        except (KeyError, TypeError, ValueError) as error:
+            expected = "name, options and weights of a policy"
+            raise ConfigError("GainsConfig.scaled", sorted(scaled), expected) from error
         if weights.shape != (base.space.size,):
             raise RequestError(
                 f"the found policy has {weights.size} weights; expected {base.space.size}, of a "

@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -32,6 +33,9 @@ POLICIES: Final[LazyTable[type[PolicyConfig]]] = LazyTable(
     }
 )
 """Policies of this project: name to config class."""
+
+READS_FOLDER: Final = "reads_folder"
+"""In the metadata of a config's field: its value is a folder that `build` reads."""
 
 POLICY_SETTINGS: Final = Path(__file__).with_name("settings.csv")
 """What `told_settings` reads."""
@@ -66,6 +70,21 @@ def policy_config(name: str) -> type[PolicyConfig]:
         config: type[PolicyConfig] = point.load()
         return config
     raise unknown_name("policy", name, policy_names())
+
+
+def remake_policy(name: str, task: TaskSpec, options: Mapping[str, Any]) -> Policy:
+    """Make a policy of the options that it was stored with; stored options are data alone.
+
+    Raises:
+        RequestError: as `make_policy`, or an option names a folder to read.
+    """
+    for field in dataclasses.fields(policy_config(name)):  # type: ignore[arg-type]  # by contract
+        if field.metadata.get(READS_FOLDER) and options.get(field.name) is not None:
+            expected = "the content of that folder, which a stored policy holds itself"
+            raise ConfigError(
+                f"option {field.name} of policy {name!r}", options[field.name], expected
+            )
+    return make_policy(name, task, **options)
 
 
 def make_policy(

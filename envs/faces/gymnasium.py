@@ -10,11 +10,12 @@ import numpy as np
 from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
-from rolecast.core.errors import ConfigError, RequestError, stepped_outside
+from rolecast.core.errors import RequestError, stepped_outside
 from rolecast.core.types import Float
 from rolecast.envs.faces.one_episode import (
     check_render_mode,
     checked_action,
+    checked_seed,
     cut_short,
     next_seed,
     picture,
@@ -65,9 +66,8 @@ class TaskGymEnv(gymnasium.Env[Float, Float]):
         """
         if seed is None:
             seed = next_seed(self.np_random)
-        elif seed < 0:
-            raise ConfigError("reset.seed", seed, "an integer >= 0")
         else:
+            seed = checked_seed(seed)
             super().reset(seed=seed)
         self._steps, self._live = 0, True
         return self.task.reset(np.array([seed], dtype=np.uint64))[0, 0], {}

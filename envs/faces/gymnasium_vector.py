@@ -15,7 +15,7 @@ from rolecast.core.errors import ConfigError, RequestError, stepped_outside
 from rolecast.core.types import Float
 from rolecast.envs.adapters.sources import Factory
 from rolecast.envs.faces.gymnasium import check_single, spaces_of
-from rolecast.envs.faces.one_episode import next_seed
+from rolecast.envs.faces.one_episode import checked_seed, next_seed
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
 
@@ -82,12 +82,15 @@ class TaskVectorEnv(VectorEnv[Float, Float, Any]):
             options: unused; part of the interface.
         """
         count = self.num_envs
-        if seed is None or isinstance(seed, int):
-            seeds = [None if seed is None else seed + index for index in range(count)]
+        seeds: list[int | None]
+        if seed is None:
+            seeds = [None] * count
+        elif isinstance(seed, int | np.integer):
+            seeds = [checked_seed(seed + index) for index in range(count)]
         else:
-            seeds = list(seed)
-        if len(seeds) != count or any(s is not None and s < 0 for s in seeds):
-            raise ConfigError("reset.seed", seed, f"an integer >= 0, or {count} of them")
+            seeds = [None if given is None else checked_seed(given) for given in seed]
+        if len(seeds) != count:
+            raise ConfigError("reset.seed", seed, f"an integer, or {count} of them")
         for index, given in enumerate(seeds):
             if given is not None:
                 self._generators[index] = np.random.default_rng(given)

@@ -54,6 +54,21 @@ def cut_short(task: BatchedTask, steps: int) -> bool:
     return steps >= task.spec.horizon if terminated is None else not terminated[0]
 
 
+def checked_seed(seed: object) -> int:
+    """Return the seed of an episode as Python's integer.
+
+    Raises:
+        ConfigError: it is no integer, NumPy's included, from 0 to 2^64 - 1.
+    """
+    if (
+        isinstance(seed, bool)
+        or not isinstance(seed, int | np.integer)
+        or not 0 <= int(seed) < 2**64
+    ):
+        raise ConfigError("reset.seed", seed, "an integer from 0 to 2^64 - 1")
+    return int(seed)
+
+
 def next_seed(generator: np.random.Generator) -> int:
     """Return a seed for an episode that is started without one."""
     return int(generator.integers(2**63))

@@ -16,6 +16,7 @@ from rolecast.core.types import Float
 from rolecast.envs.faces.one_episode import (
     check_render_mode,
     checked_action,
+    checked_seed,
     cut_short,
     next_seed,
     picture,
@@ -90,9 +91,8 @@ class TaskEnv(ParallelEnv[str, Float, Float]):  # type: ignore[misc]  # PettingZ
         """
         if seed is None:
             seed = next_seed(self._next_seeds)
-        elif seed < 0:
-            raise ConfigError("reset.seed", seed, "an integer >= 0")
         else:
+            seed = checked_seed(seed)
             self._next_seeds = np.random.default_rng(seed)
         self.agents = list(self.possible_agents)
         self._steps = 0

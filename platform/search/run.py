@@ -72,13 +72,13 @@ def search(
     out = Path(plan.config.out) if plan.config.out else _free_folder(plan)
     plan = replace(plan, config=replace(plan.config, out=str(out)))
     progress = progress or Silent()
-    # An unreachable cluster is found before a folder is made.
-    backend = backend_for(plan, progress.note)
-    try:
+    with ExitStack() as refused:
+        refused.callback(plan.task.close)
+        # An unreachable cluster is found before a folder is made.
+        backend = backend_for(plan, progress.note)
+        refused.callback(backend.close)
         folder = RunFolder.create(out, run_record(plan))
-    except RequestError:
-        backend.close()
-        raise
+        refused.pop_all()
     _remember(plan)
     return run_to_end(plan, folder, backend, progress, callbacks)
 
@@ -128,7 +128,8 @@ def resume(
     if address is None and config.address not in OWN_ADDRESSES:
         require_trusted("cluster", str(config.address), trust=trust)
     folder.lock()
-    try:
+    with ExitStack() as refused:
+        refused.callback(folder.release)
         last = folder.last_batch()  # refused now, a damaged file costs no search
         folder.read_summary()
         folder.read_state()
@@ -149,11 +150,10 @@ def resume(
             ),
         )
         plan = make_plan(config, source, begun=True)
+        refused.callback(plan.task.close)
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
-    except BaseException:
-        folder.release()
-        raise
+        refused.pop_all()
     _remember(plan)
     folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
     return run_to_end(plan, folder, backend, progress, callbacks)
@@ -246,14 +246,15 @@ def run_to_end(
             closing.callback(backend.close)
             request = request_text(plan.config).encode()
             write_bytes(folder.request_file, request, disk=folder.disk)
-            for said in remarks(plan):
-                progress.note(said)
             kind = AsynchronousSearch if plan.config.asynchronous else Search
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)
             closing.enter_context(told.running())
             if search.seen.count:
                 progress.note(f"going on after {search.seen.count:,} evaluations")
+            else:
+                for said in remarks(plan):
+                    progress.note(said)
             while not search.finished:
                 metrics = search.step()
                 told.result(search.seen.count, metrics)

@@ -20,6 +20,10 @@ WARMED_BATCHES: Final = (1, 64)
 """Batches that act once before the first request: kernels are compiled when they are first used."""
 
 
+LARGEST_OBSERVATION: Final = float(np.finfo(np.float32).max)
+"""Searches and exports act in float32, which holds no larger number."""
+
+
 @dataclass(frozen=True)
 class ServedPolicy:
     """A policy that answers requests."""
@@ -85,7 +89,7 @@ class ServedPolicy:
         )
         try:
             request = json.loads(body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RequestError(
                 'the body is not JSON; expected {"observations": ' + expected + "}"
             ) from error
@@ -94,11 +98,13 @@ class ServedPolicy:
                 'the body has other fields; expected {"observations": ' + expected + "}"
             )
         try:
-            observations = np.array(request["observations"], dtype=np.float64)
-        except (ValueError, TypeError, OverflowError) as error:
+            observations = np.array(request["observations"])
+        except ValueError as error:
             raise RequestError(
                 f"observations are no array of numbers; expected {expected}"
             ) from error
+        if observations.dtype.kind not in "iuf":
+            raise RequestError(f"observations are no array of numbers; expected {expected}")
         if (
             observations.ndim not in {2, 3}
             or observations.shape[-2:] != sizes
@@ -107,9 +113,10 @@ class ServedPolicy:
             raise RequestError(
                 f"observations have shape {list(observations.shape)}; expected {expected}"
             )
-        if not np.isfinite(observations).all():
+        # A NaN compares as False.
+        if not (np.abs(observations) <= LARGEST_OBSERVATION).all():
             raise RequestError(
-                "observations have a number that is not finite; expected finite ones"
+                "observations have a number that is not finite as a float32; expected finite ones"
             )
         return observations
 

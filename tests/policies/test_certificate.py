@@ -1,9 +1,15 @@
 """Certificates are shown for the weights that they were made for, a line a bound."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json, write_json
+from rolecast.envs.spec import TaskSpec
+from rolecast.policies.artefact import POLICY_FILE, load_policy, save_policy
 from rolecast.policies.certificate import (
     CERTIFICATE_KEY,
     RETURN_NAME,
@@ -12,6 +18,9 @@ from rolecast.policies.certificate import (
     certified_bounds,
     valid_certificate,
 )
+from rolecast.policies.registry import make_policy
+
+TASK = TaskSpec(id="one", agents=1, observation_size=2, action_size=1, horizon=5)
 
 BOUND = {"mean": 3.0, "at_least": 2.5, "method": "a method; on a condition"}
 EXTRA: dict[str, Any] = {
@@ -59,6 +68,27 @@ def test_a_certificate_of_other_weights_is_not_shown() -> None:
     assert valid_certificate(EXTRA, "other") is None
     assert certificate_sentence(EXTRA, "other") is None
     assert certificate_sentence({}, "mine") is None
+
+
+@pytest.mark.parametrize("field", ["weights_sha256", "confidence", "episodes", "rates"])
+def test_a_certificate_without_a_field_is_refused(field: str, tmp_path: Path) -> None:
+    policy = make_policy("constant", TASK)
+    certificate = {name: value for name, value in EXTRA[CERTIFICATE_KEY].items() if name != field}
+    save_policy(tmp_path, policy, np.zeros(1), TASK, {CERTIFICATE_KEY: certificate})
+    with pytest.raises(RequestError, match=f"is damaged: a field is missing or wrong .*{field}"):
+        load_policy(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [[1], "text", {CERTIFICATE_KEY: 3}, {CERTIFICATE_KEY: {**EXTRA[CERTIFICATE_KEY], "rates": 1}}],
+)
+def test_extra_data_of_another_kind_are_refused(extra: Any, tmp_path: Path) -> None:
+    save_policy(tmp_path, make_policy("constant", TASK), np.zeros(1), TASK)
+    written = read_json(tmp_path / POLICY_FILE)
+    write_json(tmp_path / POLICY_FILE, {**written, "extra": extra})
+    with pytest.raises(RequestError, match="is damaged: a field is missing or wrong"):
+        load_policy(tmp_path)
 
 
 def test_all_bounds_are_told() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import rolecast
 from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json, write_json
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.artefact import save_policy
 from rolecast.policies.protocol import Policy
@@ -67,5 +68,20 @@ def test_a_policy_that_is_missing_or_of_other_sizes_is_refused(tmp_path: Path) -
         make_policy("gains", TASK)
     with pytest.raises(RequestError, match="nowhere"):
         make_policy("gains", TASK, found=str(tmp_path / "nowhere"))
+    for wrong in ({}, {"name": "mlp", "options": {}}, {"name": "mlp", "options": 1, "weights": []}):
+        with pytest.raises(RequestError, match=r"GainsConfig.scaled is .*; expected name, options"):
+            make_policy("gains", TASK, scaled=wrong)
     with pytest.raises(RequestError, match="the found policy has 3 weights; expected"):
         make_policy("gains", TASK, scaled={"name": "mlp", "options": {}, "weights": [1, 2, 3]})
+
+
+def test_a_stored_policy_reads_no_other_folder(tmp_path: Path) -> None:
+    """It may carry a signature, which the other folder has not."""
+    policy, base, weights = gains(TASK, "mlp")
+    save_policy(tmp_path / "found", base, weights, TASK)
+    save_policy(tmp_path / "tuned", policy, np.zeros(policy.space.size), TASK)
+    description = read_json(tmp_path / "tuned" / "policy.json")
+    description["options"] = {"found": str(tmp_path / "tuned")}
+    write_json(tmp_path / "tuned" / "policy.json", description)
+    with pytest.raises(RequestError, match=r"option found of .* is .*; expected the"):
+        rolecast.load_policy(tmp_path / "tuned")

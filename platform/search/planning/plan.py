@@ -130,6 +130,23 @@ def make_plan(
         )
     optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     made = make_task(source, **config.task_options)
+    try:
+        return _plan_for(made, source, optimizer, config, play=play, begun=begun)
+    except BaseException:
+        made.close()
+        raise
+
+
+def _plan_for(
+    made: BatchedTask,
+    source: TaskSource,
+    optimizer: OptimizerConfig,
+    config: SearchConfig,
+    *,
+    play: bool,
+    begun: bool,
+) -> Plan:
+    """Return the plan of a search on a task; arguments as in `make_plan`."""
     patience = config.patience(PLAN_LOGGER.warning)
     with under_patience(made, patience):
         steps = typical_steps(made)

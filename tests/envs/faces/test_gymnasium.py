@@ -77,8 +77,10 @@ def test_wrong_requests_are_refused() -> None:
     env = make_env("hopper", horizon=1)
     with pytest.raises(RequestError, match="stepped before its reset; expected a reset"):
         env.step(np.zeros(3))
-    with pytest.raises(RequestError, match=r"reset\.seed is -1; expected an integer >= 0"):
-        env.reset(seed=-1)
+    for seed in (-1, 2**64, 0.5, True):
+        with pytest.raises(RequestError, match=r"reset\.seed is .*; expected an integer from 0 to"):
+            env.reset(seed=seed)
+    np.testing.assert_array_equal(env.reset(seed=np.uint64(3))[0], env.reset(seed=3)[0])
     env.reset(seed=0)
     with pytest.raises(RequestError, match=r"action in step 1 of .* is \(2,\); expected shape"):
         env.step(np.zeros(2))

@@ -41,6 +41,11 @@ def test_one_set_and_a_batch_are_acted_on_as_by_the_policy(
         ('{"observations": []}', r"have shape \[0\]"),
         (json.dumps({"observations": [[[0.0] * 16] * 2]}), r"have shape \[1, 2, 16\]"),
         (json.dumps({"observations": [[float("nan")] * 16] * 3}), "is not finite"),
+        (json.dumps({"observations": [[1e308] * 16] * 3}), "is not finite as a float32"),
+        (json.dumps({"observations": [[-(10**39)] * 16] * 3}), "observations are no array"),
+        (json.dumps({"observations": [["0.5"] * 16] * 3}), "observations are no array"),
+        (json.dumps({"observations": [[True] * 16] * 3}), "observations are no array"),
+        ('{"observations": ' + "[" * 100_000 + "]" * 100_000 + "}", "the body is not JSON"),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(served: ServedPolicy, body: str, expected: str) -> None:

@@ -1,0 +1,99 @@
+"""What a search says and makes as it begins, and closes if it is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from rolecast.core.errors import RequestError
+from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.run import resume, search
+
+SMALL: dict[str, Any] = {
+    "optimizer": "random",
+    "env_steps": 200,
+    "episodes": 2,
+    "batch_size": 4,
+    "test_episodes": 4,
+    "task_options": {"horizon": 5},
+}
+
+
+class Counted(gymnasium.Env[Any, Any]):
+    """Counts how many of it are open."""
+
+    observation_space = gymnasium.spaces.Box(-1.0, 1.0, (2,))
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,))
+    opened, closed = 0, 0
+
+    def __init__(self) -> None:
+        self.open = True
+        Counted.opened += 1
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return np.zeros(2, dtype=np.float32), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return np.zeros(2, dtype=np.float32), float(action[0]), False, False, {}
+
+    def close(self) -> None:
+        Counted.closed += self.open
+        self.open = False
+
+
+@pytest.fixture
+def counted() -> type[Counted]:
+    Counted.opened = Counted.closed = 0
+    return Counted
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"test_episodes": 10**12},
+        {"policy_options": {"hidden": 3}},
+        {"address": "127.0.0.1:1", "workers": 2},
+        {"out": "."},
+    ],
+)
+def test_a_refused_search_closes_what_it_has_made(
+    wrong: dict[str, Any], counted: type[Counted], tmp_path: Path
+) -> None:
+    settings = SMALL | {"out": tmp_path / "run"} | wrong
+    with pytest.raises(RequestError):
+        search(counted, **settings)
+    assert counted.opened == counted.closed > 0
+
+
+def test_a_refused_resume_closes_what_it_has_made(counted: type[Counted], tmp_path: Path) -> None:
+    search(counted, out=tmp_path / "run", **SMALL)
+    assert counted.opened == counted.closed
+    with pytest.raises(RequestError):
+        resume(tmp_path / "run", task=counted, workers=2, address="127.0.0.1:1")
+    assert counted.opened == counted.closed
+    resume(tmp_path / "run", task=counted, env_steps="+50")
+    assert counted.opened == counted.closed
+
+
+class Notes(Silent):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_remarks_are_made_once_a_run(counted: type[Counted], tmp_path: Path) -> None:
+    """Some of them cost episodes."""
+    first, second = Notes(), Notes()
+    settings = SMALL | {"policy": "hom"}
+    search(counted, out=tmp_path / "run", progress=first, **settings)
+    resume(tmp_path / "run", task=counted, env_steps="+50", progress=second)
+    (remark,) = [text for text in first.said if "policy linear" in text]
+    assert remark not in second.said
+    assert any(text.startswith("going on after") for text in second.said)
