@@ -22,7 +22,12 @@ from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.loggers.protocol import Told, TrialCallback
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.planning.config import CALLABLE_PREFIX, OWN_ADDRESSES, SearchConfig
+from rolecast.platform.search.planning.config import (
+    CALLABLE_PREFIX,
+    OWN_ADDRESSES,
+    SearchConfig,
+    with_budget,
+)
 from rolecast.platform.search.planning.plan import (
     Plan,
     TaskSource,
@@ -30,7 +35,6 @@ from rolecast.platform.search.planning.plan import (
     make_plan,
     remarks,
     run_record,
-    with_budget,
 )
 from rolecast.platform.search.planning.request import request_text
 from rolecast.platform.search.progress import Progress, Silent

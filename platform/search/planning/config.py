@@ -1,7 +1,7 @@
 """What a user may ask of a search: one frozen value, also behind the command line."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known
@@ -169,6 +169,37 @@ class SearchConfig:
 
 DEFAULT_ENV_STEPS: Final = 800_000
 """Budget of a search for which none was named."""
+
+
+def with_budget(
+    config: SearchConfig, used: Mapping[str, int], changes: Mapping[str, int | str | None]
+) -> SearchConfig:
+    """Return the config with another budget.
+
+    Args:
+        config: as the run began or was last extended.
+        used: unit to what the run has used.
+        changes: unit to the new total, or to "+N" for N more; None leaves it.
+    Raises:
+        RequestError: a change cannot be read, or is below what is used.
+    """
+    given = {unit: change for unit, change in changes.items() if change is not None}
+    if not given:
+        return config
+    if len(given) > 1:
+        raise RequestError(f"{' and '.join(given)} are given; expected one of them")
+    ((unit, change),) = given.items()
+    before = getattr(config, unit) or used[unit]
+    try:
+        amount = int(change)
+    except ValueError:
+        raise RequestError(f"{unit} is {change!r}; expected an integer, or +N for N more") from None
+    total = before + amount if isinstance(change, str) and change.startswith("+") else amount
+    if total < used[unit]:
+        raise RequestError(f"{unit} is {total}; expected at least {used[unit]}, which are used")
+    if unit == "env_steps":
+        return replace(config, env_steps=total, evaluations=None)
+    return replace(config, env_steps=None, evaluations=total)
 
 
 def recorded_patience(search: Mapping[str, Any]) -> Patience:

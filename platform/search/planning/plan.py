@@ -2,7 +2,7 @@
 
 import logging
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -301,34 +301,3 @@ def remarks(plan: Plan) -> list[str]:
     policy = plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
     found = symmetry_remark(plan.config)
     return [said for said in (policy, opposition_remark(plan.task), found) if said]
-
-
-def with_budget(
-    config: SearchConfig, used: Mapping[str, int], changes: Mapping[str, int | str | None]
-) -> SearchConfig:
-    """Return the config with another budget.
-
-    Args:
-        config: as the run began or was last extended.
-        used: unit to what the run has used.
-        changes: unit to the new total, or to "+N" for N more; None leaves it.
-    Raises:
-        RequestError: a change cannot be read, or is below what is used.
-    """
-    given = {unit: change for unit, change in changes.items() if change is not None}
-    if not given:
-        return config
-    if len(given) > 1:
-        raise RequestError(f"{' and '.join(given)} are given; expected one of them")
-    ((unit, change),) = given.items()
-    before = getattr(config, unit) or used[unit]
-    try:
-        amount = int(change)
-    except ValueError:
-        raise RequestError(f"{unit} is {change!r}; expected an integer, or +N for N more") from None
-    total = before + amount if isinstance(change, str) and change.startswith("+") else amount
-    if total < used[unit]:
-        raise RequestError(f"{unit} is {total}; expected at least {used[unit]}, which are used")
-    if unit == "env_steps":
-        return replace(config, env_steps=total, evaluations=None)
-    return replace(config, env_steps=None, evaluations=total)

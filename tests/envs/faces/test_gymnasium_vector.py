@@ -75,7 +75,7 @@ def test_wrong_requests_are_refused() -> None:
         with pytest.raises(RequestError, match=r"reset\.seed is .*; expected an integer"):
             envs.reset(seed=seed)
     for same in (np.int64(1), np.array([1, 2])):
-        observed = envs.reset(seed=same)[0]  # type: ignore[arg-type]  # Gymnasium says int
+        observed = envs.reset(seed=same)[0]
         np.testing.assert_array_equal(observed, envs.reset(seed=1)[0])
     with pytest.raises(RequestError, match=r"actions of task 'hopper' is \(2, 2\); expected"):
         envs.step(np.zeros((2, 2)))
