@@ -90,6 +90,11 @@ class GainsPolicy:
             )
         )
 
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the scaled layers, such as `role.0`, in the order of the gains."""
+        return tuple(f"{block.net}.{block.layer}" for block in self.space.blocks)
+
     def act(self, weights: Float, observations: Float) -> Float:
         """Return actions [P, B, n, da] for weights [P, D], logarithms of gains to base 4.
 

@@ -66,6 +66,19 @@ class Policy(Protocol):
 
 
 @runtime_checkable
+class NamesCoordinates(Protocol):
+    """Policy whose few parameters have names, under which a causal graph knows them."""
+
+    @property
+    def name(self) -> str:
+        """Name in the registry."""
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the parameters [D], in their order."""
+
+
+@runtime_checkable
 class HintsAtSettings(Protocol):
     """Policy that knows which settings of an optimiser suit its search."""
 

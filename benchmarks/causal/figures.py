@@ -16,7 +16,12 @@ from rolecast.platform.search.causal import CAUSAL_METHODS, causal_figures, caus
 from rolecast.platform.search.records.measurements import RunMeasurements, complete_run
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.methods import SearchMethod
-from rolecast.tune_configs.mcbo_fig2 import BANDED_METHODS, EXPERIMENT, HARD_TASKS
+from rolecast.tune_configs.mcbo_fig2 import (
+    BANDED_METHODS,
+    EXPERIMENT,
+    HARD_TASKS,
+    PAPER_SAMPLES,
+)
 
 FIGURE_NAMES: Final = ("average", "best")
 
@@ -54,7 +59,7 @@ def figure_runs(seeds: int, rounds: int) -> list[FigureRun]:
             task=task,
             label=method.label,
             optimizer=method.optimizer,
-            settings=method.optimizer_settings,
+            settings={**method.optimizer_settings, **_samples(task, method.optimizer)},
             rounds=rounds,
             seed=seed,
         )
@@ -63,6 +68,11 @@ def figure_runs(seeds: int, rounds: int) -> list[FigureRun]:
         for method in searches
         if task in (method.tasks or (task,))
     ]
+
+
+def _samples(task: str, optimizer: str) -> dict[str, int]:
+    """Return the samples of MCBO's expectations where the paper names others than the default."""
+    return {"samples": PAPER_SAMPLES[task]} if optimizer == "mcbo" and task in PAPER_SAMPLES else {}
 
 
 def run_figure(run: FigureRun) -> Row:

@@ -76,8 +76,7 @@ def run_team(run: TeamRun) -> Row:
     """Search gains once; return the held-out return of the incumbent, JSON values."""
     scaled, found_return = _found_policy()
     spec = make_task(TEAM_TASK).spec
-    blocks = GainsConfig(scaled=scaled).build(spec, 0).space.blocks
-    graph = team_graph([f"{block.net}.{block.layer}" for block in blocks])
+    graph = team_graph(GainsConfig(scaled=scaled).build(spec, 0).coordinate_names)
     settings: dict[str, Any] = {"graph": graph.to_json()} if run.method == TEAM_METHODS[0] else {}
     optimizer = "local_gp" if run.method == TEAM_METHODS[2] else "mcbo"
     with tempfile.TemporaryDirectory() as scratch:

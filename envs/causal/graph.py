@@ -6,7 +6,7 @@ action that is a further parent of nodes (equation 2); a hard one is do(X_i = a_
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from math import isfinite
+from sys import float_info
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -18,6 +18,13 @@ GRAPH_SCHEMA: Final = "rolecast.causal_graph/1"
 """Schema of a graph as JSON values."""
 
 NOISE_KINDS: Final = ("none", "normal", "uniform", "measured")
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a finite number that a float holds."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return abs(value) <= float_info.max
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +41,7 @@ class NodeNoise:
     def __post_init__(self) -> None:
         require_known("NodeNoise.kind", [self.kind], NOISE_KINDS)
         spread = self.kind in {"normal", "uniform"}
-        number = isinstance(self.scale, int | float) and isfinite(self.scale)
-        if not number or (self.scale <= 0.0 if spread else self.scale != 0.0):
+        if not is_number(self.scale) or (self.scale <= 0.0 if spread else self.scale != 0.0):
             expected = f"a number > 0 for kind {self.kind!r}" if spread else f"0 for {self.kind!r}"
             raise ConfigError("NodeNoise.scale", self.scale, expected)
 
@@ -68,8 +74,7 @@ class ActionRange:
 
     def __post_init__(self) -> None:
         bounds = (self.low, self.high)
-        numbers = all(isinstance(bound, int | float) and isfinite(bound) for bound in bounds)
-        if not numbers or not self.low < self.high:
+        if not all(map(is_number, bounds)) or not self.low < self.high:
             raise ConfigError(f"range of {self.name!r}", bounds, "finite numbers, low < high")
 
 
@@ -94,6 +99,11 @@ class CausalNode:
 
     mechanism: str = ""
     """Its equation in words, for reports."""
+
+    def __post_init__(self) -> None:
+        for field_name, value in (("metric", self.metric or ""), ("mechanism", self.mechanism)):
+            if not isinstance(value, str):
+                raise ConfigError(f"{field_name} of node {self.name!r}", value, "a text")
 
     @property
     def observed_as(self) -> str:
@@ -151,7 +161,7 @@ class CausalGraph:
         return any(node.noise.kind in {"normal", "uniform"} for node in self.nodes)
 
     def _check_parents(self) -> None:
-        """Refuse unknown parents, cycles, and a reward that is not last."""
+        """Refuse unknown parents, and causes that do not stand before their effects."""
         for place, node in enumerate(self.nodes):
             for parent in node.parents:
                 require_known(f"parent of node {node.name!r}:", [parent], self.names)
@@ -162,8 +172,21 @@ class CausalGraph:
                         f"nodes before it: {parent!r} is not, or causes go round in a cycle",
                     )
             _require_once(f"parents of node {node.name!r}", node.parents)
-        if any(self.reward.name in node.parents for node in self.nodes):
-            raise ConfigError("CausalGraph.nodes[-1]", self.reward.name, "the reward, no cause")
+
+    def causes_of_reward(self, cut: Collection[str] = ()) -> set[str]:
+        """Return the names of the reward and of all its direct and indirect causes.
+
+        Args:
+            cut: nodes whose own causes do not count.
+        """
+        parents = {node.name: node.parents for node in self.nodes}
+        reached, waiting = set[str](), [self.reward.name]
+        while waiting:
+            name = waiting.pop()
+            if name not in reached:
+                reached.add(name)
+                waiting += () if name in cut else parents[name]
+        return reached
 
     def _check_interventions(self) -> None:
         """Refuse actions and settable nodes that are unknown or of no use, sets and limits."""

@@ -78,6 +78,8 @@ def graph_from_networkx(
     """
     import networkx as nx
 
+    if not isinstance(graph, nx.DiGraph):
+        raise ConfigError("graph", type(graph).__name__, "a networkx.DiGraph")
     try:
         cycle = nx.find_cycle(graph)
     except nx.NetworkXNoCycle:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.envs.causal.graph import CausalGraph
+from rolecast.envs.causal.graph import CausalGraph, is_number
 
 
 class InterventionSpace:
@@ -26,9 +26,14 @@ class InterventionSpace:
         hard = {each.name for each in graph.do}
         kept = [one for one in chosen if is_minimal(graph, frozenset(one) & hard)]
         self.sets: tuple[tuple[str, ...], ...] = tuple(
-            tuple(sorted(one, key=names.index)) for one in kept
+            dict.fromkeys(tuple(sorted(one, key=names.index)) for one in kept)
         )
         """Allowed sets without those that contain a superfluous hard intervention."""
+        causes = graph.causes_of_reward()
+        matter = {name for node in graph.nodes if node.name in causes for name in node.actions}
+        if not any((matter | causes) & {*one} for one in self.sets):
+            expected = "one that has an effect on the reward, the last node"
+            raise ConfigError("sets of interventions", self.sets, expected)
         self._low = np.array([each.low for each in graph.interventions])
         self._high = np.array([each.high for each in graph.interventions])
         for each in graph.actions:
@@ -108,7 +113,7 @@ class InterventionSpace:
         for column, each in enumerate(self.graph.interventions):
             if each.name in values:
                 value = values[each.name]
-                if not each.low <= value <= each.high:
+                if not is_number(value) or not each.low <= value <= each.high:
                     raise ConfigError(each.name, value, f"a number in [{each.low}, {each.high}]")
                 places[column] = (value - each.low) / (each.high - each.low)
         chosen = np.array([self.sets.index(given)])
@@ -151,11 +156,4 @@ def is_minimal(graph: CausalGraph, hard: frozenset[str]) -> bool:
     A set is minimal if all of it are ancestors of the reward in the graph whose edges into the set
     are cut. Source: Lee and Bareinboim (2018), proposition 1, and (2019), section 3.
     """
-    parents = {node.name: node.parents for node in graph.nodes}
-    reached, waiting = set(), [graph.reward.name]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += () if name in hard else parents[name]
-    return hard <= reached
+    return hard <= graph.causes_of_reward(cut=hard)

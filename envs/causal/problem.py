@@ -9,7 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import RequestError, stepped_outside
+from rolecast.core.errors import ConfigError, RequestError, stepped_outside
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.causal.graph import CausalGraph
 from rolecast.envs.causal.interventions import InterventionSpace
@@ -60,17 +60,22 @@ class CausalProblem:
                 mechanism of each node, vectorised, to which the graph's noise is added.
             summary: one line.
         Raises:
-            RequestError: a node has no mechanism.
+            RequestError: no graph, or a node without a mechanism.
         """
+        if not isinstance(graph, CausalGraph):
+            raise ConfigError("CausalProblem.graph", graph, "a CausalGraph")
         self.graph, self.summary = graph, summary
         self.space = InterventionSpace(graph)
         self.simulator: NodeSimulator
         if callable(simulate):
             self.simulator = OneByOne(graph, simulate)
         else:
+            if not isinstance(simulate, Mapping):
+                expected = "a function, or a mechanism of each node by name"
+                raise ConfigError("CausalProblem.simulate", simulate, expected)
             for name in graph.names:
-                if name not in simulate:
-                    raise RequestError(f"node {name!r} has no mechanism; expected one a node")
+                if not callable(simulate.get(name)):
+                    raise RequestError(f"node {name!r} has no mechanism; expected a function")
             self.simulator = StructuralModel(graph, simulate)
 
     def __call__(self, task_id: str = "python:causal:problem") -> "CausalTask":

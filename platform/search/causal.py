@@ -4,7 +4,6 @@ It is `rolecast.search` with the policy whose weights are the action, a budget o
 and so many rounds, and an optimiser that knows the graph. Folder, resume and report are the same.
 """
 
-import math
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +17,7 @@ from rolecast.core.validation import POSITIVE_INTEGER
 from rolecast.envs.causal.graph import CausalGraph
 from rolecast.envs.causal.graph_file import graph_from_json, read_graph
 from rolecast.envs.causal.interventions import InterventionSpace
-from rolecast.envs.causal.problem import CausalProblem, HasCausalGraph, HasCausalProblem
+from rolecast.envs.causal.problem import CausalProblem, HasCausalGraph
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.records.measurements import RunMeasurements
@@ -71,14 +70,16 @@ def causal_search(
     for name, value in counts.items():
         if not POSITIVE_INTEGER.allows(value):
             raise ConfigError(name, value, POSITIVE_INTEGER.expected)
+    if not isinstance(settings or {}, Mapping):
+        raise ConfigError("settings", settings, "a mapping")
     chosen = dict(settings or {})
+    if isinstance(graph, str | Path):
+        graph = read_graph(graph)
     if graph is not None:
-        known = graph if isinstance(graph, CausalGraph) else read_graph(graph)
-        chosen["graph"] = known.to_json()
-    options = request.get("task_options") or {}
-    first = _initial_evaluations(problem, chosen, options)
-    if method == "gp_ucb" and "reward_noise" not in chosen:
-        chosen |= _reward_noise(problem, options, episodes)
+        if not isinstance(graph, CausalGraph):
+            raise ConfigError("graph", graph, "a CausalGraph, or a file of one")
+        chosen["graph"] = graph.to_json()
+    first = _initial_evaluations(problem, chosen, request.get("task_options") or {})
     return search(
         problem,
         **{
@@ -112,18 +113,6 @@ def _initial_evaluations(
                 )
             graph = task.graph
     return len(initial_design(InterventionSpace(graph), np.random.default_rng(0)))
-
-
-def _reward_noise(
-    problem: str | CausalProblem, options: Mapping[str, Any], episodes: int
-) -> dict[str, float]:
-    """Return the noise of a mean of episodes where the simulator is known.
-
-    It is for a rival that sees no node, and so cannot count the episodes.
-    """
-    with closing(make_task(problem, **options)) as task:
-        found = task.problem.reward_deviation() if isinstance(task, HasCausalProblem) else None
-    return {} if found is None else {"reward_noise": found / math.sqrt(episodes)}
 
 
 def causal_figures(out: Path) -> dict[str, Any]:

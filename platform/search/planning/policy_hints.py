@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from rolecast.core.errors import ConfigError, require_known
 from rolecast.core.types import Float
-from rolecast.envs.causal.problem import HasCausalGraph
+from rolecast.envs.causal.graph_file import graph_from_json
+from rolecast.envs.causal.interventions import InterventionSpace
+from rolecast.envs.causal.problem import HasCausalGraph, HasCausalProblem
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import (
     HasInitialDesign,
@@ -19,7 +22,7 @@ from rolecast.platform.optimizers.protocol import (
     UsesCausalGraph,
     UsesPolicyStructure,
 )
-from rolecast.policies.protocol import HintsAtSettings, HintsByBudget, Policy
+from rolecast.policies.protocol import HintsAtSettings, HintsByBudget, NamesCoordinates, Policy
 
 RECORDED_OBSERVATIONS = 512
 """States kept of the initial design, from which structure is found."""
@@ -95,6 +98,43 @@ def with_task_graph(config: OptimizerConfig, task: BatchedTask) -> OptimizerConf
     if isinstance(config, UsesCausalGraph) and isinstance(task, HasCausalGraph):
         return config.with_graph(task.graph)
     return config
+
+
+def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int) -> OptimizerConfig:
+    """Return the config with the noise of the mean of E episodes, where the simulator is known.
+
+    It is for a rival of causal searches that sees no node, and so cannot count the episodes.
+    """
+    if not isinstance(task, HasCausalProblem) or not _empty(config, {"reward_noise": None}):
+        return config
+    found = task.problem.reward_deviation()
+    return config if found is None else _replaced(config, reward_noise=found / episodes**0.5)
+
+
+def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Policy) -> None:
+    """Refuse a causal graph whose interventions are not what task and policy carry out.
+
+    Raises:
+        RequestError: names what differs.
+    """
+    stored = getattr(config, "graph", None) if isinstance(config, UsesCausalGraph) else None
+    if stored is None:
+        return
+    graph = graph_from_json(stored)
+    space, names = InterventionSpace(graph), tuple(each.name for each in graph.interventions)
+    if isinstance(task, HasCausalGraph):
+        own = InterventionSpace(task.graph)
+        if graph.interventions != task.graph.interventions or space.sets != own.sets:
+            expected = f"those of task {task.spec.id!r}, with its ranges and sets"
+            raise ConfigError("interventions of the graph", names, expected)
+        metrics = [node.observed_as for node in graph.nodes[:-1]]
+        require_known("metric of a node of the graph:", metrics, task.graph.names)
+    elif graph.do or space.chooses:
+        expected = f"soft ones, all at once, on task {task.spec.id!r}"
+        raise ConfigError("interventions of the graph", names, expected)
+    elif isinstance(policy, NamesCoordinates) and names != policy.coordinate_names:
+        expected = f"{policy.coordinate_names}, in this order, of policy {policy.name!r}"
+        raise ConfigError("actions of the graph", names, expected)
 
 
 def observed_metrics(config: OptimizerConfig) -> tuple[str, ...]:

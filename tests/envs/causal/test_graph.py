@@ -48,6 +48,8 @@ def test_networkx_graphs_with_a_cycle_or_two_rewards_are_refused() -> None:
         graph_from_networkx(nx.DiGraph([("x", "y"), ("y", "x")]))
     with pytest.raises(RequestError, match=r"rewards of the graph is \['y', 'z'\]; expected one"):
         graph_from_networkx(nx.DiGraph([("x", "y"), ("x", "z")]), actions=[A0])
+    with pytest.raises(RequestError, match="graph is 'Graph'; expected"):
+        graph_from_networkx(nx.Graph([("x", "y")]))  # type: ignore[arg-type]
 
 
 X, Y = CausalNode(name="x", actions=("a0",)), CausalNode(name="y", parents=("x",))
@@ -84,6 +86,11 @@ def test_ranges_and_noise_are_checked() -> None:
         NodeNoise(kind="normal")
     with pytest.raises(RequestError, match=r"NodeNoise.scale is 1\.0; expected 0"):
         NodeNoise(kind="measured", scale=1.0)
+    for wrong in (10**400, float("inf"), True, "1"):
+        with pytest.raises(RequestError, match=r"range of 'a' is .*; expected finite numbers"):
+            ActionRange(name="a", low=-1.0, high=wrong)  # type: ignore[arg-type]
+        with pytest.raises(RequestError, match=r"NodeNoise.scale is .*; expected a number > 0"):
+            NodeNoise(kind="normal", scale=wrong)  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=r"NodeNoise.kind 'norm' .*'normal'"):
         NodeNoise(kind="norm")  # type: ignore[arg-type]
 
@@ -97,6 +104,8 @@ def test_ranges_and_noise_are_checked() -> None:
         ({"nodes": [{"nam": "x"}]}, "field of a node of the graph: 'nam' does not exist"),
         ({"nodes": [{"parents": []}]}, "name of a node is None; expected a text"),
         ({"nodes": [{"name": "x", "parents": "ab"}]}, "parents of node 'x' is 'ab'; expected"),
+        ({"nodes": [{"name": "x", "metric": 3}]}, "metric of node 'x' is 3; expected a text"),
+        ({"nodes": [{"name": "x", "mechanism": 3}]}, "mechanism of node 'x' is 3; expected a te"),
         ({"actions": [{"low": 0}]}, "name in actions of the graph is None; expected a text"),
         ({"sets": [3]}, "a set of the graph is 3; expected a list"),
     ],
@@ -183,3 +192,20 @@ def test_actions_that_may_be_left_out_have_a_value_of_rest() -> None:
     graph = chain(actions=(ActionRange(name="a0", low=1.0, high=2.0),), limit=1)
     with pytest.raises(RequestError, match=r"range of 'a0' is \(1\.0, 2\.0\); expected one with 0"):
         InterventionSpace(graph)
+
+
+def test_sets_without_effect_are_refused_and_equal_ones_are_one() -> None:
+    """Node w is set, and causes nothing."""
+    nodes = (CausalNode(name="w"), CausalNode(name="x"), CausalNode(name="y", parents=("x",)))
+    do = (ActionRange(name="w"), ActionRange(name="x"))
+    settings = {"nodes": nodes, "actions": (), "do": do}
+    for without in (
+        chain(**settings, sets=(("w",), ("x", "w"))),
+        chain(nodes=(X, CausalNode(name="y"))),
+        chain(nodes=(CausalNode(name="x"), CausalNode(name="y")), actions=(), do=do[1:]),
+    ):
+        with pytest.raises(RequestError, match=r"sets of interventions is .*; expected one that h"):
+            InterventionSpace(without)
+    assert InterventionSpace(chain(**settings, sets=(("x",), ("x",)))).sets == (("x",),)
+    with pytest.raises(RequestError, match=r"x is 'high'; expected a number in \[0\.0, 1\.0\]"):
+        InterventionSpace(chain(**settings)).candidate(x="high")  # type: ignore[arg-type]

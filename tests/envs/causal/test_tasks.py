@@ -223,5 +223,11 @@ def test_a_simulator_that_leaves_out_a_node_is_refused_by_name(given: Any, messa
 
 
 def test_every_node_needs_a_mechanism() -> None:
-    with pytest.raises(RequestError, match="node 'y' has no mechanism"):
-        CausalProblem(GRAPH, {"x": lambda v: v["a"]})
+    mechanisms: list[Any] = [{"x": lambda v: v["a"]}, {"x": lambda v: v["a"], "y": 3}]
+    for one in mechanisms:
+        with pytest.raises(RequestError, match="node 'y' has no mechanism"):
+            CausalProblem(GRAPH, one)
+    with pytest.raises(RequestError, match=r"CausalProblem\.simulate is None; expected a function"):
+        CausalProblem(GRAPH, None)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"CausalProblem\.graph is None; expected a CausalGraph"):
+        CausalProblem(None, {})  # type: ignore[arg-type]

@@ -14,6 +14,8 @@ from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.cli.causal import problem_id
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import make_plan
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.registry import make_policy
@@ -146,8 +148,13 @@ def test_python_takes_a_problem_with_its_graph(tmp_path: Path) -> None:
         problem, rounds=6, settings={"starts": 4}, workers=0, out=str(tmp_path / "run")
     )
     assert float(result.history["candidate"].iloc[-1][0]) == pytest.approx(0.3, abs=0.05)
-    with pytest.raises(RequestError, match="rounds is True; expected an integer"):
-        rolecast.causal_search(problem, rounds=True)
+    for wrong, message in (
+        ({"rounds": True}, "rounds is True; expected an integer"),
+        ({"graph": 3}, "graph is 3; expected a CausalGraph, or a file of one"),
+        ({"settings": 3}, "settings is 3; expected a mapping"),
+    ):
+        with pytest.raises(RequestError, match=message):
+            rolecast.causal_search(problem, **wrong)
 
 
 def test_only_files_below_the_working_directory_are_problems(
@@ -174,6 +181,69 @@ def drone_graph(out: Path, metric: str = "fuel_used") -> Path:
     file = out / "drone.json"
     file.write_text(json.dumps({"schema": schema, "nodes": nodes, "actions": [gain]}))
     return file
+
+
+def graph_of_toy(out: Path, **changed: Any) -> str:
+    """Write the graph of `causal:toy` with changed fields; return the file."""
+    task = make_task("causal:toy")
+    assert isinstance(task, CausalTask)
+    file = out / "toy.json"
+    file.write_text(json.dumps({**task.graph.to_json(), **changed}))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"sets": [[], ["X1"], ["X0"]]},
+        {"do": [{"name": "X0", "low": 0, "high": 1}, {"name": "X1", "low": -5, "high": 20}]},
+    ],
+)
+def test_a_graph_with_other_interventions_than_the_task_makes_is_refused(
+    changed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "run")
+    given = graph_of_toy(tmp_path, **changed)
+    assert main(["causal", "causal:toy", "--graph", given, "--out", out, "-q"]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "interventions of the graph is ('X0', 'X1'); expected those of task 'causal:toy'" in line
+    assert not Path(out).exists()
+    same = graph_of_toy(tmp_path)
+    assert (
+        answer(capsys, "causal:toy", "--graph", same, "--rounds", "1", "--out", out)["rounds"] == 1
+    )
+
+
+def test_a_graph_that_the_policy_does_not_carry_out_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = make_policy("linear", make_task("drone_delivery_3"))
+    scaled = {
+        "name": "linear",
+        "options": dict(base.options),
+        "weights": np.zeros(base.space.size).tolist(),
+    }
+    words = [
+        "drone_delivery_3",
+        "--policy",
+        "gains",
+        "--set",
+        f"policy.scaled={json.dumps(scaled)}",
+    ]
+    graph = json.loads(drone_graph(tmp_path).read_text())
+    named = json.loads(json.dumps(graph).replace("linear.0", "banana"))
+    hard = {**graph, "do": [{"name": "fuel"}], "sets": [["fuel"]], "actions": []}
+    hard["nodes"] = [{**node, "actions": []} for node in graph["nodes"]]
+    for wrong, message in (
+        (named, "actions of the graph is ('banana',); expected ('linear.0',), in this order"),
+        (hard, "interventions of the graph is ('fuel',); expected soft ones, all at once"),
+    ):
+        (tmp_path / "wrong.json").write_text(json.dumps(wrong))
+        files = ["--graph", str(tmp_path / "wrong.json"), "--out", str(tmp_path / "run")]
+        assert main(["causal", *words, *files, "-q"]) == 2
+        (line,) = capsys.readouterr().err.strip().splitlines()
+        assert message in line
+    assert not (tmp_path / "run").exists()
 
 
 def test_metrics_of_a_team_are_nodes_with_the_noise_of_their_episodes(
@@ -211,6 +281,6 @@ def test_options_of_the_task_and_episodes_count_where_its_noise_is_looked_up(
     ):
         out = tmp_path / place
         rolecast.causal_search(task, method="gp_ucb", rounds=1, workers=0, out=str(out), **request)
-        settings = RunFolder.open(out).read_run()["search"]["optimizer_settings"]
-        known.append(settings["reward_noise"])
+        config = SearchConfig.from_json(RunFolder.open(out).read_run()["search"])
+        known.append(vars(make_plan(config).optimizer)["reward_noise"])
     assert known[0] == known[1] == 4.0 * known[2] > 0.0
