@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -11,25 +11,23 @@ from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core import COMPONENT_OPTIMIZER, DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 from torch import Tensor, nn
 
 from rolecast.baselines.ppo.module import STATES_COLUMN, PPOModule
 from rolecast.baselines.rllib.settings import root_seed
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 def generalised_advantages(
-    rewards: "Tensor",
-    values: "Tensor",
-    next_values: "Tensor",
-    terminated: "Tensor",
-    ended: "Tensor",
+    rewards: Tensor,
+    values: Tensor,
+    next_values: Tensor,
+    terminated: Tensor,
+    ended: Tensor,
     *,
     gamma: float,
     lambda_: float,
-) -> "Tensor":
+) -> Tensor:
     """Return advantages [T, B, n] of T steps, each worth what it led to.
 
     Args:
@@ -53,7 +51,7 @@ def generalised_advantages(
     return advantages
 
 
-def advantage_weights(ended: "Tensor", *, gamma: float, lambda_: float) -> "Tensor":
+def advantage_weights(ended: Tensor, *, gamma: float, lambda_: float) -> Tensor:
     """Return the weights [B, T, T] of each later TD error in each advantage.
 
     The advantage of step t is `sum over u of weights[b, t, u] * td_error[u]`: the estimate of
@@ -134,6 +132,7 @@ class PPOLearner(PPOTorchLearner):
 
     def build(self) -> None:
         """Build networks and optimisers, and the generator that shuffles."""
+        self._env_steps = 0
         super().build()
         self._shuffler = np.random.default_rng([root_seed(self.config.seed), 1])
 
@@ -183,6 +182,7 @@ class PPOLearner(PPOTorchLearner):
         if not first:
             module.see(seen, seen_states)
         self._weights_seq_no += 1
+        self._env_steps = int(timesteps.get(NUM_ENV_STEPS_SAMPLED_LIFETIME, 0))
         self.after_gradient_based_update(timesteps=dict(timesteps))
         return self.metrics.reduce()
 
@@ -266,10 +266,11 @@ class PPOLearner(PPOTorchLearner):
         optimizer.step()
 
     def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Return RLlib's state, with the shuffler and the KL coefficient, which it leaves out."""
+        """Return RLlib's state, with what it leaves out: shuffler, KL coefficient, env steps."""
         state: dict[str, Any] = super().get_state(*args, **kwargs)
         state["shuffler"] = self._shuffler.bit_generator.state
         state["kl_coeff"] = float(self.curr_kl_coeffs_per_module[DEFAULT_MODULE_ID])
+        state["env_steps"] = self._env_steps
         return state
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -281,6 +282,10 @@ class PPOLearner(PPOTorchLearner):
             self._shuffler.bit_generator.state = state["shuffler"]
             coefficient: Any = self.curr_kl_coeffs_per_module[DEFAULT_MODULE_ID]
             coefficient.data.fill_(state["kl_coeff"])
+        if "env_steps" in state:  # the schedule of entropy_coeff is in no state of RLlib's
+            self._env_steps = int(state["env_steps"])
+            scheduler = self.entropy_coeff_schedulers_per_module[DEFAULT_MODULE_ID]
+            scheduler.update(timestep=self._env_steps)
 
 
 def standardised(advantages: Tensor, among: Tensor) -> Tensor:

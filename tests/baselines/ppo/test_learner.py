@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from ray.rllib.core import DEFAULT_MODULE_ID
+from ray.rllib.utils.metrics import NUM_ENV_STEPS_SAMPLED_LIFETIME
 from torch.distributions import Normal
 
 from rolecast.baselines.ppo.learner import PPOLearner, Steps, generalised_advantages
@@ -92,20 +93,35 @@ def test_what_waits_for_other_episodes_teaches_nothing(
     np.testing.assert_array_equal(weights_of(one), weights_of(other))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"use_kl_loss": True},
+        {"lr": [[0, 3e-3], [200, 1e-5]]},
+        {"entropy_coeff": [[0, 0.1], [200, 0.0]]},
+    ],
+)
 def test_a_restored_learner_learns_what_the_original_would_have(
-    make_learner: Make, samples: Samples
+    make_learner: Make, samples: Samples, settings: dict[str, Any]
 ) -> None:
-    original, restored = make_learner(seed=0), make_learner(seed=5)
-    original.learn(samples, {})
+    original, restored = (make_learner(seed=seed, **settings) for seed in (0, 5))
+    original.learn(samples, {NUM_ENV_STEPS_SAMPLED_LIFETIME: 60})
     for _ in range(3):  # it has learned for longer
         restored.learn(samples, {})
     restored.set_state(original.get_state())
     for learner in (original, restored):
-        learner.learn(samples, {})
+        learner.learn(samples, {NUM_ENV_STEPS_SAMPLED_LIFETIME: 120})
     np.testing.assert_array_equal(weights_of(original), weights_of(restored))
     np.testing.assert_array_equal(
         module_of(original).normaliser.variance, module_of(restored).normaliser.variance
     )
+
+
+def test_a_state_of_before_env_steps_were_kept_is_restored(make_learner: Make) -> None:
+    state = make_learner().get_state()
+    del state["env_steps"]
+    make_learner(seed=5).set_state(state)
 
 
 def test_gradients_that_are_not_finite_are_an_error(make_learner: Make, samples: Samples) -> None:
