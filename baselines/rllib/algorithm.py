@@ -114,7 +114,8 @@ class OffPolicyConfig(NamedSettings):
     """Transitions that the replay keeps."""
 
     replay_in_checkpoints: bool
-    """Whether checkpoints hold the replay; without it a restored run begins to fill a new one."""
+    """Whether checkpoints hold the replay. Without it a restored run fills a new one, and updates
+    again once that has `num_steps_sampled_before_learning_starts` transitions."""
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults.
@@ -225,7 +226,9 @@ class OffPolicy(JointAlgorithm):
         self.log_round(len(transitions), [e for fragment in fragments for e in fragment.ended])
         self.replay.add(transitions)
         self.env_steps += len(transitions)
-        if self.env_steps < settings.num_steps_sampled_before_learning_starts:
+        warm_up = settings.num_steps_sampled_before_learning_starts
+        # A run restored without its replay is past the warm-up, and its replay is not.
+        if self.env_steps < warm_up or len(self.replay) < min(warm_up, settings.replay_capacity):
             return
         self._owed += len(transitions) * settings.updates_per_step
         updates = int(self._owed)

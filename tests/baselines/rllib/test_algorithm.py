@@ -116,6 +116,28 @@ def test_a_restored_algorithm_goes_on_as_the_original_would_have(
         algorithm.stop()
 
 
+def test_a_run_restored_without_its_replay_fills_a_new_one_before_it_learns(tmp_path: Path) -> None:
+    """As many transitions as before the first update, of which 40 are asked for."""
+    config = build_tiny().config.copy(copy_frozen=False).training(replay_in_checkpoints=False)
+    original, restored = config.copy().build_algo(), config.copy().build_algo()
+    train(original, 2)
+    original.save_to_path(str(tmp_path / "saved"))
+    restored.restore_from_path(str(tmp_path / "saved"))
+    assert (restored.env_steps, len(restored.replay)) == (120, 0)
+    kept: list[int] = []
+    take_updates = restored._update
+
+    def watched(updates: int) -> None:
+        kept.append(len(restored.replay))
+        take_updates(updates)
+
+    restored._update = watched
+    train(restored, 1)
+    assert kept == [40, 50, 60]
+    for algorithm in (original, restored):
+        algorithm.stop()
+
+
 def check_that_it_ends_where_no_runner_answers(algorithm: Any) -> None:
     """Its only runner is killed, and there is no time for it to come back."""
     group = algorithm.env_runner_group
