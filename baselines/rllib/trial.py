@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 import numpy as np
@@ -28,13 +29,17 @@ from rolecast.platform.tuning.learner import Progress
 CHECKPOINT_FOLDER: Final = "algorithm"
 """Folder of RLlib's checkpoint in that of the trial."""
 
-WARM_UP: Final = ("random_steps", "num_steps_sampled_before_learning_starts")
-"""Settings that count env steps at the start."""
+LARGEST_BUDGET_SHARES: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "random_steps": 0.1,
+        "num_steps_sampled_before_learning_starts": 0.1,
+        "epsilon_steps": 0.5,
+    }
+)
+"""Settings that count env steps at the start, and the largest share of a trial's budget of each.
 
-LARGEST_WARM_UP: Final = 0.1
-"""Share of a trial's budget that each of them takes at most, unless it was set by hand.
-
-Authors chose theirs for runs of a million steps; a shorter trial would learn nothing.
+Settings that the user gave stay. Authors chose theirs for runs of a million steps; a shorter trial
+would learn nothing, or explore to its end.
 """
 
 
@@ -95,11 +100,10 @@ class LearnerTrial:
     ) -> None:
         """Build the algorithm; see `MethodFactory.start`."""
         config = configured(name, task, settings)
-        most = max(int(LARGEST_WARM_UP * env_steps), 1)
         short = {
-            field: min(getattr(config, field), most)
-            for field in WARM_UP
-            if hasattr(config, field) and field not in settings
+            field: min(getattr(config, field), max(int(share * env_steps), 1))
+            for field, share in LARGEST_BUDGET_SHARES.items()
+            if field in config.RULES and field not in settings
         }
         config.training(**short)
         config.env_runners(num_env_runners=workers).debugging(seed=seed)

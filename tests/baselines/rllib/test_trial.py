@@ -80,6 +80,18 @@ def test_a_short_budget_shortens_the_warm_up_that_nobody_asked_for() -> None:
     trial.close()
 
 
+@pytest.mark.parametrize(("given", "steps"), [({}, 200), ({"epsilon_steps": 350}, 350)])
+def test_a_short_budget_shortens_exploration_that_nobody_asked_for(
+    given: dict[str, Any], steps: int
+) -> None:
+    trial: Any = METHODS["iql"].start(
+        "gym:CartPole-v1", {"size": "small", **given}, seed=1, workers=0, env_steps=400
+    )
+    assert trial._algorithm.config.epsilon_steps == steps
+    assert trial._algorithm.get_module().exploration_rate(steps) == 0.05
+    trial.close()
+
+
 @pytest.mark.parametrize("name", ["td3", "ppo"])
 def test_a_trial_ends_at_its_budget(name: str) -> None:
     """400 steps are no whole number of rounds; the last one is cut."""
