@@ -40,7 +40,7 @@ class SymmetryAugmentation:
             (each.observation, each.action) for each in symmetries if not each.exchanges_agents
         ]
         if not generators:
-            raise ConfigError("symmetries", False, "false: the task declares none of this kind")
+            raise ConfigError("symmetries", True, "False: the task declares none of this kind")
         elements = _closed(generators, sizes)
         self.order = len(elements)
         """Elements of the group, the identity among them."""
