@@ -39,7 +39,7 @@ def compiled_exactly(function: F) -> F:
 def _cached(function: F, fast_math: set[str] | bool) -> F:
     decorate: Any = numba.njit(cache=True, nogil=True, fastmath=fast_math, error_model="numpy")
     kernel: Any = decorate(function)
-    kept, stamp = kernel._cache, _fingerprint(kernel.py_func)  # noqa: SLF001 - no public way
+    kept, stamp = kernel._cache, fingerprint(kernel.py_func)  # noqa: SLF001 - no public way
     folder = kernel_folder()
     if folder is None:
         kept._cache_file._source_stamp = stamp  # noqa: SLF001
@@ -73,7 +73,7 @@ def _of_all_kernels() -> bytes:
     return b"".join([processor.encode(), *(file.read_bytes() for file in sources)])
 
 
-def _fingerprint(function: FunctionType) -> str:
+def fingerprint(function: FunctionType) -> str:
     """Return a digest of all that goes into a kernel: files of its parts, values of constants."""
     digest = sha256(_of_all_kernels())
     waiting, met = [function], set[FunctionType]()
@@ -85,8 +85,8 @@ def _fingerprint(function: FunctionType) -> str:
         digest.update(Path(part.__code__.co_filename).read_bytes())
         for name in sorted(part.__code__.co_names):
             value = part.__globals__.get(name)
-            # A compiled function, or an intrinsic of the SIMD library.
-            body = getattr(value, "py_func", getattr(value, "_defn", None))
+            # A compiled function, an intrinsic of the SIMD library, or what an overload stands for.
+            body = getattr(value, "py_func", getattr(value, "_defn", value))
             if isinstance(body, FunctionType):
                 waiting.append(body)
             elif isinstance(value, int | float | str | tuple | np.generic):

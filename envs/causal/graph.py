@@ -6,25 +6,18 @@ action that is a further parent of nodes (equation 2); a hard one is do(X_i = a_
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from sys import float_info
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.core.types import Float
+from rolecast.core.validation import FINITE_NUMBER
 
 GRAPH_SCHEMA: Final = "rolecast.causal_graph/1"
 """Schema of a graph as JSON values."""
 
 NOISE_KINDS: Final = ("none", "normal", "uniform", "measured")
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value is a finite number that a float holds."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    return abs(value) <= float_info.max
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +34,9 @@ class NodeNoise:
     def __post_init__(self) -> None:
         require_known("NodeNoise.kind", [self.kind], NOISE_KINDS)
         spread = self.kind in {"normal", "uniform"}
-        if not is_number(self.scale) or (self.scale <= 0.0 if spread else self.scale != 0.0):
+        if not FINITE_NUMBER.allows(self.scale) or (
+            self.scale <= 0.0 if spread else self.scale != 0.0
+        ):
             expected = f"a number > 0 for kind {self.kind!r}" if spread else f"0 for {self.kind!r}"
             raise ConfigError("NodeNoise.scale", self.scale, expected)
 
@@ -74,7 +69,7 @@ class ActionRange:
 
     def __post_init__(self) -> None:
         bounds = (self.low, self.high)
-        if not all(map(is_number, bounds)) or not self.low < self.high:
+        if not all(map(FINITE_NUMBER.allows, bounds)) or not self.low < self.high:
             raise ConfigError(f"range of {self.name!r}", bounds, "finite numbers, low < high")
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
-from rolecast.envs.causal.graph import CausalGraph, is_number
+from rolecast.core.validation import FINITE_NUMBER
+from rolecast.envs.causal.graph import CausalGraph
 
 
 class InterventionSpace:
@@ -113,7 +114,7 @@ class InterventionSpace:
         for column, each in enumerate(self.graph.interventions):
             if each.name in values:
                 value = values[each.name]
-                if not is_number(value) or not each.low <= value <= each.high:
+                if not FINITE_NUMBER.allows(value) or not each.low <= value <= each.high:
                     raise ConfigError(each.name, value, f"a number in [{each.low}, {each.high}]")
                 places[column] = (value - each.low) / (each.high - each.low)
         chosen = np.array([self.sets.index(given)])

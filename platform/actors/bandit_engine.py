@@ -8,6 +8,7 @@ was started anew is given the broadcasts so far and, from the journal, its agent
 import math
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final, cast
@@ -18,7 +19,7 @@ import ray
 from rolecast.core.errors import RunError
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float
-from rolecast.platform.actors.cluster import CALL_RETRIES, Cluster, resources
+from rolecast.platform.actors.cluster import CALL_RETRIES, Cluster, require_picklable, resources
 from rolecast.platform.actors.messages import answer
 from rolecast.platform.optimizers.duets.agent import require_values
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
@@ -134,24 +135,28 @@ class RayEngine:
             address: of the cluster; None starts one on this machine where there is none.
             note: told of the cluster.
         Raises:
-            RequestError: the cluster cannot be reached.
+            RequestError: the function cannot be pickled, or the cluster cannot be reached.
         """
+        require_picklable("function", make)
         workers = min(workers, problem.agents)
         self._cluster = Cluster(address, workers, workers=workers, note=note)
-        parts = np.array_split(np.arange(problem.agents), workers)
-        self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
-        self._parties, cpus = [], cpus_each(workers)
-        for part in map(np.ndarray.tolist, parts):
-            party: Callable[[], Any] = partial(QueryParty, make)
-            if protocol is not None:
-                party = partial(AgentsParty, protocol, part, make)
-            self._parties.append(RemoteParty(f"agents {part[0]} to {part[-1]}", cpus, party))
-        self.method = None if protocol is None else RayDuets(protocol, tuple(self._parties))
-        if self.method is None:
-            self.query = noisy_query(self._values, noise, problem)
-        else:
-            self.query = self.method.query
-            self._parties.append(self.method.server)
+        with ExitStack() as failed:
+            failed.callback(self._cluster.close)
+            parts = np.array_split(np.arange(problem.agents), workers)
+            self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
+            self._parties, cpus = [], cpus_each(workers)
+            for part in map(np.ndarray.tolist, parts):
+                party: Callable[[], Any] = partial(QueryParty, make)
+                if protocol is not None:
+                    party = partial(AgentsParty, protocol, part, make)
+                self._parties.append(RemoteParty(f"agents {part[0]} to {part[-1]}", cpus, party))
+            self.method = None if protocol is None else RayDuets(protocol, tuple(self._parties))
+            if self.method is None:
+                self.query = noisy_query(self._values, noise, problem)
+            else:
+                self.query = self.method.query
+                self._parties.append(self.method.server)
+            failed.pop_all()
 
     def _values(self, points: Float, agents: Indices) -> Float:
         """Let each actor evaluate the queries of its agents."""

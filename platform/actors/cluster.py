@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import ray
 
@@ -251,3 +251,20 @@ def _advice(why: str) -> str:
     if "refused" in why:
         return ""
     return f"; a cluster with tokens needs {AUTH_MODE}=token and RAY_AUTH_TOKEN here too"
+
+
+def require_picklable(what: str, source: Any) -> None:
+    """Refuse what no worker can be sent, before anything is started for it.
+
+    Args:
+        what: names it.
+        source: is pickled.
+    Raises:
+        RequestError: it cannot be pickled.
+    """
+    try:
+        ray.cloudpickle.dumps(source)  # type: ignore[no-untyped-call]
+    except Exception as error:
+        raise RequestError(
+            f"the {what} cannot be sent to workers: {on_one_line(error)}; --workers 0 needs none"
+        ) from error

@@ -1,15 +1,15 @@
 """The backend of a search on Ray: rollout actors that share each batch, and one optimiser actor."""
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, cast
 from uuid import uuid4
 
 import ray
 
-from rolecast.core.errors import RequestError, on_one_line
 from rolecast.core.patience import STEP_TIMEOUT_S
 from rolecast.core.threads import available_cores
-from rolecast.platform.actors.cluster import Cluster, resources
+from rolecast.platform.actors.cluster import Cluster, require_picklable, resources
 from rolecast.platform.actors.dispatcher import dispatchers
 from rolecast.platform.actors.exporter import SearchMetrics
 from rolecast.platform.actors.optimizer_actor import RemoteSession
@@ -60,23 +60,26 @@ class RayBackend:
             RequestError: the task cannot be pickled, or the cluster cannot be reached.
             RunError: a cluster cannot be started here.
         """
-        _require_picklable(source)
+        require_picklable("task", source)
         self._cluster = Cluster(
             address, workers or available_cores(), workers=workers or 0, note=note
         )
-        cpus = int(resources().get("CPU", 1))
-        self.workers = workers or max(1, cpus)
-        # First, as Ray has processes ready for the first actors: a search waits for this one alone.
-        self._prepared = None if optimizer is None else RemoteSession(optimizer)
-        dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex
-        names = [f"{search}-{index}" if dispatched else None for index in range(self.workers)]
-        start = cast("Any", RolloutActor).options
-        self._actors = [
-            start(name=name).remote(source, options, policy, step_timeout, forgives)
-            for name in names
-        ]
-        dealt = dispatchers(list(filter(None, names))) if dispatched else self._actors
-        self.evaluator = RayEvaluator(dealt, here=here, room=cpus, note=note)
+        with ExitStack() as failed:
+            failed.callback(self._cluster.close)
+            cpus = int(resources().get("CPU", 1))
+            self.workers = workers or max(1, cpus)
+            # First, as Ray has processes ready for the first actors: a search waits for this alone.
+            self._prepared = None if optimizer is None else RemoteSession(optimizer)
+            dispatched, search = alike and self.workers > DIRECT_WORKERS, uuid4().hex
+            names = [f"{search}-{index}" if dispatched else None for index in range(self.workers)]
+            start = cast("Any", RolloutActor).options
+            self._actors = [
+                start(name=name).remote(source, options, policy, step_timeout, forgives)
+                for name in names
+            ]
+            dealt = dispatchers(list(filter(None, names))) if dispatched else self._actors
+            self.evaluator = RayEvaluator(dealt, here=here, room=cpus, note=note)
+            failed.pop_all()
         self._metrics: SearchMetrics | None = None
 
     def optimizer(self, config: OptimizerConfig, *, dimension: int, seed: int) -> RemoteSession:
@@ -101,13 +104,3 @@ class RayBackend:
             if self._prepared is not None:
                 self._prepared.close()
         self._cluster.close()
-
-
-def _require_picklable(source: Any) -> None:
-    """Refuse a callable that no worker can be sent, before anything is started for it."""
-    try:
-        ray.cloudpickle.dumps(source)  # type: ignore[no-untyped-call]
-    except Exception as error:
-        raise RequestError(
-            f"the task cannot be sent to workers: {on_one_line(error)}; --workers 0 needs none"
-        ) from error

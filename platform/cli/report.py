@@ -85,6 +85,9 @@ def report(
         "--trials": trials is not None,
         f"--format {MARL_EVAL}": format_ == MARL_EVAL,
     }
+    shown = [name for name in ("--pair", "--beside", "--trials") if asked[name]]
+    if shown and format_ == MARL_EVAL:
+        raise RequestError(f"{shown[0]} is for the page; expected none with --format {MARL_EVAL}")
     for_comparisons = next((name for name, given in asked.items() if given), "")
     if len(folders) > 1:
         if for_comparisons:
@@ -95,7 +98,7 @@ def report(
     elif _is_comparison(folders[0]):
         most = MOST_TRIAL_REPORTS if trials is None else trials
         written = (
-            _exchange(folders[0], trust=trust)
+            _exchange(folders[0])
             if format_ == MARL_EVAL
             else _comparison(folders[0], pair or [], beside or [], most, trust=trust)
         )
@@ -135,12 +138,10 @@ def _comparison(
     return write_comparison_report(folder, pairs=pairs, beside=beside)
 
 
-def _exchange(folder: Path, *, trust: bool) -> Path:
+def _exchange(folder: Path) -> Path:
     """Write the results of a comparison for marl-eval."""
     from rolecast.platform.reports.comparison.page import write_exchange_file
-    from rolecast.platform.tuning.yardsticks import complete_comparison
 
-    complete_comparison(folder, trust=trust)
     return write_exchange_file(folder)
 
 

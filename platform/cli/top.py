@@ -79,10 +79,8 @@ def _read(folder: Path) -> tuple[dict[str, Any], bool]:
     Raises:
         RequestError: no search has written one there.
     """
-    from dataclasses import fields
-
-    from rolecast.core.files import is_file, read_json
-    from rolecast.platform.search.progress import ProgressSnapshot
+    from rolecast.core.files import is_file
+    from rolecast.platform.search.progress import read_progress
     from rolecast.platform.search.records.run_folder import RunFolder
 
     run = RunFolder(folder)
@@ -91,8 +89,4 @@ def _read(folder: Path) -> tuple[dict[str, Any], bool]:
             f"no search has told where it stands in {str(folder)!r}; expected the folder of a "
             "search after its first batch"
         )
-    status: dict[str, Any] = read_json(run.status_file)
-    known = {each.name for each in fields(ProgressSnapshot)} | {"time"}
-    if set(status) != known or not isinstance(status["time"], int | float):
-        raise RequestError(f"{run.status_file} is damaged: its fields are not those of a search")
-    return status, run.read_summary() is not None
+    return read_progress(run.status_file), run.read_summary() is not None

@@ -14,7 +14,16 @@ from rolecast.envs.causal.problem import HasCausalGraph
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import inline_image, paragraph, section, table
-from rolecast.platform.reports.style import BLUE, GREEN, GREY, INK, VERMILION, figure, png
+from rolecast.platform.reports.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    VERMILION,
+    figure,
+    literal,
+    png,
+)
 
 Place = tuple[float, float]
 """Position in a drawing."""
@@ -78,7 +87,9 @@ def graph_picture(graph: CausalGraph) -> Figure:
 
 def _draw(axes: Axes, name: str, places: dict[str, Place], colour: str, shape: str) -> None:
     box = {"boxstyle": f"{shape},pad=0.35", "facecolor": "white", "edgecolor": colour}
-    axes.text(*places[name], name, ha="center", va="center", fontsize=9, color=colour, bbox=box)
+    axes.text(
+        *places[name], literal(name), ha="center", va="center", fontsize=9, color=colour, bbox=box
+    )
 
 
 def _places(graph: CausalGraph) -> dict[str, Place]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -106,7 +107,7 @@ def _table(names: Sequence[str], runs: Sequence[Run], beside: Path) -> Markup:
             ("", "") if summary is None else rounded(summary["test_return"], summary["test_stderr"])
         )
         report = run.folder.path / "report.html"
-        leads = [("report", os.path.relpath(report, beside))] if report.is_file() else []
+        leads = [("report", quote(os.path.relpath(report, beside)))] if report.is_file() else []
         method = (search["policy"], search["optimizer"], run.record["seed"])
         rows.append((name, *method, run.env_steps(), spent.evaluations, *held, links(leads)))
     head = ("run", "policy", "optimiser", "seed", "env steps", "evaluations", "held-out return",

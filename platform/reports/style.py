@@ -26,6 +26,15 @@ LINE_DASHES: Final = ("-", "--", ":", "-.")
 PICTURE_DPI: Final = 110
 
 
+def literal(name: str) -> str:
+    """Return a name as matplotlib draws it letter by letter.
+
+    It takes what is between two `$` for mathematics, and leaves out of a legend what begins with
+    an underscore.
+    """
+    return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
+
+
 def figure(width: float = 8.0, height: float = 4.5) -> tuple[Figure, Axes]:
     """Return an empty figure of a size in inches, and its axes without a box round them."""
     drawing = Figure(figsize=(width, height), dpi=PICTURE_DPI, layout="constrained")

@@ -23,7 +23,7 @@ def use_again(run: Run) -> Markup:
     name = quote(str(folder))
     commands = [
         f"rolecast evaluate {name} --episodes 1000",
-        f"rolecast render {name} --out {quote(folder.name)}.gif",
+        f"rolecast render {name} --out {quote(folder.absolute().name)}.gif",
     ]
     if not _is_of_comparison(folder):  # whose budget is that of all its trials
         commands.append(f"rolecast resume {name} --env-steps +{run.env_steps()}")

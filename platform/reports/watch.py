@@ -6,10 +6,11 @@ from math import ceil
 from pathlib import Path
 from typing import Final
 
-from rolecast.core.files import is_file, read_json
+from rolecast.core.files import is_file
 from rolecast.core.locks import is_locked
 from rolecast.core.terminal import clock_time
 from rolecast.platform.reports.run import Live, write_report
+from rolecast.platform.search.progress import read_progress
 from rolecast.platform.search.records.run_folder import RunFolder
 
 WATCH_FILE: Final = "watch.html"
@@ -56,7 +57,7 @@ def _standing(run: RunFolder) -> str:
     """Say how far a running search is."""
     if not is_file(run.status_file):
         return "Running."
-    status = read_json(run.status_file)
+    status = read_progress(run.status_file)
     left = status["time_left_s"]
     ends = "" if left is None else f", {clock_time(left)} left"
     return f"Running: {status['spent']:.0%} of the budget is spent{ends}."

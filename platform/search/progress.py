@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import IO, Final
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import IO, Any, Final
 
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from rolecast.core import terminal
+from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json
 from rolecast.core.rounding import with_error
 from rolecast.core.terminal import clock_time
 
@@ -70,6 +73,19 @@ Progress = terminal.Progress[ProgressSnapshot]
 """Shows a search to someone."""
 
 Silent = terminal.SilentProgress[ProgressSnapshot]
+
+
+def read_progress(path: Path) -> dict[str, Any]:
+    """Return the fields of the snapshot that a search wrote last, and `time`, when it did.
+
+    Raises:
+        RequestError: the file is damaged, or another release wrote it.
+    """
+    status: dict[str, Any] = read_json(path)
+    known = {each.name for each in fields(ProgressSnapshot)} | {"time"}
+    if set(status) != known or not isinstance(status["time"], int | float):
+        raise RequestError(f"{path} is damaged: its fields are not those of a search")
+    return status
 
 
 def plain_lines(

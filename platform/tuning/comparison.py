@@ -197,7 +197,7 @@ def _run(
     """Run what is left to run."""
     with signals_given_back():
         # Ray is loaded only where it is used.
-        from rolecast.platform.actors.cluster import Cluster, require_cpus, require_gpu
+        from rolecast.platform.actors.cluster import Cluster, require_cpus, require_gpu, resources
         from rolecast.platform.tuning.resources import cluster_cpus, method_device
         from rolecast.platform.tuning.tuner import run_trials
 
@@ -208,7 +208,8 @@ def _run(
         devices = {method.label: method_device(method) for method in experiment.methods}
         for device in devices.values():
             require_gpu(device)
-        at_once = cores // (1 + experiment.workers)
+        fitting = max(1, int(resources().get("CPU", 1)) // (1 + experiment.workers))
+        at_once = min(workers or fitting, fitting)
 
         def run(watch: Watch) -> None:
             with watch.running():
@@ -241,8 +242,13 @@ def run_comparison(
             folder.write_experiment(record)
         progress.start(_title(folder, experiment, len(plans)))
         watch = Watch(folder, experiment, plans, at_once, progress)
-        run(watch)
-        return _ended(folder, watch.look(last=True), progress)
+        try:
+            run(watch)
+            standing = watch.look(last=True)
+        except BaseException:
+            progress.finish(f"the comparison has failed; what was computed is in {folder.path}")
+            raise
+        return _ended(folder, standing, progress)
 
 
 def _ended(

@@ -12,6 +12,7 @@ Reports are made from `read_comparison` alone, so that they do not depend on Tun
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -23,10 +24,11 @@ import pyarrow as pa
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError
-from rolecast.core.files import is_file, read_json, unwritable, write_sealed_json
+from rolecast.core.files import is_file, parsed, read_json, unwritable, write_sealed_json
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 from rolecast.platform.search.records.table_file import table_groups, table_writer
 from rolecast.platform.tuning.experiment import EXPERIMENT_FILE, TrialPlan
+from rolecast.platform.tuning.methods import method_from_json
 from rolecast.platform.tuning.record import TrialFolder
 
 COMPARISON_SCHEMA: Final = 1
@@ -142,22 +144,24 @@ class ComparisonFolder:
         names = planned.get("tasks", []) if isinstance(planned, dict) else None
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise RequestError(f"{self.experiment_file} is damaged: it names no tasks")
+        parsed(self.experiment_file, lambda: _require_readable(experiment))
         return experiment
 
     def begin_again(self, plans: Sequence[TrialPlan]) -> None:
-        """Give each trial another chance, and let it hand over its reports anew.
+        """Give each of these trials another chance, and let it hand over its reports anew.
 
         Raises:
-            RunError: nothing can be written.
+            RunError: nothing can be written, or a process of an earlier driver does not end.
         """
-        self.disk.remove_folder(self.trials)
         for plan in plans:
+            self.disk.remove_folder(self.trials / plan.trial)
             work = self.work(plan.trial)
-            try:
-                work.forget_failure()
-            except OSError as error:
-                raise unwritable(work.path, error) from error
-            work.forget_delivery()
+            with work.lock() if work.begun else nullcontext():
+                try:
+                    work.forget_failure()
+                except OSError as error:
+                    raise unwritable(work.path, error) from error
+                work.forget_delivery()
 
     def write_rows(self, rows: pd.DataFrame) -> None:
         """Replace trials.parquet; columns that are missing are filled with missing values."""
@@ -174,7 +178,16 @@ class ComparisonFolder:
         for name in TRIAL_COLUMNS:
             if name not in rows.columns:
                 raise RequestError(f"{self.rows_file} is damaged: it has no column {name!r}")
-        return Comparison(experiment=experiment, rows=rows)
+        return Comparison(experiment=experiment, rows=shaped(rows))
+
+
+def _require_readable(experiment: Mapping[str, Any]) -> None:
+    """Raise a KeyError or a TypeError where fields are missing, or are those of another release."""
+    for plan in experiment["trials"]:
+        TrialPlan(**plan)
+    for method in experiment["experiment"]["methods"]:
+        method_from_json(method)
+    dict(experiment["versions"])
 
 
 def shaped(rows: pd.DataFrame) -> pd.DataFrame:

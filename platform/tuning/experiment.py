@@ -174,7 +174,7 @@ class Experiment:
             raise ConfigError("budget_fraction", budget_fraction, "a number in (0, 1]")
 
         def cut(count: int, least: int = 1) -> int:
-            return max(ceil(count * budget_fraction), min(least, count))
+            return max(ceil(round(count * budget_fraction, 9)), min(least, count))
 
         methods = tuple(
             replace(method, evaluations=cut(method.evaluations))

@@ -11,6 +11,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
+from rolecast.core.locks import LOCK_FILE
 from rolecast.platform.tuning.experiment import EXPERIMENT_FILE, Experiment
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
@@ -83,9 +84,17 @@ def require_new_folder(path: str | Path) -> None:
     Raises:
         RequestError: says so, and that another comparison there can go on.
     """
-    if Path(path).exists():
+    if Path(path).exists() and not _left_at_once(Path(path)):
         hint = " or --resume" if (Path(path) / EXPERIMENT_FILE).is_file() else ""
         raise RequestError(f"--out {path} exists; expected a path that does not{hint}")
+
+
+def _left_at_once(folder: Path) -> bool:
+    """Return whether a comparison that began there has ended before it wrote a file."""
+    names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
+    return LOCK_FILE in names and all(
+        name == LOCK_FILE or (name.startswith(".") and name.endswith(".tmp")) for name in names
+    )
 
 
 def _of_module(module: ModuleType, where: str) -> Request:

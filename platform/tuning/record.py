@@ -9,6 +9,7 @@ The trial writes all but the last, which is the driver's. Tune's own snapshots o
 are up to ten seconds old and are not written in one step, so nothing is taken up from them.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 from rolecast.core.disk import LOCAL_DISK, Disk, FileVersion
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import (
     is_file,
     make_folder,
@@ -132,8 +133,11 @@ class TrialFolder:
         """Return the record; an empty one of a trial that has not begun."""
         if not self.begun:
             return TrialRecord()
-        stored = read_json(self.record_file, disk=self.disk)
-        return parsed(self.record_file, lambda: TrialRecord(**stored))
+        try:
+            stored = read_json(self.record_file, disk=self.disk)
+            return parsed(self.record_file, lambda: TrialRecord(**stored))
+        except RequestError as error:
+            raise RequestError(f"{error}; without {self.path} the trial begins anew") from error
 
     def write(self, record: TrialRecord) -> None:
         """Replace the record."""
@@ -196,9 +200,18 @@ class Report:
     extras: Mapping[str, float] = field(default_factory=dict)
 
     def row(self, **others: Any) -> Row:
-        """Return the report as a row of the record."""
-        figures = {name: value for name, value in vars(self).items() if name != "extras"}
-        return {**figures, "timesteps_total": self.env_steps, **others, **self.extras}
+        """Return the report as a row of the record; what explains a method may have gaps.
+
+        Raises:
+            RunError: a figure is not finite.
+        """
+        own = {name: value for name, value in vars(self).items() if name != "extras"}
+        figures = {**own, "timesteps_total": self.env_steps, **others}
+        for name, value in figures.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise RunError(f"{name} is {value}; the training has diverged")
+        extras = {name: value for name, value in self.extras.items() if math.isfinite(value)}
+        return {**figures, **extras}
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Self:

@@ -6,6 +6,7 @@ both go on from what their trial's folder holds.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,8 +82,10 @@ def method_runner(
 def search_config(experiment: Experiment, plan: TrialPlan, method: SearchMethod) -> SearchConfig:
     """Return the search that a trial of a search is."""
     in_steps = method.evaluations is None
+    task: BatchedTask = task_with_reward(plan.task, plan.reward)
+    task.close()
     return SearchConfig(
-        task=task_with_reward(plan.task, plan.reward).spec.id,
+        task=task.spec.id,
         policy=method.policy,
         policy_options=method.policy_options,
         optimizer=method.optimizer,
@@ -114,14 +117,20 @@ class SearchRunner:
         self._plan, self._points = plan, points
         self.parameters = plan.dimension
         self._folder = RunFolder(folder.run, disk=folder.disk, clock=folder.clock)
-        if is_file(self._folder.run_file, disk=folder.disk):
-            self._folder.read_run()
-            self._folder.lock()
-        else:  # a process that died in the middle of making it has left nothing in it
-            folder.disk.remove_folder(folder.run)
-            self._folder.make(run_record(plan))
-        self._backend = start(plan)
-        self._search = Search(plan, self._folder, self._backend, Silent())
+        with ExitStack() as opened:
+            opened.callback(plan.task.close)
+            if is_file(self._folder.run_file, disk=folder.disk):
+                self._folder.read_run()
+                self._folder.lock()
+            else:  # a process that died in the middle of making it has left nothing in it
+                folder.disk.remove_folder(folder.run)
+                self._folder.make(run_record(plan))
+            opened.callback(self._folder.release)
+            backend = start(plan)
+            opened.callback(backend.close)
+            self._search = Search(plan, self._folder, backend, Silent())
+            opened.callback(self._search.close)
+            self._opened = opened.pop_all()
         self._beliefs: dict[str, float] | None = None
         self._reached_s: float | None = None
 
@@ -131,12 +140,12 @@ class SearchRunner:
         if self._reached_s is not None:  # since then, the trial has scored
             search.leave_out(clock() - self._reached_s)
         last = point == self._points
-        while not search.finished and (last or budget.share(search.spent) * self._points < point):
+        while not search.finished and (last or self._reached < point):
             metrics = search.step()
             self._beliefs = {k: v for k, v in metrics.items() if k.startswith(BELIEF_PREFIX)}
         if self._beliefs is None:  # a process before this one evaluated all batches of the point
             self._beliefs = {BELIEF_PREFIX + k: v for k, v in search.beliefs().items()}
-        reached = max(point, math.floor(budget.share(search.spent) * self._points))
+        reached = max(point, math.floor(self._reached))
         best, latest = search.seen.best_return, search.seen.last
         assert latest is not None, "expected a budget of at least one batch"
         figures = batch_metrics(latest, budget=budget, best_return=best, beliefs={})
@@ -152,6 +161,11 @@ class SearchRunner:
         )
         self._reached_s = clock()
         return report, self._points if search.finished else min(reached, self._points - 1)
+
+    @property
+    def _reached(self) -> float:
+        """Points whose share of the budget is spent, without the last digits of a float."""
+        return round(self._plan.budget.share(self._search.spent) * self._points, 9)
 
     def policy(self) -> tuple[Policy, Float]:
         """Return the policy with the weights of the incumbent."""
@@ -171,10 +185,8 @@ class SearchRunner:
         return result.test_return, result.test_stderr
 
     def close(self) -> None:
-        """Save, and end the actors."""
-        self._search.close()
-        self._backend.close()
-        self._folder.release()
+        """Save, and end the actors and the task."""
+        self._opened.close()
 
 
 class LearnerRunner:

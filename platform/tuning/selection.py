@@ -33,6 +33,8 @@ def selected(plans: Sequence[TrialPlan], only: Selection | None) -> list[TrialPl
     """
     if only is None:
         return list(plans)
+    if isinstance(only, str):
+        only = [only]
     if callable(only):
         holds, said = only, "the given function"
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.progress import ComparisonProgress
@@ -73,7 +73,7 @@ class Watch:
 
         Before it, trials that cannot write end by themselves, with the reason.
         """
-        with suppress(RunError):
+        with suppress(RunError, RequestError):
             self.look()
 
     def _watch(self) -> None:

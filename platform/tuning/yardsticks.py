@@ -37,7 +37,7 @@ def complete_comparison(out: str | Path, *, trust: bool = False) -> None:
     """
     folder = ComparisonFolder(out)
     tasks = folder.read_experiment()["experiment"]["tasks"]
-    known = read_yardsticks(folder)
+    known = {task: each for task, each in read_yardsticks(folder).items() if not each.missing}
     if any(task not in known for task in tasks):
         for task in tasks:
             require_trust(task, trust=trust)

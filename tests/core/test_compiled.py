@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rolecast.core.compiled import fingerprint
+from rolecast.policies.mlp_fused import mlp_actions
+
 KERNEL = """
 from rolecast.core.compiled import compiled
 from parts import SHIFT, double
@@ -82,3 +85,19 @@ def test_a_kernel_is_kept_where_numba_is_told_or_beside_its_file(kernel: Path) -
     assert result(kernel, **beside) == (3.0, 0)
     assert result(kernel, **beside) == (3.0, 1)
     assert list((kernel / "__pycache__").glob("*.nbi"))
+
+
+def test_what_an_overload_stands_for_is_a_part_of_a_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A workspace is taken by a plain function, whose body numba gets from another."""
+    read = Path.read_bytes
+    names: list[str] = []
+
+    def noted(path: Path) -> bytes:
+        names.append(path.name)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
+    fingerprint(vars(mlp_actions)["py_func"])
+    assert "lane_arrays.py" in names

@@ -18,7 +18,7 @@ from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.method_styles import MethodStyle, method_styles
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.curves import thousands
-from rolecast.platform.reports.style import BLUE, GREY, INK, PICTURE_DPI
+from rolecast.platform.reports.style import BLUE, GREY, INK, PICTURE_DPI, literal
 from rolecast.platform.search.records.measurements import Yardstick
 
 Axis = Literal["env_steps", "policy_evaluations", "wall_time_s"]
@@ -78,7 +78,7 @@ def sample_efficiency(
     for index, (panel, reward) in enumerate(zip(panels, rewards, strict=False)):
         cells = [whole.cells.get((task, reward, method)) for method in drawn]
         _panel(panel, [each for each in cells if each is not None], styles, axis, statistic)
-        panel.set_title(f"learned on: {reward}", loc="left", fontsize=10, color=INK)
+        panel.set_title(literal(f"learned on: {reward}"), loc="left", fontsize=10, color=INK)
         for yardstick in yardsticks:
             panel.axhline(yardstick.mean, color=GREY, lw=0.8, ls=(0, (4, 3)), zorder=1)
             if index == 0:
@@ -95,7 +95,7 @@ def sample_efficiency(
     elif _wide(whole, task):
         panels[0].set_xscale("log")
     _legend(drawing, {method: styles[method] for method in drawn}, statistic)
-    drawing.suptitle(task, x=0.01, ha="left", fontsize=12, color=INK)
+    drawing.suptitle(literal(task), x=0.01, ha="left", fontsize=12, color=INK)
     return drawing
 
 
@@ -202,7 +202,8 @@ def _wide(whole: Groups, task: str) -> bool:
 
 def _legend(drawing: Figure, styles: Mapping[str, MethodStyle], statistic: str) -> None:
     handles = [
-        Line2D([], [], lw=1.9, label=method, **style.line(1)) for method, style in styles.items()
+        Line2D([], [], lw=1.9, label=literal(method), **style.line(1))
+        for method, style in styles.items()
     ]
     band = f"band: 95 % percentile bootstrap interval, from {LEAST_SEEDS_OF_INTERVAL} seeds"
     parts = [f"{statistic} over seeds", band, "thin: each seed", "cross: failed"]
@@ -246,7 +247,8 @@ def improvement_picture(improvements: Sequence[Improvement]) -> Figure:
     panel.set_xlim(-0.02, 1.02)
     panel.set_ylim(len(improvements) - 0.5, -0.5)
     panel.set_yticks(
-        range(len(improvements)), [f"{each.ours} > {each.theirs}" for each in improvements]
+        range(len(improvements)),
+        [literal(f"{each.ours} > {each.theirs}") for each in improvements],
     )
     panel.tick_params(colors=INK, labelsize=8, left=False)
     panel.set_xlabel(

@@ -84,7 +84,9 @@ def efficiency_chart(
                 Series(name=method, values=edge, form="band", **look)
                 for edge in (trace.high, trace.low)
             ]
-    lines = levels([(each.name, each.mean) for each in yardsticks], series) if series else []
+    if not series:
+        return paragraph("No trial has reported yet.")
+    lines = levels([(each.name, each.mean) for each in yardsticks], series)
     return chart(
         [*series, *lines],
         description=f"{task}, learned on {reward}: {statistic} of the held-out return",

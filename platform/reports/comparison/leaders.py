@@ -17,10 +17,21 @@ def leaders(whole: Groups) -> str:
         ends = {method: whole.finals(task, reward, method) for method in whole.methods}
         means = {method: float(np.mean(found)) for method, found in ends.items() if len(found)}
         if means:
+            told = {
+                method: f"{method} ({mean:,.4g}{_left_out(whole, task, reward, method)})"
+                for method, mean in means.items()
+            }
             first, *others = sorted(means, key=lambda method: -means[method])
-            after = f", then {others[0]} ({means[others[0]]:,.4g})" if others else ""
-            clauses.append(f"{task}, {reward}: {first} ({means[first]:,.4g}){after}")
+            after = f", then {told[others[0]]}" if others else ""
+            clauses.append(f"{task}, {reward}: {told[first]}{after}")
     left = len(whole.settings) - MOST_SETTINGS
     if left > 0 and clauses:
         clauses.append(f"{left} more below")
     return f"Highest mean at the end: {'; '.join(clauses)}." if clauses else ""
+
+
+def _left_out(whole: Groups, task: str, reward: str, method: str) -> str:
+    """Say of how many seeds a mean is, where some have not ended."""
+    ended = len(whole.finals(task, reward, method))
+    planned = len(whole.cells[task, reward, method].trials)
+    return "" if ended == planned else f", {ended} of {planned} seeds"

@@ -177,4 +177,7 @@ def _reports(run: Mapping[str, Any]) -> Mapping[str, Float]:
 def _score(step: Mapping[str, Sequence[float]]) -> float:
     """Return the mean return of a step's episodes."""
     name = next((each for each in RETURN_METRICS if each in step), RETURN_METRICS[0])
-    return float(np.mean(np.asarray(step[name], dtype=np.float64)))
+    found = np.asarray(step[name], dtype=np.float64)
+    if not found.size or not np.isfinite(found).all():
+        raise ValueError(f"a {name} is no number")
+    return float(np.mean(found))

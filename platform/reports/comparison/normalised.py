@@ -19,7 +19,7 @@ from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.comparison.pictures import Picture, Pictures
 from rolecast.platform.reports.comparison.statistics import Estimate, estimate
 from rolecast.platform.reports.page import paragraph, section, table
-from rolecast.platform.reports.style import figure, png
+from rolecast.platform.reports.style import figure, literal, png
 from rolecast.platform.tuning.yardsticks import TaskYardsticks
 
 RANDOM_YARDSTICK: Final = "scripted random"
@@ -129,7 +129,7 @@ def profile_pictures(found: Sequence[MethodScores]) -> Pictures:
     styles = method_styles([each.method for each in found])
     for each in found:
         style = styles[each.method].line(len(SCORE_LEVELS))
-        axes.plot(SCORE_LEVELS, each.profile.value, label=each.method, lw=1.6, **style)
+        axes.plot(SCORE_LEVELS, each.profile.value, label=literal(each.method), lw=1.6, **style)
         if each.profile.low is not None and each.profile.high is not None:
             axes.fill_between(
                 SCORE_LEVELS,

@@ -175,7 +175,7 @@ def _lead(comparison: Comparison, whole: Groups) -> str:
     for status in ("failed", "running", WAITING_STATUS):
         count = sum(trial.status == status for trial in whole.trials)
         state += [f"{count} {status}"] if count else []
-    paper = settings["paper"]
+    paper = settings.get("paper")
     layout = f" Rows and columns are those of the paper's {paper}." if paper else ""
     return (
         f"{settings.get('summary') or 'A comparison'}.{layout} {settings['env_steps']:,} env "

@@ -45,7 +45,9 @@ MUTANTS = {
         ComparisonFolder, "begin_again", "work.forget_failure()", first=100
     ),
     "the last look writes no table": Mutant(Watch, "look", "last or start", "start"),
-    "a full disk ends the watch": Mutant(Watch, "glance", "with suppress(RunError):", "if True:"),
+    "a full disk ends the watch": Mutant(
+        Watch, "glance", "with suppress(RunError, RequestError):", "if True:"
+    ),
 }
 
 

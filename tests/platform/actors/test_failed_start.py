@@ -1,14 +1,20 @@
 """Rollout actors that cannot make the task, and what a batch gets from the others."""
 
 import re
+from functools import partial
 from importlib import import_module
-from typing import Any
+from threading import Lock
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from rolecast.core.errors import RunError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.envs.registry import make_task
+from rolecast.platform.actors import bandit_engine, ray_backend
+from rolecast.platform.actors.bandit_engine import RayEngine
+from rolecast.platform.actors.ray_backend import RayBackend
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.actors.rollout_actor import RolloutActor
 from rolecast.platform.rollout.chunks import Chunk, cut
@@ -73,3 +79,43 @@ def test_episodes_stay_in_this_process_where_no_worker_can_start() -> None:
     assert returns(evaluator) == returns(here)
     (note,) = notes
     assert CANNOT_START.fullmatch(note)
+
+
+class OwnCluster:
+    """Stands where a cluster of our own is started; knows whether it was closed."""
+
+    closed: ClassVar[list[bool]] = []
+    own = True
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def close(self) -> None:
+        self.closed.append(True)
+
+
+def test_a_cluster_ends_where_what_was_to_run_on_it_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise RequestError("the cluster has no GPU")
+
+    for module in (ray_backend, bandit_engine):
+        monkeypatch.setattr(module, "Cluster", OwnCluster)
+        monkeypatch.setattr(module, "resources", refuse)
+    with pytest.raises(RequestError, match="has no GPU"):
+        RayBackend("pred_prey_3", {}, POLICY, workers=1, address=None)
+    problem: Any = SimpleNamespace(agents=2)
+    make: Any = dict
+    with pytest.raises(RequestError, match="has no GPU"):
+        RayEngine(problem, make, 0.0, protocol=None, workers=1, address=None, note=print)
+    assert OwnCluster.closed == [True, True]
+
+
+def test_a_function_that_no_worker_can_be_sent_starts_no_cluster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(bandit_engine, "Cluster")
+    problem: Any = SimpleNamespace(agents=2)
+    make: Any = partial(dict, lock=Lock())
+    with pytest.raises(RequestError, match="the function cannot be sent to workers"):
+        RayEngine(problem, make, 0.0, protocol=None, workers=1, address=None, note=print)

@@ -122,3 +122,9 @@ def test_a_setting_of_another_version_is_refused() -> None:
     values = EXPERIMENT.to_json() | {"seed": 3}
     with pytest.raises(RequestError, match="did you mean 'seeds'"):
         Experiment.from_json(values)
+
+
+def test_a_share_is_cut_without_the_last_digits_of_a_float() -> None:
+    whole = replace(EXPERIMENT, env_steps=100)
+    for percent in range(1, 101):
+        assert whole.scaled(budget_fraction=percent / 100).env_steps == percent

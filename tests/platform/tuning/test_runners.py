@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from rolecast.core.errors import RequestError
+from rolecast.core.locks import is_locked
 from rolecast.core.types import Float, Seeds
-from rolecast.platform.search.backend import backend_for
+from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.planning.config import SearchConfig
-from rolecast.platform.search.planning.plan import make_plan
+from rolecast.platform.search.planning.plan import Plan, make_plan
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import LearningMethod
@@ -52,6 +54,19 @@ class StepClock:
         return 0.0, None
 
 
+CONFIG = SearchConfig(
+    task="pred_prey_3",
+    optimizer="random",
+    policy="linear",
+    env_steps=EXPERIMENT.env_steps,
+    episodes=2,
+    batch_size=2,
+    confirm_share=0.0,
+    workers=0,
+    test_episodes=2,
+)
+
+
 def ended(run: TrialRun) -> list[Row]:
     """Return the reports of a trial that is run to its end."""
     rows = [run.step()[0]]
@@ -63,18 +78,7 @@ def ended(run: TrialRun) -> list[Row]:
 
 def searcher(folder: TrialFolder, points: int = EXPERIMENT.points) -> Callable[[], MethodRunner]:
     """Return what starts a search of ten batches."""
-    config = SearchConfig(
-        task="pred_prey_3",
-        optimizer="random",
-        policy="linear",
-        env_steps=EXPERIMENT.env_steps,
-        episodes=2,
-        batch_size=2,
-        confirm_share=0.0,
-        workers=0,
-        test_episodes=2,
-    )
-    return lambda: SearchRunner(make_plan(config), backend_for, points, folder)
+    return lambda: SearchRunner(make_plan(CONFIG), backend_for, points, folder)
 
 
 def test_the_time_of_a_search_is_without_the_scores_between_its_batches(tmp_path: Path) -> None:
@@ -146,3 +150,24 @@ def test_the_steps_of_a_report_are_with_those_in_which_symmetries_were_found(
     spent = read_history(tmp_path / "run")["env_steps"].iloc[-1]
     assert report.env_steps == played + spent <= config.env_steps
     assert played > 0
+
+
+def test_a_search_closes_the_task_that_was_made_for_it(tmp_path: Path) -> None:
+    closed = []
+    plan = make_plan(CONFIG)
+    plan.task.close = lambda: closed.append(True)  # type: ignore[method-assign]
+    SearchRunner(plan, backend_for, EXPERIMENT.points, TrialFolder(tmp_path)).close()
+    assert closed == [True]
+
+
+def test_a_search_that_cannot_start_closes_what_it_opened(tmp_path: Path) -> None:
+    def refuse(plan: Plan) -> Backend:
+        raise RequestError("no cluster")
+
+    closed = []
+    plan = make_plan(CONFIG)
+    plan.task.close = lambda: closed.append(True)  # type: ignore[method-assign]
+    with pytest.raises(RequestError, match="no cluster"):
+        SearchRunner(plan, refuse, EXPERIMENT.points, TrialFolder(tmp_path))
+    assert closed == [True]
+    assert not is_locked(TrialFolder(tmp_path).run)

@@ -143,6 +143,8 @@ def test_the_command_writes_the_file_and_refuses_what_is_none(
     assert json.loads(Path(written).read_text()) == {"rolecast": exported(folder)}
     assert main(["report", str(folder), "--format", "marleval"]) == 2
     assert "did you mean 'marl-eval'" in capsys.readouterr().err
+    assert main(["report", str(folder), "--format", "marl-eval", "--trials", "3"]) == 2
+    assert "--trials is for the page; expected none with --format" in capsys.readouterr().err
     assert main(["report", str(tmp_path), "--format", "marl-eval"]) == 2
     assert "--format marl-eval is for the folder of a comparison" in capsys.readouterr().err
 
@@ -154,6 +156,10 @@ def test_the_command_writes_the_file_and_refuses_what_is_none(
         ("[1]", "is not marl-eval's JSON"),
         ('{"env": {"task": {"sac": {"run": {"step_0": {"step_count": 1}}}}}}', "KeyError"),
         ('{"env": {"task": {"sac": {"run": {}}}}}', "a run has no step"),
+        (
+            '{"env": {"task": {"sac": {"run": {"step_0": {"step_count": 1, "return": [null]}}}}}}',
+            "a return is no number",
+        ),
     ],
 )
 def test_a_file_of_another_kind_is_one_sentence(
