@@ -7,6 +7,7 @@ attributes of RLlib's configs and options of policies. All answer with a sentenc
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import Any, Final
 
@@ -64,14 +65,17 @@ def or_schedule(rule: Rule) -> Rule:
     def allows(value: object) -> bool:
         if not isinstance(value, list | tuple):
             return rule.allows(value)
-        pairs = all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in value)
+        if len(value) < 2 or not all(isinstance(p, list | tuple) and len(p) == 2 for p in value):
+            return False
+        steps = [step for step, _ in value]
         return (
-            len(value) > 1
-            and pairs
-            and all(COUNT_OR_ZERO.allows(step) and rule.allows(each) for step, each in value)
+            all(COUNT_OR_ZERO.allows(step) and rule.allows(each) for step, each in value)
+            and steps[0] == 0
+            and all(before < after for before, after in pairwise(steps))
         )
 
-    return Rule(allows, f"{rule.expected}, or a schedule of [env step, value] pairs")
+    pairs = "a schedule of [env step, value] pairs whose steps begin at 0 and rise"
+    return Rule(allows, f"{rule.expected}, or {pairs}")
 
 
 POSITIVE_INTEGER: Final = at_least(1)

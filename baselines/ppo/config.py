@@ -22,7 +22,7 @@ from rolecast.baselines.ppo.module import PPOModule
 from rolecast.baselines.ppo.sampler import PPOEnvRunner, StepsFragment
 from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.rounds import JointAlgorithm
-from rolecast.baselines.rllib.settings import NamedSettings
+from rolecast.baselines.rllib.settings import SAMPLING_SETTINGS, NamedSettings
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float32
 from rolecast.core.validation import (
@@ -86,10 +86,17 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
             "minibatch_size": POSITIVE_INTEGER,
             "train_batch_size_per_learner": POSITIVE_INTEGER,
             "num_envs_per_env_runner": POSITIVE_INTEGER,
+            "rollout_fragment_length": Rule(
+                lambda value: value == "auto" or POSITIVE_INTEGER.allows(value),
+                "'auto', or an integer >= 1",
+            ),
             "vf_loss_coeff": NOT_NEGATIVE,
+            "use_kl_loss": BOOLEAN_VALUE,
             "kl_coeff": NOT_NEGATIVE,
+            "kl_target": POSITIVE_NUMBER,
         }
     )
+    TUNED = tuple(name for name in RLLIB_RULES if name not in SAMPLING_SETTINGS)
 
     env_runner_cls: Any
     lr: Any
@@ -97,6 +104,15 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
     num_envs_per_env_runner: Any
     minibatch_size: Any
     train_batch_size_per_learner: Any
+
+    use_kl_loss: Any
+    """Whether the loss has a penalty on the KL divergence from the policy that acted."""
+
+    kl_coeff: Any
+    """Weight of that penalty at the start; of effect only with `use_kl_loss`."""
+
+    kl_target: Any
+    """KL divergence to which the weight is adapted; of effect only with `use_kl_loss`."""
 
     critic_hidden: tuple[int, ...] | None
     """Widths of the critic's hidden layers; None for 64, 64, or 400, 400 at size "xl"."""

@@ -187,8 +187,7 @@ class OffPolicy(JointAlgorithm):
             return None
         task = task_of(self.settings.env, self.settings.env_config)
         task.close()
-        spec = task.spec
-        return SymmetryAugmentation(spec.symmetries, (spec.observation_size, spec.action_size))
+        return SymmetryAugmentation.of_task(task.spec)
 
     @property
     def settings(self) -> OffPolicyConfig:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float32
+from rolecast.envs.spec import TaskSpec
 from rolecast.envs.symmetry import Symmetry, index_and_sign
 
 OBSERVATION_COLUMNS: Final = ("observations", "next_observations")
@@ -46,6 +47,15 @@ class SymmetryAugmentation:
         """Elements of the group, the identity among them."""
         self._observation = _stacked([observation for observation, _ in elements])
         self._action = _stacked([action for _, action in elements])
+
+    @classmethod
+    def of_task(cls, task: TaskSpec) -> "SymmetryAugmentation":
+        """Return the augmentation by all symmetries that a task declares.
+
+        Raises:
+            ConfigError: as for a new one.
+        """
+        return cls(task.symmetries, (task.observation_size, task.action_size))
 
     def __call__(
         self, batch: Mapping[str, Float32], random: np.random.Generator

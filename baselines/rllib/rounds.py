@@ -44,7 +44,8 @@ class JointAlgorithm(Algorithm):
     """Env steps at which one `train()` ends; None to end after one round."""
 
     budget: int | None = None
-    """Env steps of the whole training, to which the last round is cut; None for no end."""
+    """Env steps of the whole training; None for no end. The last round is cut to them, to less than
+    one joint step of all episodes."""
 
     patience_s: float = RESTARTS_WAITED
     """Seconds that a round waits for runners to come back when none answered."""

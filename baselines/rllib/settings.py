@@ -49,8 +49,8 @@ class NamedSettings(AlgorithmConfig):
     RLLIB_RULES: ClassVar[Rules]
     """RLlib's own settings that matter here, and that are checked as ours are."""
 
-    TUNED: ClassVar[tuple[str, ...] | None] = None
-    """Those of RLlib's `training` that a comparison may change; None for all."""
+    TUNED: ClassVar[tuple[str, ...]]
+    """Those of RLlib's `training` that a comparison may change."""
 
     given_settings: tuple[str, ...] = ()
     """Names of the settings that `training` was told: what suits a task leaves them alone."""
@@ -104,9 +104,10 @@ class NamedSettings(AlgorithmConfig):
         Raises:
             RequestError: there is no such setting, or its value cannot be.
         """
-        theirs = self.rllib_training() if self.TUNED is None else self.TUNED
-        self._refuse_unknown(settings, (*theirs, *SAMPLING_SETTINGS))
-        self.env_runners(**{name: settings[name] for name in SAMPLING_SETTINGS if name in settings})
+        self._refuse_unknown(settings, (*self.TUNED, *SAMPLING_SETTINGS))
+        sampling = {name: settings[name] for name in SAMPLING_SETTINGS if name in settings}
+        check(type(self).__name__, sampling, self.RLLIB_RULES)
+        self.env_runners(**sampling)
         self.training(
             **{name: settings[name] for name in settings if name not in SAMPLING_SETTINGS}
         )

@@ -1,5 +1,7 @@
 """One algorithm in one trial of a comparison: trained to a point, scored, saved, resumed."""
 
+import logging
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -17,9 +19,11 @@ from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LI
 
 from rolecast.baselines.registry import algorithm_config
 from rolecast.baselines.rllib.actor_policy import ActingNet, ActorPolicy
+from rolecast.baselines.rllib.augment import SymmetryAugmentation
 from rolecast.baselines.rllib.environments import check_fit
 from rolecast.baselines.rllib.runner import EPISODE_RETURNS, OBSERVED_RETURNS
 from rolecast.baselines.teams import TeamConfig
+from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.registry import make_task
@@ -47,14 +51,38 @@ def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
     """Refuse settings or a task that an algorithm cannot have.
 
     Raises:
-        RequestError: an unknown setting, a value out of its range, or a task that does not fit.
+        RequestError: an unknown setting, a value out of its range, settings that RLlib refuses
+            together, or a task that does not fit.
     """
     config = algorithm_config(name)().tuned(settings)
+    _validate(config)
     made = make_task(task.id)
     try:
         check_fit(made, config.NAME, teams=config.TEAMS, discrete=config.DISCRETE)
     finally:
         made.close()
+    if getattr(config, "symmetries", False):
+        SymmetryAugmentation.of_task(made.spec)
+
+
+def _validate(config: Any) -> None:
+    """Validate a config as `build_algo` does, without RLlib's advice on its API stacks.
+
+    Raises:
+        RequestError: a setting of ours, or the first sentence of what RLlib says.
+    """
+    log = logging.getLogger("ray.rllib")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        config.validate()
+    except RequestError:
+        raise
+    except ValueError as error:
+        first, *_ = re.split(r"(?<=[.!])\s", str(error), maxsplit=1)
+        raise RequestError(first.rstrip(".!")) from error
+    finally:
+        log.setLevel(level)
 
 
 def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
@@ -98,7 +126,12 @@ class LearnerTrial:
         workers: int,
         env_steps: int,
     ) -> None:
-        """Build the algorithm; see `MethodFactory.start`."""
+        """Build the algorithm; see `MethodFactory.start`.
+
+        Raises:
+            RequestError: the budget is below one joint step of all episodes, or RLlib refuses the
+                settings with this number of runners.
+        """
         config = configured(name, task, settings)
         short = {
             field: min(getattr(config, field), max(int(share * env_steps), 1))
@@ -107,9 +140,17 @@ class LearnerTrial:
         }
         config.training(**short)
         config.env_runners(num_env_runners=workers).debugging(seed=seed)
+        joint_step = max(workers, 1) * config.num_envs_per_env_runner
+        if joint_step > env_steps:
+            raise RequestError(
+                f"one joint step of all episodes is {joint_step} env steps "
+                f"(num_envs_per_env_runner is {config.num_envs_per_env_runner}, env runners: "
+                f"{max(workers, 1)}); expected at most the budget, {env_steps}"
+            )
         # One call of `train` goes to the point that was asked for, and no further.
         config.reporting(min_sample_timesteps_per_iteration=0, min_time_s_per_iteration=0)
         self._name, self._settings = name, dict(settings)
+        _validate(config)
         self._algorithm: Any = config.build_algo()
         self._algorithm.budget = env_steps
         self._env_steps = 0

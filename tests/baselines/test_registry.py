@@ -43,6 +43,16 @@ def test_every_setting_has_a_default_that_its_rule_allows(name: str) -> None:
         ("ppo", "hopper", {"lr": [[0, 1e-3]]}, "PPOConfig.lr is .*; expected a number > 0, or a"),
         ("ppo", "hopper", {"entropy_coeff": "x"}, "PPOConfig.entropy_coeff is 'x'; expected a num"),
         ("ppo", "hopper", {"vf_clip_param": 0}, "PPOConfig.vf_clip_param is 0; expected a number"),
+        ("ppo", "hopper", {"lr": [[9, 1e-3], [99, 1e-4]]}, "lr is .* whose steps begin at 0"),
+        ("ppo", "hopper", {"entropy_coeff": [[0, 0.1], [5, 0.1], [3, 0.2]]}, "begin at 0 and rise"),
+        ("ppo", "hopper", {"use_gae": False}, "setting of ppo 'use_gae' does not exist"),
+        ("ppo", "hopper", {"learner_class": "x"}, "setting of ppo 'learner_class' does not exist"),
+        ("ppo", "hopper", {"grad_clip_by": "value"}, "'grad_clip_by' .* did you mean 'grad_clip'"),
+        ("ppo", "hopper", {"kl_target": -1}, "PPOConfig.kl_target is -1; expected a number > 0"),
+        ("ppo", "hopper", {"use_kl_loss": "yes"}, "use_kl_loss is 'yes'; expected True or False"),
+        ("ppo", "hopper", {"rollout_fragment_length": 0}, "is 0; expected 'auto', or an integer"),
+        ("ppo", "hopper", {"rollout_fragment_length": 100}, r"^Your .*_length=100\)$"),
+        ("maddpg", "gym:Pendulum-v1", {"symmetries": True}, "symmetries is True; expected False"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_in_one_sentence(
