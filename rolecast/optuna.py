@@ -6,7 +6,6 @@ Needs Optuna (`pip install optuna`). What its distributions are in the unit cube
 
 import threading
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
 from optuna.distributions import (
@@ -20,6 +19,7 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
+from rolecast.platform.optimizers.observations import LARGEST_RETURN
 from rolecast.search_space import Choice, Range, holds
 from rolecast.trial_optimizer import Finished, TrialOptimizer
 
@@ -133,7 +133,7 @@ class RolecastSampler(BaseSampler):
             {
                 each.number: Finished(each.params, sign * each.values[0])
                 for each in news
-                if isfinite(each.values[0]) and holds(space, each.params)
+                if abs(each.values[0]) <= LARGEST_RETURN and holds(space, each.params)
             }
         )
         self._told |= finished.keys()

@@ -26,6 +26,7 @@ from ray.tune.utils import flatten_dict
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import write_bytes
+from rolecast.platform.optimizers.observations import LARGEST_RETURN
 from rolecast.search_space import Choice, Range, SearchSpace, dimension, holds
 from rolecast.trial_optimizer import Finished, TrialOptimizer
 
@@ -112,7 +113,7 @@ class RolecastSearcher(Searcher):
         Tune may run a trial that failed again; it then has the point that it was given first.
         """
         value = None if error or result is None else flatten_dict(result).get(self._metric)
-        if value is not None and isfinite(value):
+        if value is not None and abs(value) <= LARGEST_RETURN:
             self._known().tell_given(trial_id, self._score(value))
 
     def add_evaluated_point(
@@ -132,7 +133,7 @@ class RolecastSearcher(Searcher):
         values = {name: _at(parameters, name) for name in trials.space}
         if not holds(trials.space, values):
             raise ConfigError("parameters", parameters, f"values of {sorted(trials.space)}")
-        if not (error or pruned) and isfinite(value):
+        if not (error or pruned) and abs(value) <= LARGEST_RETURN:
             trials.tell({uuid4().hex: Finished(values, self._score(value))})
 
     def save(self, checkpoint_path: str) -> None:

@@ -96,6 +96,13 @@ def test_no_finished_trial_stays_pending() -> None:
     assert len(sampler._optimizer.state_dict()["optimizer"]["pending"]) == 1
 
 
+def test_a_penalty_beyond_what_an_optimizer_takes_is_not_told() -> None:
+    study = optuna.create_study(sampler=RolecastSampler("local_gp", seed=0))
+    study.optimize(lambda trial: 1e300 if trial.number == 1 else bowl(trial), n_trials=4)
+    assert len(study.trials) == 4
+    assert study.best_value < 1e300
+
+
 def test_a_new_sampler_is_told_what_the_study_knows() -> None:
     study = optuna.create_study(sampler=RolecastSampler("local_gp", seed=0))
     study.optimize(bowl, n_trials=40)

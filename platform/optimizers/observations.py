@@ -1,13 +1,17 @@
 """Evaluations told to an optimiser: candidates, returns and their standard errors."""
 
+import reprlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
+
+LARGEST_RETURN: Final = 1e100
+"""Greatest size of a return or standard error; the square of one beyond 1e154 is infinite."""
 
 
 class Observations:
@@ -42,23 +46,30 @@ class Observations:
         """Append q evaluations.
 
         Raises:
-            RequestError: a shape is wrong, a point outside the cube, a value not finite.
+            RequestError: a shape is wrong, a point outside the cube, a value no finite number.
         """
-        candidates = np.asarray(candidates, dtype=np.float64)
-        returns = np.asarray(returns, dtype=np.float64)
+        candidates = real_numbers("candidates", candidates)
+        returns = real_numbers("returns", returns)
         if candidates.ndim != 2 or candidates.shape[1] != self.dimension:
             raise ConfigError("tell.candidates", candidates.shape, f"shape [q, {self.dimension}]")
         if not ((candidates >= 0.0) & (candidates <= 1.0)).all():
             raise RequestError("tell.candidates has points outside [0, 1] or NaN; expected none")
-        errors = np.full(len(candidates), np.nan) if stderrs is None else np.asarray(stderrs)
+        unknown = np.full(len(candidates), np.nan)
+        errors = unknown if stderrs is None else real_numbers("stderrs", stderrs)
         for field, values in (("returns", returns), ("stderrs", errors)):
             if values.shape != (len(candidates),):
                 raise ConfigError(f"tell.{field}", values.shape, f"shape [{len(candidates)}]")
-        if not np.isfinite(returns).all():
-            bad = int(np.flatnonzero(~np.isfinite(returns))[0])
-            raise RequestError(f"tell.returns[{bad}] is {returns[bad]}; expected a finite number")
-        if (errors < 0).any() or np.isinf(errors).any():
-            raise RequestError("tell.stderrs has a negative or infinite value; expected >= 0")
+        if not (np.abs(returns) <= LARGEST_RETURN).all():
+            bad = int(np.flatnonzero(~(np.abs(returns) <= LARGEST_RETURN))[0])
+            raise RequestError(
+                f"tell.returns[{bad}] is {returns[bad]}; expected a finite number of at most "
+                f"{LARGEST_RETURN:g} in size, and a failed candidate left untold"
+            )
+        if (errors < 0).any() or (errors > LARGEST_RETURN).any():
+            raise RequestError(
+                "tell.stderrs has a negative or infinite value, or one above "
+                f"{LARGEST_RETURN:g}; expected >= 0, or NaN where unknown"
+            )
         need = self._count + len(candidates)
         if need > len(self._rows):
             grown = np.empty((max(need, 2 * len(self._rows)), self.dimension + 2))
@@ -82,15 +93,32 @@ class Observations:
         self._count = len(self._rows)
 
 
+def real_numbers(field: str, values: object) -> Float:
+    """Return what was told as an array of float64; None among the values becomes NaN.
+
+    Raises:
+        RequestError: there is text or a complex number among them, or they are ragged.
+    """
+    try:
+        given = np.asarray(values)
+        kind = given.dtype.kind
+        if kind not in "biufO" or (kind == "O" and any(isinstance(at, str) for at in given.flat)):
+            raise TypeError("text, complex numbers or dates")  # noqa: TRY301
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as wrong:
+        shown = " ".join(reprlib.repr(values).split())
+        raise RequestError(f"tell.{field} is {shown}; expected an array of real numbers") from wrong
+
+
 def require_batch(q: int) -> int:
-    """Return q.
+    """Return q as Python's own integer.
 
     Raises:
         ConfigError: it is not an integer >= 1.
     """
-    if not isinstance(q, int | np.integer) or q < 1:
+    if not isinstance(q, int | np.integer) or isinstance(q, bool) or q < 1:
         raise ConfigError("ask.q", q, "an integer >= 1")
-    return q
+    return int(q)
 
 
 def still_pending(pending: Float, told: Float) -> Float:

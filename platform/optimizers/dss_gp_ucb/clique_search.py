@@ -75,13 +75,13 @@ class CliqueSearch:
 
     def ask(self, q: int) -> Float:
         """Return q points [q, D], each the maximum of a draw; Sobol points at first."""
-        require_batch(q)
+        count = require_batch(q)
         if len(self._data) < FIRST_POINTS:
             # Sobol would spawn the generator, which the saved state does not record.
             sobol = qmc.Sobol(self._data.dimension, seed=int(self._rng.integers(2**63)))
-            points = sobol.random(1 << (q - 1).bit_length())[:q]
+            points = sobol.random(1 << (count - 1).bit_length())[:count]
         else:
-            points = self._of_draws(q)
+            points = self._of_draws(count)
         points = self._distinct(points)
         self._pending = np.concatenate([self._pending, points])
         return points

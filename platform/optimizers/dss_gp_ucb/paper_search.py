@@ -56,8 +56,11 @@ class GlobalSearch:
 
     def ask(self, q: int) -> Float:
         """Return q points [q, D] of greatest UCB; uniform ones before the first evaluation."""
-        shape = (require_batch(q), self._data.dimension)
-        asked = self._of_greatest_bound(q) if len(self._data) else self._rng.random(shape)
+        count = require_batch(q)
+        if len(self._data):
+            asked = self._of_greatest_bound(count)
+        else:
+            asked = self._rng.random((count, self._data.dimension))
         self._pending = np.concatenate([self._pending, asked])
         return asked
 

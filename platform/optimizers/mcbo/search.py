@@ -154,7 +154,8 @@ class CausalSearch:
         try:
             told = np.array(self._checked.candidates[before:])
             paid = np.array(self._checked.returns[before:])
-            values, variances = node_values(self.graph, paid, stderrs, nodes)
+            errors = np.array(self._checked.stderrs[before:])
+            values, variances = node_values(self.graph, paid, errors, nodes)
         except RequestError:
             self._checked.drop(before)
             raise

@@ -43,6 +43,28 @@ def test_no_cube_has_fewer_than_one_dimension(name: str, dimension: int) -> None
         make_optimizer(name, dimension=dimension)
 
 
+def test_a_batch_size_may_be_an_integer_of_numpy(make: Make) -> None:
+    """Asked before the first evaluation and after thirty."""
+    optimizer, same = make(), make()
+    for q in (30, 3):
+        asked = optimizer.ask(np.int64(q))  # type: ignore[arg-type]  # what is tested
+        np.testing.assert_array_equal(asked, same.ask(q))
+        for each in (optimizer, same):
+            each.tell(asked, asked.sum(1))
+
+
+@pytest.mark.parametrize("penalty", [-1e100, -1e30])
+def test_values_of_the_greatest_size_leave_candidates_in_the_cube(
+    make: Make, penalty: float
+) -> None:
+    optimizer = make()
+    for _ in range(4):
+        asked = optimizer.ask(12)
+        optimizer.tell(asked, np.where(np.arange(12) < 3, penalty, asked.sum(1)))
+    for points in (optimizer.ask(4), optimizer.best()):
+        assert ((points >= 0.0) & (points <= 1.0)).all()
+
+
 class Repeats:
     """An optimiser that is wrong: it asks for one point again and again."""
 

@@ -1,14 +1,18 @@
 """What was told is kept in order, and generators survive as text."""
 
 import json
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.optimizers.observations import (
     Observations,
     generator_state,
+    require_batch,
     restored_generator,
 )
 
@@ -30,6 +34,46 @@ def test_a_standard_error_that_is_unknown_may_be_nan() -> None:
     told = Observations(1)
     told.add(np.zeros((2, 1)), np.zeros(2), np.array([np.nan, 0.5]))
     np.testing.assert_array_equal(told.stderrs, [np.nan, 0.5])
+
+
+POINTS = [[0.1], [0.2]]
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ((POINTS, ["a", "1"]), r"tell\.returns is \['a', '1'\]; expected an array of real numbers"),
+        ((POINTS, np.array(["1", "2"])), r"tell\.returns is array\(.*expected an array of real"),
+        ((POINTS, np.array([1, "2"], dtype=object)), "returns is .*expected an array of real"),
+        ((POINTS, [1j, 2.0]), "tell.returns is .*expected an array of real numbers"),
+        ((POINTS, [1.0, 10**400]), "tell.returns is .*expected an array of real numbers"),
+        ((POINTS, [1.0, None]), r"tell.returns\[1\] is nan; expected a finite number"),
+        (([[0.1, 0.2], [0.3]], [1, 2]), r"tell.candidates is \[\[0.1, 0.2\], \[0.3\]\]; expected"),
+        ((POINTS, [1, 2], ["a", "b"]), "tell.stderrs is .*expected an array of real numbers"),
+        ((POINTS, [1, 2], [1e200, 0.1]), "tell.stderrs has .* above 1e.100; expected >= 0"),
+        ((POINTS, [1, -1.7e308]), r"tell.returns\[1\] is -1.7e.308; .*at most 1e.100 in size"),
+        ((POINTS, [np.nan, 1]), "expected a finite number .* and a failed candidate left untold"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_one_sentence(told: Any, message: str) -> None:
+    table, (points, returns, *errors) = Observations(1), told
+    with pytest.raises(RequestError, match=message) as caught:
+        table.add(points, returns, errors[0] if errors else None)
+    assert "\n" not in str(caught.value)
+    assert len(table) == 0
+
+
+def test_none_among_standard_errors_is_unknown() -> None:
+    told: Any = [0.1, None]
+    table = Observations(1)
+    table.add(np.array(POINTS), np.array([1.0, -1e100]), told)
+    np.testing.assert_array_equal(table.stderrs, [0.1, np.nan])
+
+
+@pytest.mark.parametrize("wrong", [True, False, 0, 2.0, "3", None, np.bool_(True)])
+def test_a_batch_size_is_an_integer(wrong: Any) -> None:
+    with pytest.raises(ConfigError, match="expected an integer >= 1"):
+        require_batch(wrong)
 
 
 def test_a_restored_table_grows_on() -> None:
