@@ -11,6 +11,7 @@ from rolecast.platform.cli.output import Json, print_json, say
 from rolecast.platform.cli.settings import optimizer_settings
 
 if TYPE_CHECKING:
+    from rolecast.platform.optimizers.results import Result
     from rolecast.platform.optimizers.study import Variable  # loads torch
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the study.")]
@@ -102,14 +103,21 @@ def tell(
     folder: Folder,
     results: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID=VALUE...", help="Value of a candidate; 3=0.7:0.1 with error."),
+        typer.Argument(
+            metavar="ID=VALUE...",
+            help="Value of a candidate; 3=0.7:0.1 with standard error; 3=failed where its "
+            "evaluation failed.",
+        ),
     ] = None,
     *,
     json: Json = False,
 ) -> None:
     """Tell what the black box gave; without ID=VALUE, lines of JSON are read from stdin.
 
-    Example: rolecast tell lab 0=0.71 1=0.32:0.05
+    A failed evaluation is told as 2=failed, or as {"id": 2, "failed": true}; a value in its place,
+    such as -1e6, would ruin the model of all others.
+
+    Example: rolecast tell lab 0=0.71 1=0.32:0.05 2=failed
     """
     from rolecast.platform.optimizers.results import read_results, results_by_id
     from rolecast.platform.optimizers.study import Study
@@ -117,12 +125,15 @@ def tell(
     told = results_by_id(map(_result, results)) if results else read_results(sys.stdin.readlines())
     with Study.open(folder) as study:
         study.tell(told)
-        best, evaluations, pending = study.best(), study.evaluations, study.pending
+        evaluations, pending, failed = study.evaluations, study.pending, study.failed
+        best = study.best() if evaluations or not told else None
     if json:
-        print_json({"evaluations": evaluations, "pending": pending, "best": best})
+        print_json({"evaluations": evaluations, "pending": pending, "failed": failed, "best": best})
         return
-    named = ", ".join(f"{name}={value:.6g}" for name, value in best.items())
-    say(f"{evaluations} told, {len(pending)} pending; best so far: {named}")
+    counts = f"{evaluations} told, {len(pending)} pending"
+    counts += f", {len(failed)} failed" if failed else ""
+    named = ", ".join(f"{name}={value:.6g}" for name, value in (best or {}).items())
+    say(f"{counts}; best so far: {named or 'none'}")
 
 
 def _variables(texts: list[str], dimension: int | None) -> "list[Variable]":
@@ -145,12 +156,16 @@ def _variables(texts: list[str], dimension: int | None) -> "list[Variable]":
     return found
 
 
-def _result(text: str) -> tuple[int, tuple[float, float | None]]:
-    """Return id, value and standard error of `ID=VALUE` or `ID=VALUE:ERROR`."""
+def _result(text: str) -> "tuple[int, Result | None]":
+    """Return id, value and standard error of `ID=VALUE` or `ID=VALUE:ERROR`; of `ID=failed`, id."""
+    from rolecast.platform.optimizers.results import TOLD_FAILED
+
     number, equals, given = text.partition("=")
     value, colon, error = given.partition(":")
     if not (equals and number.isdecimal()):
         raise ConfigError("result", text, "ID=VALUE, as in 3=0.7")
+    if given == TOLD_FAILED:
+        return int(number), None
     return int(number), (_number(text, value), _number(text, error) if colon else None)
 
 

@@ -17,9 +17,10 @@ from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import parsed, read_json, write_bytes, write_json
 from rolecast.core.locks import try_lock
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.protocol import Optimizer, Paced
+from rolecast.platform.optimizers.observations import LARGEST_RETURN
+from rolecast.platform.optimizers.protocol import KeepsPending, Optimizer, Paced
 from rolecast.platform.optimizers.registry import make_optimizer, with_evaluations
-from rolecast.platform.optimizers.results import Result
+from rolecast.platform.optimizers.results import TOLD_FAILED, Result
 
 STUDY_SCHEMA: Final = 1
 """Version of the folder's layout."""
@@ -48,6 +49,11 @@ class Variable:
                 (self.low, self.high),
                 "finite bounds, low < high, with a finite distance",
             )
+
+    def at(self, place: float) -> float:
+        """Return the value at a place in [0, 1], within the bounds whatever rounding does."""
+        value = self.low + (self.high - self.low) * place
+        return min(max(value, self.low), self.high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +99,7 @@ class Study:
         )
         self._points: list[list[float]] = []
         self._told: dict[int, Result] = {}
+        self._failed: set[int] = set()
         self._lock: IO[bytes] | None = None
 
     @classmethod
@@ -158,8 +165,14 @@ class Study:
 
     @property
     def pending(self) -> list[int]:
-        """Ids of candidates that were not told yet."""
-        return [number for number in range(len(self._points)) if number not in self._told]
+        """Ids of candidates that were neither told nor failed."""
+        ended = self._told.keys() | self._failed
+        return [number for number in range(len(self._points)) if number not in ended]
+
+    @property
+    def failed(self) -> list[int]:
+        """Ids of candidates whose evaluation failed."""
+        return sorted(self._failed)
 
     @property
     def evaluations(self) -> int:
@@ -183,29 +196,35 @@ class Study:
             for number in range(first, len(self._points))
         ]
 
-    def tell(self, values: Mapping[int, Result]) -> None:
+    def tell(self, results: Mapping[int, Result | None]) -> None:
         """Add what the black box gave.
 
+        The optimiser is not told of a candidate that failed, and reckons with it no more once none
+        is pending. Its value may still be told, if another evaluation does not fail.
+
         Args:
-            values: by id of a candidate: value, and its standard error or None.
+            results: by id of a candidate: value, and its standard error or None; or None in place
+                of both where the evaluation failed.
 
         Raises:
             RequestError: an id is unknown or told already, or a number is not finite.
         """
-        for number, (value, error) in values.items():
+        for number, result in results.items():
             if not 0 <= number < len(self._points):
                 raise ConfigError("candidate", number, f"an id below {len(self._points)}")
             if number in self._told:
                 raise RequestError(f"candidate {number} is told already; expected another id")
-            if not math.isfinite(value):
-                raise ConfigError(f"value of candidate {number}", value, "a finite number")
-            if error is not None and not (math.isfinite(error) and error >= 0.0):
-                raise ConfigError(f"standard error of candidate {number}", error, "a number >= 0")
+            _check_result(number, result)
+        values = {number: result for number, result in results.items() if result is not None}
         known = {number: each for number, each in values.items() if each[1] is not None}
         unknown = {number: each for number, each in values.items() if each[1] is None}
         for part in filter(None, (known, unknown)):
             self._tell_optimizer(part)
         self._told.update(values)
+        failed = results.keys() - values.keys()
+        self._failed = (self._failed | failed) - values.keys()
+        if self._failed and not self.pending and isinstance(self._optimizer, KeepsPending):
+            self._optimizer.forget_pending()
         self._save()
 
     def best(self) -> dict[str, Any]:
@@ -233,6 +252,7 @@ class Study:
             "told": np.array(told, dtype=np.int64),
             "values": np.array([self._told[number][0] for number in told]),
             "stderrs": [self._told[number][1] for number in told],
+            "failed": np.array(self.failed, dtype=np.int64),
             "optimizer": self._optimizer.state_dict(),
         }
         write_bytes(self.folder / STATE_FILE, to_bytes(state))
@@ -244,6 +264,7 @@ class Study:
             self._points = state["points"].tolist()
             pairs = zip(state["values"].tolist(), state["stderrs"], strict=True)
             self._told = dict(zip(state["told"].tolist(), pairs, strict=True))
+            self._failed = {*np.asarray(state.get("failed", [])).tolist()}  # older ones have none
             self._optimizer.load_state_dict(state["optimizer"])
         except (OSError, ValueError, KeyError) as error:
             raise RequestError(f"{self.folder} is damaged: {error}") from error
@@ -259,7 +280,7 @@ class Study:
     def _by_name(self, point: Float) -> dict[str, float]:
         """Return a point of the unit cube in the units of the variables."""
         return {
-            variable.name: variable.low + (variable.high - variable.low) * float(place)
+            variable.name: variable.at(float(place))
             for variable, place in zip(self.request.variables, point, strict=True)
         }
 
@@ -268,6 +289,27 @@ def require_count(count: int) -> None:
     """Refuse a number of candidates below 1."""
     if count < 1:
         raise ConfigError("count", count, "an integer >= 1")
+
+
+def _check_result(number: int, result: Result | None) -> None:
+    """Refuse a value or a standard error that no optimiser takes.
+
+    Raises:
+        ConfigError: names the candidate.
+    """
+    if result is None:
+        return
+    value, error = result
+    if not abs(value) <= LARGEST_RETURN:
+        raise ConfigError(
+            f"value of candidate {number}",
+            value,
+            f"a finite number of at most {LARGEST_RETURN:g} in size, or {number}={TOLD_FAILED} "
+            "where the evaluation failed",
+        )
+    if error is not None and not 0.0 <= error <= LARGEST_RETURN:
+        expected = f"a number >= 0, at most {LARGEST_RETURN:g}"
+        raise ConfigError(f"standard error of candidate {number}", error, expected)
 
 
 def _stored_request(given: Mapping[str, Any]) -> StudyRequest:

@@ -67,6 +67,23 @@ def test_a_value_told_twice_on_one_line_is_refused(
     assert rolecast_command("tell", lab, "0=1", "1=3").returncode == 0
 
 
+def test_a_failed_evaluation_is_told_as_such(rolecast_command: Command, tmp_path: Path) -> None:
+    lab = tmp_path / "lab"
+    rolecast_command("ask", lab, "--dimension", "2", "--optimizer", "local_gp", "-n", "3")
+    ended = rolecast_command("tell", lab, "0=failed")
+    assert (ended.returncode, ended.stdout) == (
+        0,
+        "0 told, 2 pending, 1 failed; best so far: none\n",
+    )
+    ended = rolecast_command("tell", lab, "1=0.5", "2=failed", "--json")
+    told = json.loads(ended.stdout)
+    assert (told["evaluations"], told["pending"], told["failed"]) == (1, [], [0, 2])
+    assert rolecast_command("ask", lab).returncode == 0
+    refused = rolecast_command("tell", lab, "3=nan")
+    assert refused.returncode == 2
+    assert "or 3=failed where the evaluation failed" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [

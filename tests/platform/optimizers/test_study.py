@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.files import write_bytes
 from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.platform.optimizers.results import read_results
 from rolecast.platform.optimizers.study import Study, StudyRequest, Variable
@@ -55,7 +57,11 @@ def test_wrong_results_are_refused_and_change_nothing(tmp_path: Path) -> None:
         ({0: (1.0, None)}, RequestError, "is told already"),
         ({2: (1.0, None)}, ConfigError, "expected an id below 2"),
         ({1: (float("nan"), None)}, ConfigError, "expected a finite number"),
+        ({1: (-1.7e308, None)}, ConfigError, "at most 1e.100 in size, or 1=failed where the eval"),
         ({1: (1.0, -1.0)}, ConfigError, "expected a number >= 0"),
+        ({1: (1.0, float("nan"))}, ConfigError, "expected a number >= 0"),
+        ({0: None}, RequestError, "is told already"),
+        ({2: None}, ConfigError, "expected an id below 2"),
     ):
         with pytest.raises(error, match=message):
             study.tell(values)
@@ -72,7 +78,47 @@ def test_wrong_results_are_refused_and_change_nothing(tmp_path: Path) -> None:
         Study.open(tmp_path / "lab")
 
 
+@pytest.mark.parametrize(("low", "high"), [(-0.5, -0.1), (-5.0, -1.3)])
+def test_values_lie_within_their_bounds_whatever_rounding_does(low: float, high: float) -> None:
+    """Both ranges end above their greatest value where low + (high - low) is not rounded back."""
+    variable = Variable(name="x", low=low, high=high)
+    assert low + (high - low) > high
+    assert (variable.at(0.0), variable.at(1.0)) == (low, high)
+    assert low < variable.at(0.5) < high
+
+
+def test_a_failed_candidate_is_pending_no_more_and_the_optimizer_forgets_it(tmp_path: Path) -> None:
+    Study.create(tmp_path / "lab", request(optimizer="local_gp")).close()
+    with Study.open(tmp_path / "lab") as study:
+        study.ask(4)
+        study.tell({0: None, 1: (1.0, None)})
+        assert (study.pending, study.failed, study.evaluations) == ([2, 3], [0], 1)
+        assert len(study._optimizer.state_dict()["pending"]) == 3
+    with Study.open(tmp_path / "lab") as study:
+        study.tell({2: (0.5, None), 3: None})
+        assert (study.pending, study.failed, study.evaluations) == ([], [0, 3], 2)
+        assert len(study._optimizer.state_dict()["pending"]) == 0
+        study.tell({3: (0.7, 0.1)})  # evaluated again
+    with Study.open(tmp_path / "lab") as study:
+        assert (study.pending, study.failed, study.evaluations) == ([], [0], 3)
+        assert len(study.ask(2)) == 2
+
+
+def test_a_study_without_failures_in_its_file_is_read(tmp_path: Path) -> None:
+    """As releases before failures were told wrote it."""
+    with Study.create(tmp_path / "lab", request()) as study:
+        study.ask(2)
+        study.tell({0: (1.0, None)})
+    file = tmp_path / "lab" / "study.safetensors"
+    state = from_bytes(file.read_bytes())
+    del state["failed"]
+    write_bytes(file, to_bytes(state))
+    with Study.open(tmp_path / "lab") as study:
+        assert (study.pending, study.failed, study.evaluations) == ([1], [], 1)
+
+
 def test_results_are_read_from_lines_of_json() -> None:
+    assert read_results(['{"id": 4, "failed": true}']) == {4: None}
     lines = ['{"id": 0, "value": 2}\n', "\n", '{"id": 3, "value": 0.5, "stderr": 0.1}\n']
     assert read_results(lines) == {0: (2.0, None), 3: (0.5, 0.1)}
     with pytest.raises(RequestError, match="candidate 3 is told twice"):
@@ -83,6 +129,8 @@ def test_results_are_read_from_lines_of_json() -> None:
     "line",
     [
         '{"id": 0}',
+        '{"id": 0, "failed": false}',
+        '{"id": 0, "failed": true, "value": 1}',
         '{"id": 2.7, "value": 1}',
         '{"id": true, "value": 1}',
         '{"id": 1e999, "value": 1}',
