@@ -35,6 +35,7 @@ from rolecast.platform.optimizers.observations import (
     require_batch,
     restored_generator,
 )
+from rolecast.platform.optimizers.random import shrunk_best
 from rolecast.platform.surrogate.gp import Posterior
 
 
@@ -154,10 +155,12 @@ class LocalSearch:
         """Add evaluations, refit the process and move the centre."""
         known, centre, radius = len(self._data), self._centre, self.radius
         self._data.add(candidates, returns, stderrs)
+        waiting = len(self._pending)
         self._groups = np.concatenate([self._groups, self._told_groups(candidates)])
         self._tells += 1
-        self._total += len(self._data) - known
-        if len(self._data) >= (2 * self._first_batch or SEARCH_CONSTANTS.first_move_evaluations):
+        # What was known before the search of a black box is none of its budget.
+        self._total += waiting - len(self._pending) if self._black_box else len(self._data) - known
+        if len(self._data) >= self._first_move:
             self._learn()
         self._update_noise(known, centre, radius)
         fresh, returns = self._data.candidates[known:], self._data.returns[known:]
@@ -188,12 +191,13 @@ class LocalSearch:
     def best(self) -> Float:
         """Return the average of the latest centres, which removes their random walk.
 
-        Evaluated points are not considered: their own noise would bias the choice.
+        Evaluated points are not considered, as their own noise would bias the choice, but in a
+        search of a black box whose centre has not moved yet.
         """
         if not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
         if not len(self._path):
-            return self._centre.copy()
+            return shrunk_best(self._data) if self._black_box else self._centre.copy()
         return np.asarray(self._path[-self._averaged :].mean(0))
 
     def explain(self) -> dict[str, float]:
@@ -258,6 +262,17 @@ class LocalSearch:
             + known
         )
         self._noise.update(data.returns[drawn], data.stderrs[drawn])
+
+    @property
+    def _black_box(self) -> bool:
+        """Whether nothing is known of what the coordinates mean."""
+        return self._config.groups is None
+
+    @property
+    def _first_move(self) -> int:
+        """Evaluations from which on the centre moves."""
+        whole = 2 * self._first_batch or SEARCH_CONSTANTS.first_move_evaluations
+        return min(whole, SEARCH_CONSTANTS.first_move_evaluations) if self._black_box else whole
 
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and move the centre."""

@@ -47,6 +47,7 @@ class SeveralStarts:
         self._starts = [LocalSearch(each, dimension=dimension, seed=one) for one in seeds]
         self._returns: list[list[float]] = [[] for _ in seeds]
         self._alive = list(range(starts))
+        self._black_box = config.groups is None
         self._planned = config.evaluations or SEARCH_CONSTANTS.schedule_evaluations
         self._turn, self._halvings, self._told = 0, 0, 0
         self._spent: float | None = None
@@ -101,7 +102,7 @@ class SeveralStarts:
                 self._starts[start].tell(points[own], values[own], errors)
                 kept = self._returns[start] + values[own].tolist()
                 self._returns[start] = kept[-RANKED_EVALUATIONS:]
-        self._told += len(points)
+        self._told += int((owners >= 0).sum()) if self._black_box else len(points)
         self._halve()
 
     def best(self) -> Float:

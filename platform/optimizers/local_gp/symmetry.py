@@ -32,12 +32,14 @@ def evidence_against(
     Args:
         candidates: [N, D], in the cube.
         targets: [N], transformed returns.
-        groups: [N], evaluations of one number share their episodes; those of a pair are
-            consecutive. Without pairs all evaluations are compared with their mean.
+        groups: [N], evaluations of one number share their episodes. Without pairs all
+            evaluations are compared with their mean.
         subspace: the symmetric subspace.
     Returns:
         Above 0 where the data speak against the symmetries.
     """
+    order = np.argsort(groups, kind="stable")
+    candidates, targets, groups = candidates[order], targets[order], groups[order]
     first = np.flatnonzero(groups[1:] == groups[:-1])
     if len(first):
         moves, values = (

@@ -11,6 +11,7 @@ from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.search import LocalSearch, climb
+from rolecast.platform.optimizers.local_gp.starts import SeveralStarts
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import Matern
 
@@ -63,10 +64,37 @@ def test_the_cloud_narrows_with_the_budget_and_no_faster_than_with_the_evaluatio
 ) -> None:
     """`passed` is the share of the way, geometrically, from the first to the final radius."""
     optimizer = search(3, radius=0.32, final_radius=0.08, evaluations=100)
-    optimizer.tell(np.random.default_rng(0).random((told, 3)), np.arange(float(told)))
+    if told:
+        optimizer.tell(optimizer.ask(told), np.arange(float(told)))
     if spent is not None:
         optimizer.pace(spent)
     assert optimizer.radius == pytest.approx(0.32 * 0.25**passed)
+
+
+def test_what_was_known_before_a_search_of_a_black_box_is_none_of_its_budget() -> None:
+    optimizer = search(3, radius=0.32, final_radius=0.08, evaluations=100)
+    optimizer.tell(np.random.default_rng(0).random((90, 3)), np.arange(90.0))
+    assert optimizer.radius == pytest.approx(0.32)
+    optimizer.tell(optimizer.ask(50), np.arange(50.0))
+    assert optimizer.radius == pytest.approx(0.16)
+    several = SeveralStarts(LocalGpConfig(evaluations=100), starts=4, dimension=3, seed=0)
+    several.tell(np.random.default_rng(0).random((90, 3)), np.arange(90.0))
+    assert several.alive == (0, 1, 2, 3)
+
+
+def test_the_best_of_a_black_box_is_a_point_told_until_the_centre_moves() -> None:
+    optimizer = search(2)
+    asked = optimizer.ask(30)
+    returns = -np.square(asked - 0.9).sum(1)
+    optimizer.tell(asked, returns)
+    np.testing.assert_array_equal(optimizer.best(), asked[returns.argmax()])
+    optimizer.tell(optimizer.ask(30), np.zeros(30))
+    assert (optimizer.best() != asked[returns.argmax()]).all()
+    whole = search(2)
+    asked = whole.ask(100)
+    whole.tell(asked, -np.square(asked - 0.9).sum(1))
+    assert (whole.best() > 0.5).all()
+    assert not (whole.best() == asked).all(1).any()
 
 
 @pytest.mark.parametrize(

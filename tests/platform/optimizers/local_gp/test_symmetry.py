@@ -119,6 +119,19 @@ def metric(symmetry: str) -> Metric:
     return found
 
 
+def test_pairs_are_compared_in_whatever_order_they_are_told() -> None:
+    """Asynchronous searches tell candidates as their episodes end."""
+    rng = np.random.default_rng(0)
+    points = 0.5 + 0.01 * rng.standard_normal((40, DIMENSION))
+    groups = np.repeat(np.arange(20), 2)
+    returns = value(points, rng, 5.0 * rng.standard_normal(20)[groups])
+    order = rng.permutation(40)
+    space = TiedSubspace(TIES)
+    told = evidence_against(points, returns, groups, space)
+    shuffled = evidence_against(points[order], returns[order], groups[order], space)
+    assert shuffled == pytest.approx(told, rel=1e-9)
+
+
 def test_until_evidence_decides_every_second_draw_is_symmetric() -> None:
     """False alarm: 1e-6 for each kind of draw, of a relative error of 4.9 standard errors."""
     undecided = metric("evidence")
