@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
+from torch import Tensor
+
 from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.environments import task_of
-from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
+from rolecast.baselines.rllib.learner import Net, OffPolicyLearner, Tensors
 from rolecast.core.errors import ConfigError
 from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, Rules
 from rolecast.envs.episode_length import typical_steps
@@ -50,7 +52,7 @@ AUTHORS_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         ),
     }
 )
-"""Settings that the authors of FACMAC ran all four methods with, by kind of task: for `training`.
+"""Settings that the authors of FACMAC ran all four methods with, by kind of task.
 
 Policies of MuJoCo tasks were 400-400, which is `size="xl"`. Source: the code published with Peng et
 al. (2021), configurations `*_pp` and `*_mamujoco`; 32 episodes of 25 steps are a batch of 800.
@@ -128,6 +130,16 @@ class TeamConfig(OffPolicyConfig):
         self.num_steps_sampled_before_learning_starts = 1000
         self.paper_hidden = self.critic_hidden = (64, 64)
 
+    @classmethod
+    def authors_settings(cls, kind: str) -> dict[str, Any]:
+        """Return the settings of `AUTHORS_SETTINGS` that this method has: for `training`.
+
+        Args:
+            kind: of task: "predator_prey" or "mujoco".
+        """
+        given = AUTHORS_SETTINGS[kind]
+        return {name: given[name] for name in given if name in (*cls.RULES, *cls.TUNED)}
+
     @property
     def reads_state(self) -> bool:
         """Whether critics and mixers read the task's state."""
@@ -144,7 +156,7 @@ class TeamConfig(OffPolicyConfig):
             horizon: of the task, in steps.
         """
         if horizon > LONG_HORIZON:
-            self._default_to(AUTHORS_SETTINGS["mujoco"])
+            self._default_to(self.authors_settings("mujoco"))
             self._default_to({"paper_hidden": (400, 400)})
         elif horizon > SHORT_HORIZON:
             self._default_to({"gamma": 1.0 - DISCOUNTED_PART / horizon})
@@ -192,6 +204,17 @@ class TeamLearner(OffPolicyLearner[Net]):
         for optimizer, _ in self._groups.values():
             for group in optimizer.param_groups:
                 group["eps"] = self.config.adam_epsilon
+
+    def agent_targets(self, batch: Tensors, next_values: Tensor) -> Tensor:
+        """Return r_i + gamma V_i(s') [N, n], of each agent's own reward; see `bellman_target`.
+
+        Args:
+            batch: as in `critic_loss`.
+            next_values: [N, n], V_i(s') of each agent.
+        """
+        not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
+        targets: Tensor = batch["rewards"] + self.config.gamma * not_terminated * next_values
+        return targets
 
 
 ACTION_PENALTY: Final[Rules] = MappingProxyType({"action_penalty": NOT_NEGATIVE})

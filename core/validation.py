@@ -78,6 +78,11 @@ def or_schedule(rule: Rule) -> Rule:
     return Rule(allows, f"{rule.expected}, or {pairs}")
 
 
+def without(rules: Rules, *names: str) -> Rules:
+    """Return rules but for those of some names."""
+    return {name: rule for name, rule in rules.items() if name not in names}
+
+
 POSITIVE_INTEGER: Final = at_least(1)
 COUNT_OR_ZERO: Final = at_least(0)
 BOOLEAN_VALUE: Final = Rule(lambda value: isinstance(value, bool), "True or False")

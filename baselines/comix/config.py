@@ -9,7 +9,8 @@ from rolecast.baselines.facmac.config import MIXING_RULES
 from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings
 from rolecast.baselines.teams import TeamConfig
-from rolecast.core.validation import POSITIVE_INTEGER, Rules, one_of
+from rolecast.core.errors import ConfigError
+from rolecast.core.validation import POSITIVE_INTEGER, Rules, one_of, without
 
 
 class COMIXConfig(TeamConfig):
@@ -26,7 +27,7 @@ class COMIXConfig(TeamConfig):
     LEARNER = COMIXLearner
     RULES: ClassVar[Rules] = MappingProxyType(
         {
-            **TeamConfig.RULES,
+            **without(TeamConfig.RULES, "actor_lr", "critic_hidden"),
             **MIXING_RULES,
             "mixer": one_of("monotonic", "sum"),
             "cem_samples": POSITIVE_INTEGER,
@@ -72,9 +73,9 @@ class COMIXConfig(TeamConfig):
         """
         super().check_settings()
         self.refuse_options("agent_id", "share_policy")
-        CrossEntropySettings(
-            samples=self.cem_samples, elites=self.cem_elites, iterations=self.cem_iterations
-        )
+        if self.cem_elites > self.cem_samples:
+            field = f"{type(self).__name__}.cem_elites"
+            raise ConfigError(field, self.cem_elites, f"at most cem_samples, {self.cem_samples}")
 
 
 class COMIX(OffPolicy):

@@ -23,9 +23,8 @@ class MADDPGLearner(TeamLearner[MADDPGModule]):
             next_actions = net.act(next_obs, net.targets["actor"])
             next_state = net.state_of(batch, "next_")
             next_values = net.targets["critic"](next_obs, next_actions, next_state)
-        not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
         # Equation 6: y_i = r_i + gamma Q'_i(x', mu'(o')).
-        target: Tensor = batch["rewards"] + self.config.gamma * not_terminated * next_values
+        target = self.agent_targets(batch, next_values)
         state = net.state_of(batch)
         values: Tensor = net.critic(batch["observations"], batch["actions"], state)
         td_error = values - target

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from rolecast.baselines.masac.learner import MASACLearner
 from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.sac.config import ENTROPY_RULES
+from rolecast.baselines.sac.config import ENTROPY_RULES, NOISE_SETTINGS
 from rolecast.baselines.sac.module import SACModule
 from rolecast.baselines.teams import TeamConfig
-from rolecast.core.validation import Rules
+from rolecast.core.validation import Rules, without
 
 
 class MASACConfig(TeamConfig):
@@ -22,7 +22,9 @@ class MASACConfig(TeamConfig):
     NAME = "masac"
     MODULE = SACModule
     LEARNER = MASACLearner
-    RULES: ClassVar[Rules] = MappingProxyType({**TeamConfig.RULES, **ENTROPY_RULES})
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {**without(TeamConfig.RULES, *NOISE_SETTINGS), **ENTROPY_RULES}
+    )
 
     alpha_lr: float
     """Learning rate of the entropy temperature alpha."""

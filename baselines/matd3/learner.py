@@ -33,7 +33,5 @@ class MATD3Learner(MADDPGLearner, TargetSmoothing[MADDPGModule]):
         next_actions = self.smoothed(net.act(next_obs, net.targets["actor"]))
         critics = cast(TwinAgentCritics, net.targets["critic"])
         next_values = critics.smaller(next_obs, next_actions, net.state_of(batch, "next_"))
-        not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
         # Algorithm 1: y_i = r_i + gamma min over j of Q'_ij(x', a').
-        target: Tensor = batch["rewards"] + self.config.gamma * not_terminated * next_values
-        return target
+        return self.agent_targets(batch, next_values)

@@ -1,7 +1,7 @@
 """Settings of IQL, VDN and QMIX, and the algorithms that they build."""
 
 from types import MappingProxyType
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 from rolecast.baselines.qmix.learner import ChoiceLearner
 from rolecast.baselines.qmix.module import ChoiceModule
@@ -13,7 +13,14 @@ from rolecast.core.validation import (
     UNIT_INTERVAL,
     Rules,
     one_of,
+    without,
 )
+
+UNREAD_SETTINGS: Final = (
+    *("actor_lr", "critic_hidden"),
+    *("random_steps", "exploration_noise", "noise_process"),
+)
+"""Settings of other team learners: here is no actor, no critic, and no noise on actions."""
 
 
 class QMIXConfig(TeamConfig):
@@ -31,7 +38,7 @@ class QMIXConfig(TeamConfig):
     LEARNER = ChoiceLearner
     RULES: ClassVar[Rules] = MappingProxyType(
         {
-            **TeamConfig.RULES,
+            **without(TeamConfig.RULES, *UNREAD_SETTINGS),
             "mixer": one_of("monotonic", "sum", "none"),
             "mixing_embedding": POSITIVE_INTEGER,
             "mixing_hypernet": COUNT_OR_ZERO,

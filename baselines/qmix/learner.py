@@ -30,10 +30,9 @@ class ChoiceLearner(TeamLearner[ChoiceModule]):
         taken = (net.actor(batch["observations"]) * batch["actions"]).sum(dim=-1)
         following = self.next_utilities(batch)
         if self.config.mixer == "none":
-            not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
             # Of each agent i: y_i = r_i + gamma Q'_i(o'_i, argmax over a of Q_i(o'_i, a)).
-            target = batch["rewards"] + self.config.gamma * not_terminated * following
-            loss: Tensor = (taken - target).square().mean(dim=0).sum()
+            targets = self.agent_targets(batch, following)
+            loss: Tensor = (taken - targets).square().mean(dim=0).sum()
             return loss
         with torch.no_grad():
             next_value = net.targets["critic"](following, net.state_of(batch, "next_"))

@@ -6,7 +6,14 @@ from typing import ClassVar, Final
 from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
 from rolecast.baselines.sac.learner import SACLearner
 from rolecast.baselines.sac.module import SACModule
-from rolecast.core.validation import BOOLEAN_VALUE, FINITE_NUMBER, POSITIVE_NUMBER, Rules, or_none
+from rolecast.core.validation import (
+    BOOLEAN_VALUE,
+    FINITE_NUMBER,
+    POSITIVE_NUMBER,
+    Rules,
+    or_none,
+    without,
+)
 
 ENTROPY_RULES: Final[Rules] = MappingProxyType(
     {
@@ -17,6 +24,9 @@ ENTROPY_RULES: Final[Rules] = MappingProxyType(
     }
 )
 """Settings of the entropy temperature alpha."""
+
+NOISE_SETTINGS: Final = ("exploration_noise", "noise_process")
+"""Settings of noise on actions, which a stochastic policy does without."""
 
 
 class SACConfig(OffPolicyConfig):
@@ -30,7 +40,9 @@ class SACConfig(OffPolicyConfig):
     NAME = "sac"
     MODULE = SACModule
     LEARNER = SACLearner
-    RULES: ClassVar[Rules] = MappingProxyType({**OffPolicyConfig.RULES, **ENTROPY_RULES})
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {**without(OffPolicyConfig.RULES, *NOISE_SETTINGS), **ENTROPY_RULES}
+    )
 
     alpha_lr: float
     """Learning rate of the entropy temperature alpha."""

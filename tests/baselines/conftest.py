@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from rolecast.baselines.rllib.replay import Batch
 
 
+def settings_it_has(name: str, **settings: Any) -> dict[str, Any]:
+    """Return those of some settings, shared by tests of several algorithms, that one has."""
+    from rolecast.baselines.registry import algorithm_config
+
+    return {each: settings[each] for each in settings if each in algorithm_config(name).RULES}
+
+
 def make_learner(
     config: "OffPolicyConfig", agents: int, observed: int, acted: int, state: int = 0
 ) -> Any:

@@ -8,7 +8,7 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from rolecast.baselines.registry import algorithm_config
-from tests.baselines.conftest import make_batch, make_learner, tensors
+from tests.baselines.conftest import make_batch, make_learner, settings_it_has, tensors
 
 SINGLE: Final = ("ddpg", "sac", "td3")
 TEAMS: Final = ("comix", "covdn", "facmac", "iddpg", "maddpg", "masac", "matd3")
@@ -18,7 +18,8 @@ OBSERVED, ACTED = 3, 2
 
 
 def learner(name: str, **settings: Any) -> Any:
-    config = algorithm_config(name)().training(hidden=(6, 5), critic_hidden=(5,), **settings)
+    nets = settings_it_has(name, hidden=(6, 5), critic_hidden=(5,))
+    config = algorithm_config(name)().training(**nets, **settings)
     return make_learner(config, agents_of(name), OBSERVED, ACTED)
 
 

@@ -52,6 +52,15 @@ def test_every_setting_has_a_default_that_its_rule_allows(name: str) -> None:
         ("ppo", "hopper", {"use_kl_loss": "yes"}, "use_kl_loss is 'yes'; expected True or False"),
         ("ppo", "hopper", {"rollout_fragment_length": 0}, "is 0; expected 'auto', or an integer"),
         ("ppo", "hopper", {"rollout_fragment_length": 100}, r"^Your .*_length=100\)$"),
+        (
+            "comix",
+            "pred_prey_3",
+            {"cem_elites": 100},
+            "COMIXConfig.cem_elites is 100; .*_samples, 64",
+        ),
+        ("comix", "pred_prey_3", {"actor_lr": 0.1}, "setting of comix 'actor_lr' does not exist"),
+        ("sac", "hopper", {"exploration_noise": 9}, "setting of sac 'exploration_noise' does not"),
+        ("vdn", "hopper", {"random_steps": 9}, "setting of vdn 'random_steps' does not exist"),
         ("maddpg", "gym:Pendulum-v1", {"symmetries": True}, "symmetries is True; expected False"),
     ],
 )

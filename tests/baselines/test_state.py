@@ -12,7 +12,7 @@ from rolecast.baselines.registry import algorithm_config
 from rolecast.baselines.rllib.sampler import Sampler
 from rolecast.core.types import Float32
 from rolecast.envs.registry import make_task
-from tests.baselines.conftest import make_batch, make_learner, tensors
+from tests.baselines.conftest import make_batch, make_learner, settings_it_has, tensors
 
 TEAMS: Final = ("comix", "facmac", "maddpg")
 STATE_SIZE: Final = 4
@@ -21,7 +21,8 @@ SPREAD: Final = "pettingzoo:mpe2.simple_spread_v3?N=2&continuous_actions=true"
 
 
 def learner(name: str, **settings: Any) -> Any:
-    config = algorithm_config(name)().training(hidden=(6,), critic_hidden=(5,), **settings)
+    nets = settings_it_has(name, hidden=(6,), critic_hidden=(5,))
+    config = algorithm_config(name)().training(**nets, **settings)
     return make_learner(config, 3, 3, 2, state=STATE_SIZE)
 
 

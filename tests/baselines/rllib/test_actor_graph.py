@@ -9,7 +9,7 @@ import torch
 from rolecast.baselines.registry import ALGORITHMS, algorithm_config
 from rolecast.baselines.rllib.actor_policy import ActorPolicy
 from rolecast.platform.deployment.onnx import run_onnx
-from tests.baselines.conftest import make_learner
+from tests.baselines.conftest import make_learner, settings_it_has
 
 AGENTS, OBSERVED, ACTED, ROWS = 3, 7, 2, 2000
 CHOOSING_NAMES = ("comix", "covdn", "iql", "vdn", "qmix")
@@ -27,7 +27,7 @@ def made(name: str, settings: dict[str, Any]) -> tuple[ActorPolicy, int]:
     """Return the policy of a learner with weights as large as learnt ones, and its agents."""
     config = algorithm_config(name)()
     agents = AGENTS if config.TEAMS else 1
-    sizes = {"hidden": (16, 12), "critic_hidden": (8,)}
+    sizes = settings_it_has(name, hidden=(16, 12), critic_hidden=(8,))
     built = make_learner(config.training(**sizes, **settings), agents, OBSERVED, ACTED)
     net: Any = built.net if hasattr(built, "net") else built.module["default_policy"].unwrapped()
     generator = torch.Generator().manual_seed(3)

@@ -13,6 +13,7 @@ import torch
 
 from rolecast.baselines.registry import algorithm_config
 from rolecast.core.errors import RequestError, RunError
+from tests.baselines.conftest import settings_it_has
 from tests.envs.adapters.test_task import Faulty
 
 SPREAD = "pettingzoo:mpe2.simple_spread_v3?N=2&continuous_actions=true"
@@ -33,8 +34,7 @@ def build_tiny(
         algorithm_config(name)()
         .environment(environment, env_config=options)
         .training(
-            hidden=(8,),
-            critic_hidden=(8,),
+            **settings_it_has(name, hidden=(8,), critic_hidden=(8,)),
             train_batch_size_per_learner=16,
             random_steps=30,
             num_steps_sampled_before_learning_starts=40,
