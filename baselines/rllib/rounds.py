@@ -66,7 +66,7 @@ class JointAlgorithm(Algorithm):
         super().setup(config)
         self.env_steps = 0
         """Joint steps of training so far."""
-        self._lives: dict[int, int] = {}
+        self._lives: dict[int, int] = {}  # times that each runner came back from the dead
         self.send_weights()
 
     @property
@@ -101,7 +101,7 @@ class JointAlgorithm(Algorithm):
             components, not_components=not_components, **kwargs
         )
         if self._check_component(PROGRESS_COMPONENT, components, not_components):
-            state[PROGRESS_COMPONENT] = {"env_steps": self.env_steps}
+            state[PROGRESS_COMPONENT] = {"env_steps": self.env_steps, "lives": dict(self._lives)}
         if self._check_component(SAMPLING_COMPONENT, components, not_components):
             state[SAMPLING_COMPONENT] = dict(self._ask(_sampling_state))
         return state
@@ -111,6 +111,7 @@ class JointAlgorithm(Algorithm):
         super().set_state(state)
         if PROGRESS_COMPONENT in state:
             self.env_steps = int(state[PROGRESS_COMPONENT]["env_steps"])
+            self._lives = dict(state[PROGRESS_COMPONENT].get("lives", {}))
         if SAMPLING_COMPONENT in state:
             self._ask(partial(_set_sampling_state, states=state[SAMPLING_COMPONENT]))
 

@@ -118,11 +118,15 @@ class Sampler:
         return played
 
     def get_state(self) -> dict[str, Any]:
-        """Return what `set_state` needs: seeds and actions of the running episodes.
+        """Return what `set_state` needs: counts, and seeds and actions of the running episodes.
 
         A simulator cannot be saved, but an episode is a function of its seed and its actions.
         """
-        state: dict[str, Any] = {"begun": self._begun, "running": self._running}
+        state: dict[str, Any] = {
+            "life": self._stream[2],
+            "begun": self._begun,
+            "running": self._running,
+        }
         if self._running:
             longest = int(self._lengths.max())
             state |= {
@@ -139,6 +143,7 @@ class Sampler:
 
         Each begins so late that all reach their present step together.
         """
+        self._stream = (*self._stream[:2], int(state.get("life", 0)), *self._stream[3:])
         self._begun, self._running = int(state["begun"]), bool(state["running"])
         if not self._running:
             return

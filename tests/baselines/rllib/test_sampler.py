@@ -155,6 +155,29 @@ def test_streams_and_lives_have_seeds_of_their_own() -> None:
     np.testing.assert_array_equal(starts((1, 0, 0)), runs[0])
 
 
+def test_a_restored_sampler_goes_on_in_the_life_of_the_original() -> None:
+    """It does not play the episodes again that the life before has played."""
+    first, original, restored = (Sampler(make_task("pred_prey_3"), 2, (7, 0, 0)) for _ in range(3))
+    original.begin_life(1)
+    for sampler in (first, original):
+        sampler.collect(wandering(0), 5)
+    restored.set_state(original.get_state())
+    begun = [s.collect(wandering(0), 40).transitions for s in (first, original, restored)]
+    np.testing.assert_array_equal(begun[1].observations, begun[2].observations)
+    assert (begun[0].observations != begun[2].observations).any()
+
+
+def test_a_state_of_before_lives_were_kept_is_of_the_first() -> None:
+    original, restored = (Sampler(make_task("pred_prey_3"), 2, (7, 0, 0)) for _ in range(2))
+    original.collect(wandering(0), 5)
+    state = original.get_state()
+    del state["life"]
+    restored.begin_life(1)
+    restored.set_state(state)
+    found = [s.collect(wandering(0), 40).transitions for s in (original, restored)]
+    np.testing.assert_array_equal(found[0].observations, found[1].observations)
+
+
 def test_whole_episodes_are_shared_out_among_the_rows() -> None:
     """So an episode that is short is not met more often than one that is long."""
     ledger = Ledger([[1, 1, 1, 1], [5, 5, 5, 5]], np.array([1, 4]))
