@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 SMALLEST_STD: Final = 1e-4
-"""Deviations below it count as this: a number that never changes is left alone by the network."""
+"""Deviations below it are those of a number that does not change."""
 
 
 def mixed_moments(
@@ -41,10 +41,15 @@ class RunningNormaliser(nn.Module):
 
     @property
     def std(self) -> Tensor:
-        """Deviations [size], 1 before anything was seen."""
+        """Deviations [size]; 1 before anything was seen, and for a number that does not change.
+
+        Such a number may change in a later episode: it is then as large as it moved, not as that
+        divided by `SMALLEST_STD`.
+        """
         if self.count < 2:
             return torch.ones_like(self.mean)
-        return self.variance.sqrt().clamp(min=SMALLEST_STD)
+        std = self.variance.sqrt()
+        return torch.where(std < SMALLEST_STD, 1.0, std)
 
     @torch.no_grad()
     def see(self, rows: Tensor) -> None:
@@ -89,7 +94,7 @@ class ValueScale(nn.Module):
 
     @property
     def std(self) -> Tensor:
-        """Deviation of the targets, 1 before anything was seen."""
+        """Deviation of the targets, at least `SMALLEST_STD`; 1 before anything was seen."""
         return self.variance.sqrt().clamp(min=SMALLEST_STD)
 
     @torch.no_grad()

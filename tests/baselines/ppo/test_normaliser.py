@@ -22,6 +22,15 @@ def test_before_the_first_row_nothing_is_changed() -> None:
     np.testing.assert_array_equal(RunningNormaliser(2)(rows), rows)
 
 
+def test_a_number_that_was_constant_is_not_blown_up_when_it_moves() -> None:
+    rows = torch.randn((100, 2), generator=torch.Generator().manual_seed(0))
+    rows[:, 1] = 3.0
+    normaliser = RunningNormaliser(2)
+    normaliser.see(rows)
+    assert normaliser(torch.tensor([0.0, 3.0]))[1] == 0.0
+    assert float(normaliser(torch.tensor([0.0, 4.0]))[1]) == pytest.approx(1.0, rel=1e-3)
+
+
 def test_a_layer_can_take_the_normalisation_into_its_weights() -> None:
     rows = torch.from_numpy(np.random.default_rng(1).normal(7.0, 3.0, size=(64, 4))).float()
     normaliser, layer = RunningNormaliser(4), nn.Linear(4, 3)
