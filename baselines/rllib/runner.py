@@ -57,6 +57,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         )
         self._weights_seq_no = 0
         self._evaluation: Sampler | None = None
+        self._evaluation_env: Any = None
         self.make_env()
         self.make_module()
 
@@ -142,8 +143,10 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         assert self.module is not None
 
     def stop(self) -> None:
-        """Close the task."""
+        """Close the task, and that of evaluation where there is one."""
         self.env.close()
+        if self._evaluation_env is not None:
+            self._evaluation_env.close()
 
     def sampling_state(self) -> dict[str, Any]:
         """Return what `set_sampling_state` needs: running episodes and the noise's state."""
@@ -223,9 +226,10 @@ class JointEnvRunner(EnvRunner, Checkpointable):
     def _evaluator(self) -> Sampler:
         """Return a sampler with a task of its own."""
         if self._evaluation is None:
-            task = task_of(self.config.env, self.config.env_config)
+            self._evaluation_env = task_of(self.config.env, self.config.env_config)
             stream = (*self._stream[:3], 1 + self._stream[3])
-            self._evaluation = Sampler(task, self.config.num_envs_per_env_runner, stream)
+            batch = self.config.num_envs_per_env_runner
+            self._evaluation = Sampler(self._evaluation_env, batch, stream)
         return self._evaluation
 
     def _log(self, ended: list[EndedEpisode], steps: int) -> None:
