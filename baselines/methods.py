@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 LEARNER_SETTINGS: Final = Path(__file__).with_name("settings.csv")
 """What `told_settings` reads."""
 
+SUITED_DEFAULTS: Final = (
+    "Episodes over 25 steps: gamma rises; over 100: the authors' MuJoCo settings, unless set."
+)
+"""Defaults of team learners by the length of episodes; see `TeamConfig.suit`."""
+
 
 @dataclass(frozen=True)
 class AlgorithmMethod:
@@ -37,6 +42,11 @@ class AlgorithmMethod:
         facts = ALGORITHM_FACTS[self.name]
         agents = "teams and single agents" if facts.teams else "single agents"
         return f"{agents}; {'Discrete actions only' if facts.discrete else 'all action spaces'}"
+
+    @property
+    def note(self) -> str:
+        """Defaults that depend on the task, in a sentence; empty where none do."""
+        return SUITED_DEFAULTS if ALGORITHM_FACTS[self.name].suited else ""
 
     def refusal(self, task: TaskSpec, actions: "Sequence[Space[Any]] | None") -> str | None:
         """Return why it does not take a task, in words; None where it does.

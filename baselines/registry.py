@@ -45,21 +45,32 @@ class AlgorithmFacts:
     discrete: bool = False
     """Whether it needs Discrete actions of every agent."""
 
+    suited: bool = False
+    """Whether its defaults depend on the length of episodes; see `TeamConfig.suit`."""
+
 
 ALGORITHM_FACTS: Final[Mapping[str, AlgorithmFacts]] = MappingProxyType(
     {
-        "comix": AlgorithmFacts(summary="QMIX for continuous actions, by the cross-entropy method"),
-        "covdn": AlgorithmFacts(summary="VDN for continuous actions, by the cross-entropy method"),
+        "comix": AlgorithmFacts(
+            summary="QMIX for continuous actions, by the cross-entropy method", suited=True
+        ),
+        "covdn": AlgorithmFacts(
+            summary="VDN for continuous actions, by the cross-entropy method", suited=True
+        ),
         "ddpg": AlgorithmFacts(summary="deep deterministic policy gradient", teams=False),
-        "facmac": AlgorithmFacts(summary="actor-critic with a factored central critic"),
-        "iddpg": AlgorithmFacts(summary="independent DDPG: each agent has its own critic"),
+        "facmac": AlgorithmFacts(
+            summary="actor-critic with a factored central critic", suited=True
+        ),
+        "iddpg": AlgorithmFacts(
+            summary="independent DDPG: each agent has its own critic", suited=True
+        ),
         "intrinsic_ppo": AlgorithmFacts(summary="PPO with a learned intrinsic reward"),
         "ippo": AlgorithmFacts(summary="independent PPO: each agent has its own critic"),
         "iql": AlgorithmFacts(summary="independent Q-learning", discrete=True),
-        "maddpg": AlgorithmFacts(summary="DDPG with a central critic for each agent"),
+        "maddpg": AlgorithmFacts(summary="DDPG with a central critic for each agent", suited=True),
         "mappo": AlgorithmFacts(summary="PPO with a central critic"),
-        "masac": AlgorithmFacts(summary="soft actor-critic with a central critic"),
-        "matd3": AlgorithmFacts(summary="TD3 with a central critic"),
+        "masac": AlgorithmFacts(summary="soft actor-critic with a central critic", suited=True),
+        "matd3": AlgorithmFacts(summary="TD3 with a central critic", suited=True),
         "ppo": AlgorithmFacts(summary="proximal policy optimisation"),
         "qmix": AlgorithmFacts(summary="Q-learning with a monotonic mixer", discrete=True),
         "sac": AlgorithmFacts(summary="soft actor-critic", teams=False),

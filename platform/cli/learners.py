@@ -76,3 +76,6 @@ def _show_settings(name: str, *, json: bool) -> None:
         ("setting", "default", "values", "what it is"),
         [(each.name, str(each.default), each.values, each.text) for each in settings],
     )
+    note = str(getattr(factory, "note", ""))
+    if note:
+        say(f"\n{note}")

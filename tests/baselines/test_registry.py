@@ -5,6 +5,7 @@ import pytest
 import rolecast.baselines
 from rolecast.baselines.methods import METHODS
 from rolecast.baselines.registry import ALGORITHM_FACTS, ALGORITHMS, algorithm_config
+from rolecast.baselines.teams import TeamConfig
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.tuning.learner import method_factory, refusals
@@ -76,6 +77,8 @@ def test_what_cannot_be_learnt_is_refused_in_one_sentence(
 def test_what_is_told_without_loading_rllib_is_true(name: str) -> None:
     facts, config = ALGORITHM_FACTS[name], algorithm_config(name)
     assert (facts.teams, facts.discrete) == (config.TEAMS, config.DISCRETE)
+    long = config().suit(1000) if issubclass(config, TeamConfig) else config()
+    assert facts.suited == (long.gamma != config().gamma)
     for task in ("hopper", "pred_prey_3", "pettingzoo:mpe2.simple_tag_v3", "gym:CartPole-v1"):
         made = make_task(task)
         try:
