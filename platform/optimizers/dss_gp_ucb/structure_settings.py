@@ -1,7 +1,7 @@
 """Settings of structure, shared by the local search and the global search of the paper."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -49,7 +49,8 @@ class StructureSettings:
 
     cliques: tuple[tuple[int, ...], ...] | None = None
     """Cliques given by the user, as tuples of dimensions from 0. None: found by `structure`. For a
-    black box, evidence can then also choose the sum over all pairs of dimensions."""
+    black box, evidence can then also choose the sum over all pairs of dimensions. Beside given
+    cliques the other settings of structure must have their defaults."""
 
     structure_source: str | None = None
     """Source of "found" cliques: "policy", its Hessians before the search; or "returns", a test of
@@ -78,6 +79,11 @@ class StructureSettings:
 
     def __post_init__(self) -> None:
         check(type(self).__name__, vars(self), STRUCTURE_RULES)
+        for name, default in _settings_of_the_search_for_cliques().items():
+            if self.cliques is not None and getattr(self, name) != default:
+                expected = f"{default!r} where cliques are given, for none are then looked for"
+                field = f"{type(self).__name__}.{name}"
+                raise ConfigError(field, getattr(self, name), expected)
 
     @property
     def structure_used(self) -> str:
@@ -133,8 +139,9 @@ class StructureSettings:
         return discover(self, policy, candidates, observations)
 
     def with_structure(self, structure: Mapping[str, Any]) -> Self:
-        """Return these settings with the cliques of a structure."""
-        return replace(self, cliques=tuple(tuple(clique) for clique in structure["cliques"]))
+        """Return these settings with the cliques of a structure, and defaults of how to find it."""
+        cliques = tuple(tuple(clique) for clique in structure["cliques"])
+        return replace(self, **_settings_of_the_search_for_cliques(), cliques=cliques)
 
     def checked_cliques(self, dimension: int) -> Sequence[Sequence[int]] | None:
         """Return the given cliques, with single dimensions for all others; None if not given.
@@ -156,3 +163,10 @@ class StructureSettings:
                 raise ConfigError(field, clique, f"dimensions from 0 to {dimension - 1}")
         alone = set(range(dimension)) - {member for clique in self.cliques for member in clique}
         return (*self.cliques, *((member,) for member in sorted(alone)))
+
+
+def _settings_of_the_search_for_cliques() -> dict[str, Any]:
+    """Return the defaults by name of what given cliques leave without effect."""
+    return {
+        field.name: field.default for field in fields(StructureSettings) if field.name != "cliques"
+    }

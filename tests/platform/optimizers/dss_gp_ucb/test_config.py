@@ -133,9 +133,31 @@ def test_cliques_that_are_given_are_not_searched_for() -> None:
 
 def test_found_cliques_become_a_setting() -> None:
     config = DssGpUcbConfig(edge_cap=7).with_structure({"cliques": [[0, 2], [1]]})
-    assert config.cliques == ((0, 2), (1,))
-    assert config.edge_cap == 7
+    assert config == DssGpUcbConfig(cliques=((0, 2), (1,)))
     assert config.surrogate_cliques() == ((0, 2), (1,))
+
+
+@pytest.mark.parametrize("configuration", [None, "local", "paper"])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"structure": "none"},
+        {"structure": "full"},
+        {"structure_source": "returns"},
+        {"structure_score": "signed"},
+        {"balance": True},
+        {"edge_cap": 1},
+        {"clique_cap": 1},
+        {"clique_size": 2},
+        {"structure_policies": 4},
+    ],
+)
+def test_settings_of_the_search_for_cliques_are_refused_beside_given_ones(
+    configuration: str | None, setting: dict[str, Any]
+) -> None:
+    (name,) = setting
+    with pytest.raises(ConfigError, match=rf"\.{name} is .* where cliques are given, for none"):
+        optimizer_config("dss_gp_ucb", configuration=configuration, cliques=((0, 1),), **setting)
 
 
 def test_the_global_search_proposes_the_batches_of_the_paper() -> None:
