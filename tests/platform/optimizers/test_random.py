@@ -4,10 +4,17 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from rolecast.platform.optimizers.observations import Observations
-from rolecast.platform.optimizers.random import RandomConfig, shrunk_best
+from rolecast.platform.optimizers.random import (
+    TIE_SHARE,
+    RandomConfig,
+    beaten_rows,
+    shrunk_best,
+)
 from rolecast.platform.optimizers.registry import make_optimizer
 
 
@@ -62,6 +69,36 @@ def test_a_large_batch_takes_memory_in_proportion() -> None:
     tracemalloc.stop()
     assert peak < 50e6
     np.testing.assert_array_equal(optimizer.best(), shrunk_best(told))
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    told=st.lists(
+        st.tuples(
+            st.sampled_from([-3.0, 0.0, 1.0, 1.0 + 2e-10, 1.0 + 5e-10, 1.0 + 4e-9, 2.0, 4.0]),
+            st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5]),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_those_are_beaten_that_comparing_all_with_all_says(told: list[tuple[float, float]]) -> None:
+    returns, noises = np.array(told).T
+    lead, rows = returns[:, None] - returns, np.arange(len(told))
+    better = (lead > TIE_SHARE * np.abs(returns).max()) | ((lead >= 0.0) & (rows[:, None] < rows))
+    expected = np.flatnonzero((better & (noises[:, None] <= noises)).any(axis=0))
+    np.testing.assert_array_equal(sorted(beaten_rows(returns, noises)), expected)
+
+
+def test_noise_that_grows_with_return_takes_memory_in_proportion() -> None:
+    """No candidate is beaten then; comparing all with all would take 8 bytes for each pair."""
+    returns = np.random.default_rng(0).gamma(2.0, 20.0, 4000)
+    tracemalloc.start()
+    beaten = beaten_rows(returns, np.sqrt(returns))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert beaten == []
+    assert peak < 2e6
 
 
 def test_equal_returns_have_an_incumbent() -> None:
