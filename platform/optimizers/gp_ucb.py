@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from rolecast.core.errors import ConfigError
 from rolecast.core.validation import POSITIVE_NUMBER, Rule, Rules, at_least, check
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
@@ -17,6 +18,20 @@ GLOBAL_RULES: Final[Rules] = {
     ),
 }
 """Allowed values of the settings of a global search."""
+
+SOBOL_DIMENSIONS: Final = 21201
+"""Maximum dimensions of SciPy's Sobol points."""
+
+
+def require_sobol_points(dimension: int) -> None:
+    """Refuse a cube that has no Sobol points, before anything is evaluated.
+
+    Raises:
+        ConfigError: the dimension is above 21,201.
+    """
+    if dimension > SOBOL_DIMENSIONS:
+        expected = f"at most {SOBOL_DIMENSIONS}, those of Sobol points; local_gp takes more"
+        raise ConfigError("optimizer.dimension", dimension, expected)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +68,7 @@ class GpUcbConfig:
         """Return a fresh optimiser."""
         from rolecast.platform.optimizers.dss_gp_ucb.paper_search import GlobalSearch
 
+        require_sobol_points(dimension)
         return GlobalSearch(self, dimension=dimension, seed=seed, cliques=None)
 
     def proposal(self, budget_episodes: int) -> Proposal:

@@ -11,7 +11,7 @@ from rolecast.core.types import Float
 from rolecast.core.validation import check, one_of, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.dss_gp_ucb.structure_settings import StructureSettings
-from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES
+from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES, require_sobol_points
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 from rolecast.platform.optimizers.structure.settings import FinderSettings
@@ -62,6 +62,7 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
             if field.name not in GIVEN_GRAPH_SETTINGS and value != field.default:
                 expected = "configuration local where the cliques of a black box are given"
                 raise ConfigError(f"{type(self).__name__}.{field.name}", value, expected)
+        require_sobol_points(dimension)
         return CliqueSearch(
             dimension=dimension,
             seed=seed,
@@ -139,6 +140,7 @@ class PaperDssGpUcbConfig(StructureSettings):
         """
         from rolecast.platform.optimizers.dss_gp_ucb.paper_search import GlobalSearch
 
+        require_sobol_points(dimension)
         return GlobalSearch(
             self,
             dimension=dimension,

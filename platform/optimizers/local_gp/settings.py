@@ -66,9 +66,11 @@ SETTING_RULES: Final[Rules] = {
     "ties": or_none(
         Rule(
             lambda value: (
-                isinstance(value, list | tuple) and all(type(orbit) is int for orbit in value)
+                isinstance(value, list | tuple)
+                and all(type(orbit) is int for orbit in value)
+                and any(value)
             ),
-            "signed integers",
+            "signed integers, not all of them 0",
         )
     ),
 }

@@ -43,7 +43,7 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
     space = policy.space
     groups = tuple(int(group) for group in space.input_groups)
     known: dict[str, Any] = {"groups": groups, "outcome_transform": OUTCOME_TRANSFORM}
-    if space.ties is not None and not space.tied:
+    if space.ties is not None and not space.tied and any(space.ties):
         known["ties"] = tuple(int(orbit) for orbit in space.ties)
     if isinstance(policy, HintsAtSettings):
         known |= policy.search_hints

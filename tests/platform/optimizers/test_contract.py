@@ -1,7 +1,10 @@
 """Every optimiser of the registry passes the contract that plug-ins inherit, and more."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.stats import qmc
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
@@ -63,6 +66,23 @@ def test_values_of_the_greatest_size_leave_candidates_in_the_cube(
         optimizer.tell(asked, np.where(np.arange(12) < 3, penalty, asked.sum(1)))
     for points in (optimizer.ask(4), optimizer.best()):
         assert ((points >= 0.0) & (points <= 1.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("gp_ucb", {}),
+        ("dss_gp_ucb", {"cliques": ((0, 1),)}),
+        ("dss_gp_ucb", {"configuration": "paper"}),
+    ],
+)
+def test_dimensions_beyond_sobol_points_are_refused_before_anything_is_paid_for(
+    name: str, settings: dict[str, Any]
+) -> None:
+    expected = "dimension is 21202; expected at most 21201, those of Sobol points"
+    with pytest.raises(ConfigError, match=expected):
+        make_optimizer(name, dimension=21202, **settings)
+    qmc.Sobol(21201)
 
 
 class Repeats:

@@ -81,6 +81,7 @@ BAD = [
     ("dss_gp_ucb", {"configuration": "papr"}, "configuration is 'papr'; expected .*'paper'"),
     ("dss_gp_ucb", {"structure": "block"}, "structure is 'block'; expected .*'blocks'"),
     ("dss_gp_ucb", {"structure_score": "sign"}, "score is 'sign'; expected 'rms' or 'signed'"),
+    ("local_gp", {"ties": (0, 0)}, r"ties is \(0, 0\); expected signed integers, not all of them"),
     ("dss_gp_ucb", {"edge_cap": 0}, "DssGpUcbConfig.edge_cap is 0; expected an integer >= 1"),
     ("dss_gp_ucb", {"clique_size": 1}, "DssGpUcbConfig.clique_size is 1; expected an integer >= 2"),
     (

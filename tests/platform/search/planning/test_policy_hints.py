@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,14 @@ def test_returns_of_policies_are_levelled_unless_a_user_says_otherwise(name: str
 def test_what_a_user_gives_is_kept() -> None:
     given = optimizer_config("local_gp", groups=(0, 1, 1), levelling="rank")
     assert informed_config(given, make_policy("mlp", SPEC)) is given
+
+
+def test_ties_without_an_orbit_are_none() -> None:
+    """As of symmetries that hold all weights at their centre."""
+    space = SimpleNamespace(input_groups=np.arange(2), ties=np.zeros(2, dtype=int), tied=False)
+    policy: Any = SimpleNamespace(space=space)
+    config: Any = informed_config(optimizer_config("local_gp"), policy)
+    assert (config.groups, config.ties) == ((0, 1), None)
 
 
 @pytest.mark.parametrize("name", ["random", "cmaes"])
