@@ -106,9 +106,9 @@ class Metric:
         """Return normal draws [q, D] in the shape of the cloud, of root mean square `radius`.
 
         Until evidence decides, every second draw lies in the symmetric subspace; of single draws
-        every second call's. If the symmetries
-        hold, its differences of returns are larger, by sqrt(D / k). Once they are accepted, a small
-        part stays outside, so that evidence can still turn.
+        every second call's. If the symmetries hold, its differences of returns are larger, by
+        sqrt(D / k). Once they are accepted, a small part stays outside, so that evidence can still
+        turn.
         """
         shape = self._relevance ** (0.5 * self._config.relevance_cloud)
         shape *= radius / np.sqrt(len(shape)) / np.sqrt(np.square(shape).mean())

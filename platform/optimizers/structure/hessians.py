@@ -6,17 +6,12 @@ H_v = r + H_pi o g has a remainder r: a zero of H_pi does not imply a zero of H_
 therefore keeps a common term over all dimensions.
 """
 
-from typing import Final
-
 import numpy as np
 import torch
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.policies.protocol import Policy
-
-HESSIAN_AVERAGES: Final = ("rms", "signed")
-"""Averages over Hessians: root mean square, or the signed mean of the paper."""
 
 
 def hessian_scores(
@@ -32,7 +27,7 @@ def hessian_scores(
         policy: with `relaxed_act`.
         weights: [T, D], weights of the policies at which Hessians are computed.
         observations: [S, n, do], states met; each policy gets an equal part of them.
-        score: one of `HESSIAN_AVERAGES`.
+        score: average over Hessians, "rms" or "signed".
         seed: seed of the random signs.
     Raises:
         ConfigError: there are fewer states than policies.
