@@ -134,7 +134,8 @@ class ComparisonFolder:
             raise RequestError(
                 f"{self.path} has no experiment.json; expected a comparison's folder"
             )
-        experiment = read_json(self.experiment_file, disk=self.disk)
+        stored = read_json(self.experiment_file, disk=self.disk)
+        experiment: dict[str, Any] = {"trials": [], "versions": {}, **stored}
         if experiment.get("schema") != COMPARISON_SCHEMA:
             raise RequestError(
                 f"{self.path} has schema {experiment.get('schema')}; expected {COMPARISON_SCHEMA}, "
@@ -182,10 +183,10 @@ class ComparisonFolder:
 
 
 def _require_readable(experiment: Mapping[str, Any]) -> None:
-    """Raise a KeyError or a TypeError where fields are missing, or are those of another release."""
+    """Raise a TypeError where fields are those of another release."""
     for plan in experiment["trials"]:
         TrialPlan(**plan)
-    for method in experiment["experiment"]["methods"]:
+    for method in experiment["experiment"].get("methods", ()):
         method_from_json(method)
     dict(experiment["versions"])
 
