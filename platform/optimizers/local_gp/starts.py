@@ -107,7 +107,7 @@ class SeveralStarts:
 
     def best(self) -> Float:
         """Return the incumbent [D] of the start with the greatest mean of its latest returns."""
-        if not self._told:
+        if not any(self._returns):
             raise RequestError("best() needs at least one evaluation; none was told yet")
         return self._starts[self._ranked()[0]].best()
 
