@@ -8,7 +8,7 @@ import typer
 
 from rolecast.core.errors import ConfigError
 from rolecast.platform.cli.documented import option_text
-from rolecast.platform.cli.output import Json
+from rolecast.platform.cli.output import Json, warn
 from rolecast.platform.cli.search import Settings, search_option, tell
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.cli.verbosity import shown
@@ -51,7 +51,7 @@ def causal(
 
     Example: rolecast causal causal:toy --rounds 20 --set beta=0.5 --seed 0 --out runs/toy
     """
-    from rolecast.platform.search.causal import causal_search
+    from rolecast.platform.search.causal import causal_search, constant_nodes
     from rolecast.platform.search.progress import progress_for
 
     parts = parse_settings(settings or [])
@@ -71,6 +71,11 @@ def causal(
         workers=workers,
         out=out,
     )
+    for name in constant_nodes(result.out):
+        warn(
+            f"node {name!r} had one value in all episodes: its process has learned nothing; "
+            "expected a metric that interventions change"
+        )
     tell(result.out, result.summary, json=json)
 
 

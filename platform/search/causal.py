@@ -20,6 +20,8 @@ from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import CausalProblem, HasCausalGraph
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.progress import Progress
+from rolecast.platform.search.records.frames import read_history
+from rolecast.platform.search.records.history import NODE_PREFIX
 from rolecast.platform.search.records.measurements import RunMeasurements
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.result import SearchResult
@@ -113,6 +115,22 @@ def _initial_evaluations(
                 )
             graph = task.graph
     return len(initial_design(InterventionSpace(graph), np.random.default_rng(0)))
+
+
+def constant_nodes(out: Path) -> list[str]:
+    """Return the metrics of nodes whose value was the same in all episodes of a run, two or more.
+
+    Raises:
+        RequestError: the folder is damaged.
+    """
+    history = read_history(out)
+    nodes = [name for name in history.columns if name.startswith(NODE_PREFIX)]
+    values = {name: np.concatenate([*history[name]]) for name in nodes}
+    return [
+        name.removeprefix(NODE_PREFIX)
+        for name, found in values.items()
+        if len(found) > 1 and (found == found[0]).all()
+    ]
 
 
 def causal_figures(out: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.cli.causal import problem_id
+from rolecast.platform.search.causal import constant_nodes
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan
 from rolecast.platform.search.records.frames import read_history
@@ -133,6 +134,10 @@ def test_a_node_that_never_changes_and_rows_that_repeat_are_no_errors(
     (tmp_path / "steady.py").write_text(constant)
     told = answer(capsys, "steady.py:problem", "--rounds", "3", "--out", "run")
     assert told["rounds"] == 3
+    assert constant_nodes(tmp_path / "run") == ["x"]
+    words = ["steady.py:problem", "--rounds", "1", "--out", "again"]
+    assert main(["causal", *words, *QUICK]) == 0
+    assert "node 'x' had one value in all episodes" in capsys.readouterr().err
     history = read_history(tmp_path / "run")
     assert {float(x[0]) for x in history["node/x"]} == {2.0}
     assert set(history["return_mean"]) == {2.0}
