@@ -97,9 +97,13 @@ def _settle_files(folder: Path, disk: Disk) -> None:
 
 def remove_half_written(folder: Path, *, disk: Disk = LOCAL_DISK) -> None:
     """Remove files that a killed process left beside their place; for who holds the lock."""
-    for name in disk.names(folder):
-        if name.startswith(".") and name.endswith(".tmp"):
-            disk.remove(folder / name)
+    for name in filter(is_half_written, disk.names(folder)):
+        disk.remove(folder / name)
+
+
+def is_half_written(name: str) -> bool:
+    """Return whether a file has the name of one that `being_written` has not moved yet."""
+    return name.startswith(".") and name.endswith(".tmp")
 
 
 def unmakeable(folder: Path, error: OSError) -> RequestError:

@@ -45,11 +45,12 @@ class GainsConfig:
                 raise ConfigError("GainsConfig.found", None, "the folder of a found policy")
             scaled = as_scaled(load_policy(self.found))
         try:
-            base = make_policy(scaled["name"], task, **scaled["options"])
+            name, options = scaled["name"], dict(scaled["options"])
             weights = np.array(scaled["weights"], dtype=np.float64)
         except (KeyError, TypeError, ValueError) as error:
             expected = "name, options and weights of a policy"
             raise ConfigError("GainsConfig.scaled", sorted(scaled), expected) from error
+        base = make_policy(name, task, **options)
         if weights.shape != (base.space.size,):
             raise RequestError(
                 f"the found policy has {weights.size} weights; expected {base.space.size}, of a "

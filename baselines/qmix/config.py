@@ -17,8 +17,11 @@ from rolecast.core.validation import (
 )
 
 UNREAD_SETTINGS: Final = (
-    *("actor_lr", "critic_hidden"),
-    *("random_steps", "exploration_noise", "noise_process"),
+    "actor_lr",
+    "critic_hidden",
+    "random_steps",
+    "exploration_noise",
+    "noise_process",
 )
 """Settings of other team learners: here is no actor, no critic, and no noise on actions."""
 

@@ -155,19 +155,6 @@ class CausalGraph:
         """Whether a node has noise of a known distribution."""
         return any(node.noise.kind in {"normal", "uniform"} for node in self.nodes)
 
-    def _check_parents(self) -> None:
-        """Refuse unknown parents, and causes that do not stand before their effects."""
-        for place, node in enumerate(self.nodes):
-            for parent in node.parents:
-                require_known(f"parent of node {node.name!r}:", [parent], self.names)
-                if self.names.index(parent) >= place:
-                    raise ConfigError(
-                        f"parents of node {node.name!r}",
-                        node.parents,
-                        f"nodes before it: {parent!r} is not, or causes go round in a cycle",
-                    )
-            _require_once(f"parents of node {node.name!r}", node.parents)
-
     def causes_of_reward(self, cut: Collection[str] = ()) -> set[str]:
         """Return the names of the reward and of all its direct and indirect causes.
 
@@ -182,6 +169,19 @@ class CausalGraph:
                 reached.add(name)
                 waiting += () if name in cut else parents[name]
         return reached
+
+    def _check_parents(self) -> None:
+        """Refuse unknown parents, and causes that do not stand before their effects."""
+        for place, node in enumerate(self.nodes):
+            for parent in node.parents:
+                require_known(f"parent of node {node.name!r}:", [parent], self.names)
+                if self.names.index(parent) >= place:
+                    raise ConfigError(
+                        f"parents of node {node.name!r}",
+                        node.parents,
+                        f"nodes before it: {parent!r} is not, or causes go round in a cycle",
+                    )
+            _require_once(f"parents of node {node.name!r}", node.parents)
 
     def _check_interventions(self) -> None:
         """Refuse actions and settable nodes that are unknown or of no use, sets and limits."""

@@ -71,7 +71,7 @@ def causal(
         workers=workers,
         out=out,
     )
-    for name in constant_nodes(result.out):
+    for name in constant_nodes(result.history):
         warn(
             f"node {name!r} had one value in all episodes: its process has learned nothing; "
             "expected a metric that interventions change"

@@ -129,6 +129,10 @@ class UsesCausalGraph(Protocol):
     """Settings of an optimiser whose search knows the causal graph of a task's metrics."""
 
     @property
+    def graph(self) -> Mapping[str, Any] | None:
+        """The graph as JSON values; None until `with_graph`, where the user gave none."""
+
+    @property
     def observed_metrics(self) -> tuple[str, ...]:
         """Metrics that its optimiser has to be told."""
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.core.validation import POSITIVE_INTEGER
@@ -20,7 +21,6 @@ from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import CausalProblem, HasCausalGraph
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.progress import Progress
-from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.history import NODE_PREFIX
 from rolecast.platform.search.records.measurements import RunMeasurements
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -117,13 +117,12 @@ def _initial_evaluations(
     return len(initial_design(InterventionSpace(graph), np.random.default_rng(0)))
 
 
-def constant_nodes(out: Path) -> list[str]:
+def constant_nodes(history: pd.DataFrame) -> list[str]:
     """Return the metrics of nodes whose value was the same in all episodes of a run, two or more.
 
-    Raises:
-        RequestError: the folder is damaged.
+    Args:
+        history: of the run.
     """
-    history = read_history(out)
     nodes = [name for name in history.columns if name.startswith(NODE_PREFIX)]
     values = {name: np.concatenate([*history[name]]) for name in nodes}
     return [

@@ -82,8 +82,9 @@ def search(
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)
         folder = RunFolder.create(out, run_record(plan))
+        refused.callback(folder.release)
+        _remember(plan)
         refused.pop_all()
-    _remember(plan)
     return run_to_end(plan, folder, backend, progress, callbacks)
 
 
@@ -157,9 +158,10 @@ def resume(
         refused.callback(plan.task.close)
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
+        refused.callback(backend.close)
+        _remember(plan)
+        folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
         refused.pop_all()
-    _remember(plan)
-    folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
     return run_to_end(plan, folder, backend, progress, callbacks)
 
 

@@ -19,7 +19,6 @@ from rolecast.policies.certificate import CERTIFICATE_KEY, valid_certificate, we
 WARMED_BATCHES: Final = (1, 64)
 """Batches that act once before the first request: kernels are compiled when they are first used."""
 
-
 LARGEST_OBSERVATION: Final = float(np.finfo(np.float32).max)
 """Searches and exports act in float32, which holds no larger number."""
 

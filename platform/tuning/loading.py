@@ -11,6 +11,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
+from rolecast.core.files import is_half_written
 from rolecast.core.locks import LOCK_FILE
 from rolecast.platform.tuning.experiment import EXPERIMENT_FILE, Experiment
 from rolecast.platform.tuning.learner import MethodFactory
@@ -92,9 +93,7 @@ def require_new_folder(path: str | Path) -> None:
 def _left_at_once(folder: Path) -> bool:
     """Return whether a comparison that began there has ended before it wrote a file."""
     names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
-    return LOCK_FILE in names and all(
-        name == LOCK_FILE or (name.startswith(".") and name.endswith(".tmp")) for name in names
-    )
+    return LOCK_FILE in names and all(map(is_half_written, names - {LOCK_FILE}))
 
 
 def _of_module(module: ModuleType, where: str) -> Request:

@@ -67,10 +67,8 @@ def method_runner(
     if isinstance(method, SearchMethod):
         search = make_plan(search_config(experiment, plan, method))
         return SearchRunner(search, backend_for, experiment.points, folder)
-    task: BatchedTask = task_with_reward(plan.task, plan.reward)
-    task.close()
     learner = method_factory(method.algorithm, methods).start(
-        task.spec.id,
+        _task_id(plan),
         method.settings,
         seed=plan.seed,
         workers=experiment.workers,
@@ -79,13 +77,18 @@ def method_runner(
     return LearnerRunner(learner, experiment, folder)
 
 
+def _task_id(plan: TrialPlan) -> str:
+    """Return the id of the task under the reward that a trial learns from."""
+    task: BatchedTask = task_with_reward(plan.task, plan.reward)
+    task.close()
+    return task.spec.id
+
+
 def search_config(experiment: Experiment, plan: TrialPlan, method: SearchMethod) -> SearchConfig:
     """Return the search that a trial of a search is."""
     in_steps = method.evaluations is None
-    task: BatchedTask = task_with_reward(plan.task, plan.reward)
-    task.close()
     return SearchConfig(
-        task=task.spec.id,
+        task=_task_id(plan),
         policy=method.policy,
         policy_options=method.policy_options,
         optimizer=method.optimizer,

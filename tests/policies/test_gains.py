@@ -71,6 +71,8 @@ def test_a_policy_that_is_missing_or_of_other_sizes_is_refused(tmp_path: Path) -
     for wrong in ({}, {"name": "mlp", "options": {}}, {"name": "mlp", "options": 1, "weights": []}):
         with pytest.raises(RequestError, match=r"GainsConfig.scaled is .*; expected name, options"):
             make_policy("gains", TASK, scaled=wrong)
+    with pytest.raises(RequestError, match="policy 'mpl' does not exist; did you mean 'mlp'"):
+        make_policy("gains", TASK, scaled={"name": "mpl", "options": {}, "weights": []})
     with pytest.raises(RequestError, match="the found policy has 3 weights; expected"):
         make_policy("gains", TASK, scaled={"name": "mlp", "options": {}, "weights": [1, 2, 3]})
 

@@ -17,13 +17,12 @@ def leaders(whole: Groups) -> str:
         ends = {method: whole.finals(task, reward, method) for method in whole.methods}
         means = {method: float(np.mean(found)) for method, found in ends.items() if len(found)}
         if means:
-            told = {
-                method: f"{method} ({mean:,.4g}{_left_out(whole, task, reward, method)})"
-                for method, mean in means.items()
-            }
-            first, *others = sorted(means, key=lambda method: -means[method])
-            after = f", then {told[others[0]]}" if others else ""
-            clauses.append(f"{task}, {reward}: {told[first]}{after}")
+            ranked = sorted(means, key=lambda method: -means[method])
+            told = ", then ".join(
+                f"{method} ({means[method]:,.4g}{_left_out(whole, task, reward, method)})"
+                for method in ranked[:2]
+            )
+            clauses.append(f"{task}, {reward}: {told}")
     left = len(whole.settings) - MOST_SETTINGS
     if left > 0 and clauses:
         clauses.append(f"{left} more below")

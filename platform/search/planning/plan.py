@@ -158,8 +158,8 @@ def _plan_for(
         hints = policy_hints.budget_hints(optimizer, policy, config.env_steps // steps)
         config = replace(config, optimizer_settings={**config.optimizer_settings, **hints})
         optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
+    policy_hints.require_fitting_graph(optimizer, made, policy)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
-    policy_hints.require_fitting_graph(informed, made, policy)
     episodes, batch_size = _sizes(config, informed, steps)
     informed = policy_hints.with_reward_noise(informed, made, episodes)
     fewer = config.fewer_episodes

@@ -112,15 +112,14 @@ def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int)
 
 
 def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Policy) -> None:
-    """Refuse a causal graph whose interventions are not what task and policy carry out.
+    """Refuse a user's causal graph whose interventions task and policy do not carry out.
 
     Raises:
         RequestError: names what differs.
     """
-    stored = getattr(config, "graph", None) if isinstance(config, UsesCausalGraph) else None
-    if stored is None:
+    if not isinstance(config, UsesCausalGraph) or config.graph is None:
         return
-    graph = graph_from_json(stored)
+    graph = graph_from_json(config.graph)
     space, names = InterventionSpace(graph), tuple(each.name for each in graph.interventions)
     if isinstance(task, HasCausalGraph):
         own = InterventionSpace(task.graph)

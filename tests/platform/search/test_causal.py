@@ -134,7 +134,7 @@ def test_a_node_that_never_changes_and_rows_that_repeat_are_no_errors(
     (tmp_path / "steady.py").write_text(constant)
     told = answer(capsys, "steady.py:problem", "--rounds", "3", "--out", "run")
     assert told["rounds"] == 3
-    assert constant_nodes(tmp_path / "run") == ["x"]
+    assert constant_nodes(read_history(tmp_path / "run")) == ["x"]
     words = ["steady.py:problem", "--rounds", "1", "--out", "again"]
     assert main(["causal", *words, *QUICK]) == 0
     assert "node 'x' had one value in all episodes" in capsys.readouterr().err
