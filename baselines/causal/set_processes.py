@@ -39,7 +39,7 @@ class EicboConfig(CausalConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class CboConfig(EicboConfig):
-    """Causal Bayesian optimisation without its prior: a process a set, of prior mean zero."""
+    """Causal Bayesian optimisation without its prior: a process a set, whose mean is a constant."""
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""

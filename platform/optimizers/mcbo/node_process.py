@@ -1,8 +1,10 @@
 """Gaussian processes of all nodes of a graph: hyperparameters and posteriors, in torch float64.
 
-Equations 7 to 9 of the MCBO paper: zero prior mean, Matern-5/2 kernel with a lengthscale an input,
-known noise. Hyperparameters maximise the marginal likelihood of all nodes in one batch, under the
-priors that BoTorch had when the authors ran: Gamma(3, 6) of lengthscales, Gamma(2, 0.15) of scales.
+Equations 7 to 9 of the MCBO paper: Matern-5/2 kernel with a lengthscale an input, known noise.
+Hyperparameters maximise the marginal likelihood of all nodes in one batch, under the priors that
+BoTorch had when the authors ran: Gamma(3, 6) of lengthscales, Gamma(2, 0.15) of scales. Differs:
+the paper has a zero prior mean, its code a constant that is fitted; here the constant has a wide
+normal prior and is integrated out (Rasmussen and Williams 2006, section 2.7).
 """
 
 from dataclasses import dataclass
@@ -19,6 +21,9 @@ from rolecast.platform.optimizers.mcbo.node_data import NodeTargets
 LENGTHSCALE_PRIOR: Final = (3.0, 6.0)
 SCALE_PRIOR: Final = (2.0, 0.15)
 """Shape and rate of the Gamma priors."""
+
+MEAN_VARIANCE: Final = 25.0
+"""Prior variance of the constant mean of each process, in standardised targets."""
 
 FIT_STEPS: Final = 60
 """Most steps of a fit, each begun at the modes of the priors: a fit depends on its data alone."""
@@ -82,7 +87,7 @@ def fit(data: NodeTargets) -> Hyperparameters:
         logs = torch.tensor(flat.reshape(m, width + 1), requires_grad=True)
         lengths, scales = logs[:, :width].exp(), logs[:, width].exp()
         squared = torch.einsum("mpij,mp->mij", apart, lengths**-2)
-        covariance = scales[:, None, None] * matern52(squared) * both + diagonal
+        covariance = (scales[:, None, None] * matern52(squared) + MEAN_VARIANCE) * both + diagonal
         factor = torch.linalg.cholesky(covariance)
         half = torch.linalg.solve_triangular(factor, targets[:, :, None], upper=False)
         # Equation 2.30 of Rasmussen and Williams (2006); rows that do not count add nothing.
@@ -135,9 +140,8 @@ class NodeProcess:
         self._scale = float(hyper.scales[place])
         self._low, self._width = tensor(data.low[place, :size]), tensor(data.width[place, :size])
         self._mean, self._deviation = float(data.mean[place]), float(data.deviation[place])
-        covariance = self._scale * matern52(
-            (self._points[:, None] - self._points[None]).square().sum(-1)
-        )
+        apart = (self._points[:, None] - self._points[None]).square().sum(-1)
+        covariance = self._scale * matern52(apart) + MEAN_VARIANCE
         factor = torch.linalg.cholesky(covariance + torch.diag(tensor(data.noise[place, rows])))
         eye = torch.eye(len(rows), dtype=torch.float64, device=device)
         # The inverse of the factor makes a posterior two products of matrices.
@@ -153,9 +157,9 @@ class NodeProcess:
         shape = inputs.shape[:-1]
         rows = inputs.reshape(-1, inputs.shape[-1]) / self._lengths
         squared = rows.square().sum(1)[:, None] + self._norms - 2.0 * rows @ self._points.T
-        cross = self._scale * matern52(squared)
+        cross = self._scale * matern52(squared) + MEAN_VARIANCE
         mean = cross @ self._weights
-        variance = self._scale - (cross @ self._inverse.T).square().sum(1)
+        variance = self._scale + MEAN_VARIANCE - (cross @ self._inverse.T).square().sum(1)
         deviation = variance.clamp_min(1e-10).sqrt()
         return (
             (self._mean + self._deviation * mean).reshape(shape),

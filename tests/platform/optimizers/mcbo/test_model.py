@@ -36,7 +36,13 @@ from rolecast.platform.optimizers.mcbo.node_data import (
     Observed,
     node_targets,
 )
-from rolecast.platform.optimizers.mcbo.node_process import Hyperparameters, NodeProcess
+from rolecast.platform.optimizers.mcbo.node_process import (
+    LENGTHSCALE_PRIOR,
+    MEAN_VARIANCE,
+    SCALE_PRIOR,
+    Hyperparameters,
+    NodeProcess,
+)
 from rolecast.platform.optimizers.mcbo.optimism import ConstantOptimism, NetOptimism
 from rolecast.platform.optimizers.mcbo.search import initial_design
 from rolecast.platform.surrogate.matern import squared_distances
@@ -62,31 +68,42 @@ def observed(task_id: str, count: int, seed: int = 0) -> tuple[InterventionSpace
     return space, Observed(points, values, np.tile(noise, (len(points), 1)))
 
 
-def reference_posterior(
-    inputs: Float, targets: Float, noise: Float, lengths: Float, scale: float, queries: Float
-) -> tuple[Float, Float]:
-    """Return mean and deviation [Q] by GPyTorch with exact arithmetic."""
-    x, y = torch.tensor(inputs), torch.tensor(targets)
-    likelihood = gpytorch.likelihoods.FixedNoiseGaussianLikelihood(torch.tensor(noise))
+class Reference(gpytorch.models.ExactGP):  # type: ignore[misc]  # it has no types
+    """The process of a node by GPyTorch: a Matern kernel and a constant that is not known."""
 
-    class Process(gpytorch.models.ExactGP):  # type: ignore[misc]  # it has no types
-        def __init__(self) -> None:
-            super().__init__(x, y, likelihood)
-            self.mean_module = gpytorch.means.ZeroMean()
-            base = gpytorch.kernels.MaternKernel(nu=2.5, ard_num_dims=x.shape[1])
-            self.covar_module = gpytorch.kernels.ScaleKernel(base)
-            base.lengthscale = torch.tensor(lengths)
-            self.covar_module.outputscale = scale
+    def __init__(self, targets: NodeTargets, hyper: Hyperparameters, place: int, size: int) -> None:
+        rows = targets.counts[place]
+        x, y = targets.inputs[place, rows, :size], targets.targets[place, rows]
+        noise = torch.tensor(targets.noise[place, rows])
+        likelihood = gpytorch.likelihoods.FixedNoiseGaussianLikelihood(noise)
+        super().__init__(torch.tensor(x), torch.tensor(y), likelihood)
+        self.mean_module = gpytorch.means.ZeroMean()
+        base = gpytorch.kernels.MaternKernel(
+            nu=2.5,
+            ard_num_dims=size,
+            lengthscale_prior=gpytorch.priors.GammaPrior(*LENGTHSCALE_PRIOR),
+        )
+        scaled = gpytorch.kernels.ScaleKernel(
+            base, outputscale_prior=gpytorch.priors.GammaPrior(*SCALE_PRIOR)
+        )
+        constant = gpytorch.kernels.ConstantKernel()
+        self.covar_module = scaled + constant
+        self.double()
+        base.lengthscale = torch.tensor(hyper.lengthscales[place, :size])
+        scaled.outputscale = torch.tensor(hyper.scales[place])
+        constant.constant = torch.tensor(MEAN_VARIANCE)
+        constant.raw_constant.requires_grad_(False)
 
-        def forward(self, rows: torch.Tensor) -> Any:
-            return gpytorch.distributions.MultivariateNormal(
-                self.mean_module(rows), self.covar_module(rows)
-            )
+    def forward(self, rows: torch.Tensor) -> Any:
+        return gpytorch.distributions.MultivariateNormal(
+            self.mean_module(rows), self.covar_module(rows)
+        )
 
-    process = Process().double().eval()
-    with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
-        found = process(torch.tensor(queries))
-    return found.mean.numpy(), found.variance.sqrt().numpy()
+    def density(self) -> float:
+        """Return the logarithm of the likelihood and the priors, a row."""
+        both = gpytorch.mlls.ExactMarginalLogLikelihood(self.likelihood, self.train())
+        with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
+            return float(both(self(*self.train_inputs), self.train_targets))
 
 
 @pytest.mark.parametrize("task_id", ["causal:toy", "causal:psa", "causal:alpine2?noise=1"])
@@ -98,20 +115,32 @@ def test_the_posterior_of_every_node_is_that_of_gpytorch_on_the_rows_that_count(
     targets = node_targets(space, NodeInputs(space.graph), data)
     rng = np.random.default_rng(1)
     for place, size in enumerate(model.inputs.sizes):
-        rows = targets.counts[place]
-        queries = rng.random((7, size))
-        mean, deviation = reference_posterior(
-            targets.inputs[place, rows, :size],
-            targets.targets[place, rows],
-            targets.noise[place, rows],
-            model.hyper.lengthscales[place, :size],
-            float(model.hyper.scales[place]),
-            queries,
-        )
-        found = model.processes[place].posterior(torch.tensor(queries))
+        queries = torch.tensor(rng.random((7, size)))
+        reference = Reference(targets, model.hyper, place, size).eval()
+        with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
+            right = reference(queries)
+        found = model.processes[place].posterior(queries)
         unit, zero = targets.deviation[place], targets.mean[place]
-        np.testing.assert_allclose(found[0].numpy(), zero + unit * mean, rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose(found[1].numpy(), unit * deviation, rtol=1e-3, atol=1e-5)
+        mean, deviation = zero + unit * right.mean.numpy(), unit * right.variance.sqrt().numpy()
+        np.testing.assert_allclose(found[0].numpy(), mean, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found[1].numpy(), deviation, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("task_id", ["causal:toy", "causal:alpine2?noise=1"])
+def test_no_step_from_the_fitted_hyperparameters_leads_to_a_higher_density_by_gpytorch(
+    task_id: str,
+) -> None:
+    space, data = observed(task_id, 24)
+    targets = node_targets(space, NodeInputs(space.graph), data)
+    model = GraphModel(space, data)
+    for place, size in enumerate(model.inputs.sizes):
+        reached = Reference(targets, model.hyper, place, size).density()
+        steps = np.kron(np.eye(size + 1), [[0.1], [-0.1]])
+        for lengths, scale in zip(np.exp(steps[:, :size]), np.exp(steps[:, size]), strict=True):
+            other = Hyperparameters(model.hyper.lengthscales.copy(), model.hyper.scales.copy())
+            other.lengthscales[place, :size] *= lengths
+            other.scales[place] *= scale
+            assert Reference(targets, other, place, size).density() < reached
 
 
 def test_a_node_does_not_learn_from_rows_in_which_it_was_set() -> None:
