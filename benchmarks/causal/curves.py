@@ -24,6 +24,15 @@ CURVE_METHODS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Methods to their names in the pictures."""
 
+BETA_LABELS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        f"{method}_{beta:g}": f"{CURVE_METHODS[method]}, beta {beta:g}"
+        for method in BANDED_METHODS
+        for beta in BETA_GRID
+    }
+)
+"""Labels of methods with their beta, to their names in the pictures."""
+
 PANEL_COLUMNS: Final = 3
 
 
@@ -72,11 +81,27 @@ def running(rows: Sequence[Row], name: str) -> Float:
     return np.asarray(np.cumsum(curves, axis=1) / np.arange(1, curves.shape[1] + 1))
 
 
-def picture(rows: Sequence[Row], name: str) -> bytes:
-    """Draw the mean over seeds against evaluations, a panel a task; intervals of five seeds."""
-    tasks = chosen_rows(rows, name)
+def beta_rows(rows: Sequence[Row]) -> dict[str, dict[str, list[Row]]]:
+    """Return task to each beta of MCBO and GP-UCB, by label, to its rows by seed."""
+    found: dict[str, dict[str, list[Row]]] = {}
+    for row in sorted(rows, key=lambda row: int(row["seed"])):
+        if row["method"] in BETA_LABELS:
+            found.setdefault(row["task"], {}).setdefault(row["method"], []).append(row)
+    return {task: found[task] for task in EXPERIMENT.tasks if task in found}
+
+
+def picture(
+    tasks: Mapping[str, Mapping[str, Sequence[Row]]], names: Mapping[str, str], name: str
+) -> bytes:
+    """Draw the mean over seeds against evaluations, a panel a task; intervals of five seeds.
+
+    Args:
+        tasks: task to method, or its label, to rows.
+        names: of the methods in the legend, in order.
+        name: the expected reward that is drawn, average or best.
+    """
     drawing, panels = panel_grid(len(tasks), PANEL_COLUMNS, width=10.0, height=2.4)
-    methods = [each for each in CURVE_METHODS if any(each in kept for kept in tasks.values())]
+    methods = [each for each in names if any(each in kept for kept in tasks.values())]
     for axes, (task, kept) in zip(panels, tasks.items(), strict=False):
         panel_style(axes, task.removeprefix("causal:"), scale="linear")
         for method, of_method in kept.items():
@@ -91,9 +116,9 @@ def picture(rows: Sequence[Row], name: str) -> bytes:
         axes.set_axis_off()
     for axes in panels[max(0, len(tasks) - PANEL_COLUMNS) : len(tasks)]:
         axes.set_xlabel("evaluations, with the initial design")
-    named = [CURVE_METHODS[each] for each in methods]
+    named = [names[each] for each in methods]
     drawing.legend(
-        handles=legend_lines(panels[0], named), loc="outside lower center", ncols=len(named)
+        handles=legend_lines(panels[0], named), loc="outside lower center", ncols=PANEL_COLUMNS
     )
     return png(drawing)
 

@@ -9,7 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.benchmarks.causal.curves import chosen_betas, chosen_rows, lead_section, picture
+from rolecast.benchmarks.causal.curves import (
+    BETA_LABELS,
+    CURVE_METHODS,
+    beta_rows,
+    chosen_betas,
+    chosen_rows,
+    lead_section,
+    picture,
+)
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
 from rolecast.platform.search.causal import CAUSAL_METHODS, causal_figures, causal_search
@@ -132,6 +140,8 @@ def page(rows: Sequence[Row]) -> str:
         parts += [_chosen_text(drawn, name), ""]
         if chosen_rows(drawn, name):
             parts += [f"![{name} expected reward against evaluations](causal_{name}.png)", ""]
+        if beta_rows(drawn):
+            parts += [f"![{name} expected reward, every beta](causal_{name}_betas.png)", ""]
     parts += [lead_section(drawn)]
     parts += ["## Seconds of a processor for one search\n", _grid(rows, "seconds"), ""]
     return "\n".join(parts)
@@ -201,12 +211,13 @@ def pages(rows: Sequence[Row]) -> dict[str, bytes]:
     There is nothing to draw while a beta of one task alone was run: other tasks choose it.
     """
     drawn = _longest(rows)
-    pictures = {
-        f"causal_{name}.png": picture(drawn, name)
-        for name in FIGURE_NAMES
-        if chosen_rows(drawn, name)
-    }
-    return {"causal.md": page(rows).encode(), **pictures}
+    files = {"causal.md": page(rows).encode()}
+    for name in FIGURE_NAMES:
+        if chosen := chosen_rows(drawn, name):
+            files[f"causal_{name}.png"] = picture(chosen, CURVE_METHODS, name)
+        if every := beta_rows(drawn):
+            files[f"causal_{name}_betas.png"] = picture(every, BETA_LABELS, name)
+    return files
 
 
 FIGURE_TABLE: Final[ResultTable[FigureRun]] = ResultTable(

@@ -7,7 +7,16 @@ import pytest
 import torch
 
 from rolecast.benchmarks.causal.acquisition import measure_all, measure_device
-from rolecast.benchmarks.causal.curves import chosen_betas, lead_section, picture, running
+from rolecast.benchmarks.causal.curves import (
+    BETA_LABELS,
+    CURVE_METHODS,
+    beta_rows,
+    chosen_betas,
+    chosen_rows,
+    lead_section,
+    picture,
+    running,
+)
 from rolecast.benchmarks.causal.figures import (
     FIGURE_TABLE,
     FigureRun,
@@ -83,18 +92,33 @@ def test_where_mcbo_leads_is_judged_by_paired_seeds_at_the_beta_of_the_other_tas
     toy = [row for row in rows if row["method"] == "mcbo_0.5" and row["task"] == "causal:toy"]
     assert running(toy, "average")[0].tolist() == [0.0, 2.5, 5.0, 5.0]
     assert running(toy, "best")[0].tolist() == [0.0, 5.0, 10.0, 10.0]
-    assert picture(rows, "average") != picture(rows, "best")
+    drawn = [picture(chosen_rows(rows, name), CURVE_METHODS, name) for name in ("average", "best")]
+    assert drawn[0] != drawn[1]
     assert lead_section(rows[:1]) == ""
 
 
-def test_a_beta_of_one_task_alone_has_a_page_without_curves(tmp_path: Path) -> None:
+def test_every_beta_of_both_methods_is_drawn_by_seed() -> None:
+    rows = [
+        {"task": "causal:ackley", "method": method, "seed": seed}
+        for seed in (1, 0)
+        for method in ("mcbo_5", "eifn", "causal_gp_ucb_0.05", "causal_random")
+    ]
+    found = beta_rows(rows)["causal:ackley"]
+    assert found.keys() == {"mcbo_5", "causal_gp_ucb_0.05"} <= BETA_LABELS.keys()
+    assert [row["seed"] for row in found["mcbo_5"]] == [0, 1]
+    assert BETA_LABELS["causal_gp_ucb_0.05"] == "GP-UCB, beta 0.05"
+
+
+def test_a_beta_of_one_task_alone_is_drawn_though_no_task_chooses_it(tmp_path: Path) -> None:
     row = {"key": "one", "task": "causal:psa", "method": "mcbo_0.5", "seed": 0, "rounds": 2}
     row |= {"average": 1.0, "best": 2.0, "seconds": 3.0, "curve": [0.0, 2.0]}
     FIGURE_TABLE.write([row], tmp_path)
     told = (tmp_path / "causal.md").read_text()
     assert "| `causal:psa` | 2 | 1 (1) |" in told
-    assert "png" not in told
-    assert not list(tmp_path.glob("*.png"))
+    drawn = {path.name for path in tmp_path.glob("*.png")}
+    assert drawn == {"causal_average_betas.png", "causal_best_betas.png"}
+    assert all(f"({name})" in told for name in drawn)
+    assert told.count(".png") == len(drawn)
 
 
 def test_betas_and_leads_are_of_the_most_rounds_of_each_task() -> None:
