@@ -30,6 +30,7 @@ from rolecast.platform.reports.page import (
     small_charts,
     table,
 )
+from rolecast.platform.reports.roles import role_sections
 from rolecast.platform.reports.structure import adjacency, block_shares, structure_picture
 from rolecast.platform.reports.style import png
 from rolecast.platform.reports.use import use_again
@@ -124,6 +125,7 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
             *_episodes(run, measured),
             *_certificate(run),
             *_ablation(measured),
+            *role_sections(policy.options, None if measured is None else measured.roles),
             *diagnostics(run.told),
             *([] if graph is None else causal_sections(graph, rewards)),
             *(_structure(run, policy) if graph is None else []),

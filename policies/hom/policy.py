@@ -46,14 +46,15 @@ class HomPolicy:
         observations = np.clip(observations, -model.observation_clip, model.observation_clip)
         layers = unpack(weights, model.nets)
         if not model.role_assignment:
-            return np.asarray(self._squash(role_actions(model, layers, observations)))
+            return np.asarray(self.squashed(role_actions(model, layers, observations)))
         agent_of_role = roles(model, layers, observations)
         states = np.take_along_axis(observations, agent_of_role[..., None], axis=2)
-        of_roles = self._squash(role_actions(model, layers, states))
+        of_roles = self.squashed(role_actions(model, layers, states))
         role_of_agent = np.argsort(agent_of_role, axis=2)
         return np.take_along_axis(of_roles, role_of_agent[..., None], axis=2)
 
-    def _squash(self, outputs: Float) -> Float:
+    def squashed(self, outputs: Float) -> Float:
+        """Return actions of what the update net gives: times the gain, through tanh."""
         return np.asarray(np.tanh(self.model.settings.output_gain * outputs))
 
     @property

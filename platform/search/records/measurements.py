@@ -25,6 +25,7 @@ from rolecast.platform.search.planning.config import CALLABLE_PREFIX, recorded_p
 from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.search.records.evaluate import Evaluation, evaluate
 from rolecast.platform.search.records.history import Batch
+from rolecast.platform.search.records.roles import RoleMeasures, measured_roles
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.records.run_terms import RunTerms, lowest_returns
 from rolecast.policies.protocol import Policy
@@ -124,6 +125,9 @@ class RunMeasurements:
     """Ablations of the last incumbent, as `Ablation.to_json`, by the weights that nets are put
     to: "centre" and "zero"."""
 
+    roles: RoleMeasures | None = None
+    """What roles do in the last incumbent; None of a policy without."""
+
     @classmethod
     def read(cls, folder: RunFolder) -> Self | None:
         """Return what is stored in a run's folder; None if nothing of this version is."""
@@ -133,6 +137,7 @@ class RunMeasurements:
         if values.get("schema") != MEASUREMENTS_SCHEMA:
             return None
         columns = ("incumbent_batches", "returns", "stderrs", "last_returns")
+        roles = values.get("roles")
         return parsed(
             folder.measurements_file,
             lambda: cls(
@@ -140,6 +145,7 @@ class RunMeasurements:
                 yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
                 ablations=values["ablations"],
                 expected_rewards=tuple(values.get("expected_rewards", ())),
+                roles=None if roles is None else RoleMeasures.from_json(roles),
                 **{name: tuple(values[name]) for name in columns},
             ),
         )
@@ -184,6 +190,7 @@ def measure(
         stderrs=tuple(stderrs.tolist()),
         last_returns=tuple(returns[-1].tolist()),
         ablations=ablations,
+        roles=measured_roles(task, policy, weights[-1]),
         expected_rewards=rewards,
     )
 
@@ -204,6 +211,7 @@ def _measure_slow(
         batches=len(batches),
         yardsticks=(random,) if _failures(task) == before else (),
         last_returns=tuple(returns.tolist()),
+        roles=measured_roles(task, policy, last),
     )
 
 
