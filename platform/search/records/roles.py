@@ -33,7 +33,7 @@ LEAST_STEPS: Final = 10
 SHOWN_ACTIONS: Final = 60
 """Most joint actions that are drawn as points."""
 
-AXES: Final = 2
+PLOT_AXES: Final = 2
 """Of the picture of actions."""
 
 
@@ -135,9 +135,9 @@ def _points(drawn: HomTrace) -> tuple[Float, Float]:
     """Return variance shares [A] and points [K, n, 2 A], A <= 2: actions, and without messages."""
     rows = drawn.actions.reshape(-1, drawn.actions.shape[2])
     middle, axes = np.zeros(rows.shape[1]), np.eye(rows.shape[1])
-    if rows.shape[1] > AXES:
+    if rows.shape[1] > PLOT_AXES:
         middle = rows.mean(axis=0)
-        axes = np.linalg.svd(rows - middle, full_matrices=False)[2][:AXES].T
+        axes = np.linalg.svd(rows - middle, full_matrices=False)[2][:PLOT_AXES].T
     total = rows.var(axis=0).sum()
     shares = ((rows - middle) @ axes).var(axis=0) / total if total else np.zeros(axes.shape[1])
     kept = np.unique(np.linspace(0, len(drawn.actions) - 1, SHOWN_ACTIONS).astype(int))
