@@ -9,12 +9,16 @@ import fcntl
 import os
 import shutil
 import stat
+import time
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, Final, Protocol
 
 FileVersion = tuple[int, int, int]
 """Inode, time of writing and size: a file that is replaced has another."""
+
+LOCK_PAUSES_S: Final = (0.0, 0.01, 0.1)
+"""Before each try to lock a file."""
 
 
 class Disk(Protocol):
@@ -142,14 +146,20 @@ class LocalDisk:
         shutil.rmtree(folder, ignore_errors=True)
 
     def lock(self, path: Path) -> IO[bytes] | None:
-        """Lock a file, whose content is left as it is."""
+        """Lock a file, whose content is left as it is.
+
+        Whoever asks `is_locked` holds a lock for an instant: so a lock is tried more than once.
+        """
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            return None
-        return os.fdopen(handle, "rb")
+        for pause in LOCK_PAUSES_S:
+            time.sleep(pause)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            return os.fdopen(handle, "rb")
+        os.close(handle)
+        return None
 
     def is_locked(self, path: Path) -> bool:
         """Return whether a process holds the lock."""

@@ -1,12 +1,14 @@
 """A lock keeps a second holder out, in this process and in another, until it is closed."""
 
+import fcntl
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from rolecast.core.locks import is_locked, try_lock
+from rolecast.core.locks import LOCK_FILE, is_locked, try_lock
 
 
 def test_a_second_holder_gets_the_lock_when_the_first_has_closed_it(tmp_path: Path) -> None:
@@ -37,6 +39,28 @@ def test_a_lock_is_seen_by_another_process_and_by_none_after_it(tmp_path: Path) 
     assert seen() == "True"
     lock.close()
     assert seen() == "False"
+
+
+def test_whoever_looks_at_a_lock_keeps_nobody_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = try_lock(tmp_path)
+    assert lock is not None
+    lock.close()
+    looking = (tmp_path / LOCK_FILE).open("rb")
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if seconds:
+            looking.close()
+
+    monkeypatch.setattr(time, "sleep", pause)
+    second = try_lock(tmp_path)
+    assert second is not None
+    assert len(pauses) == 2
+    second.close()
 
 
 def test_a_folder_that_is_missing_is_an_error_of_the_system(tmp_path: Path) -> None:
