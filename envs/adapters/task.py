@@ -21,10 +21,13 @@ from rolecast.envs.adapters.pool import EnvironmentPool
 from rolecast.envs.spec import FAILED_EPISODES, TaskSpec
 
 TEAM_REWARDS: Final[Mapping[str, Callable[[Float], Float]]] = {
-    "sum": lambda rewards: rewards.sum(axis=1),
-    "mean": lambda rewards: rewards.mean(axis=1),
+    "sum": lambda rewards: np.add.accumulate(rewards, axis=1)[:, -1],
+    "mean": lambda rewards: np.add.accumulate(rewards, axis=1)[:, -1] / rewards.shape[1],
 }
-"""Team reward [B] from rewards [B, m] of the paid agents; agents that have left count 0."""
+"""Team reward [B] from rewards [B, m] of the paid agents; agents that have left count 0.
+
+Added agent by agent: the order of `sum` depends on B, and a return must not.
+"""
 
 ADAPTER_OPTIONS: Final = ("horizon", "team_reward", "team", "others")
 """Options of the adapter; all others go to the environment."""

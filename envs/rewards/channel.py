@@ -92,7 +92,8 @@ class RewardChannel:
         paid = np.where(pays, self._gathered, 0.0)
         self._gathered = np.where(pays, 0.0, self._gathered)
         if settings.flush_on_end:
-            paid = paid + np.where(last, self._gathered + self._late.sum(axis=0), 0.0)
+            late = sum(self._late, np.zeros(raw.size))  # row by row, whatever B is
+            paid = paid + np.where(last, self._gathered + late, 0.0)
         return np.where(live, paid, 0.0)
 
 

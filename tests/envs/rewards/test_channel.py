@@ -114,6 +114,19 @@ def test_an_episode_is_paid_the_same_whatever_its_neighbours(
     np.testing.assert_array_equal(alone[0], together[0])
 
 
+def test_a_flush_of_many_rewards_adds_them_alike_alone_and_beside_others() -> None:
+    settings = RewardSettings(delay=40, flush_on_end=True)
+    earned = np.random.default_rng(3).normal(size=(16, 40))
+
+    def flushed(rows: Float) -> Float:
+        keys = episode_keys(np.arange(len(rows), dtype=np.uint64))
+        channel, live = RewardChannel(settings, keys, 40), np.ones(len(rows), dtype=bool)
+        return [channel.pay(rows[:, t], live, live & (t == 39)) for t in range(40)][-1]
+
+    alone = np.concatenate([flushed(row[None]) for row in earned])
+    np.testing.assert_array_equal(alone, flushed(earned))
+
+
 def test_malformations_come_first_then_the_delay_then_the_sum() -> None:
     settings: Any = {"noise": 0.5, "flip": 0.3, "drop": 0.2}
     earned = np.random.default_rng(0).normal(size=(4, 12))
