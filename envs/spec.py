@@ -76,6 +76,7 @@ class BatchedTask(Protocol):
     - `terminated` [B]: whether a done episode ended by itself, not by a limit on its length.
     - `agent_rewards` [B, n]: the reward of each agent in the last step.
     - `agent_names`: names of the n agents.
+    - `present` [B, n]: whether an agent acts in the next step; the rows of others say nothing.
     - `state_size` and `state()` [B, S]: what is known of the whole world, for centralised critics;
       of size 0 where the task tells no more than its observations.
 
@@ -114,6 +115,15 @@ class PaysSurvivalBonus(Protocol):
 
         0 after the end of an episode. Known, as None or not, before the first reset.
         """
+
+
+@runtime_checkable
+class KnowsPresence(Protocol):
+    """Task whose agents may come and leave."""
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Whether each agent [B, n] acts in the next step; observations of others are 0."""
 
 
 FAILED_EPISODES: Final = "failed_episodes"

@@ -37,15 +37,17 @@ class ObservationStatistics:
         return cls(count=0, mean=np.zeros(size), squares=np.zeros(size))
 
     @classmethod
-    def of_sums(cls, count: int, sums: Float) -> Self:
-        """Return the statistics of `count` >= 1 observations.
+    def of_sums(cls, sums: Float) -> Self:
+        """Return the statistics of observations.
 
         Args:
-            count: number of observations.
-            sums: [2, do], their sum and the sum of their squares.
+            sums: [3, do], their number, their sum, and the sum of their squares.
         """
-        mean = sums[0] / count
-        return cls(count=count, mean=mean, squares=np.maximum(sums[1] - sums[0] * mean, 0.0))
+        count, total, squares = int(sums[0, 0]), sums[1], sums[2]
+        if not count:
+            return cls.none(total.size)
+        mean = total / count
+        return cls(count=count, mean=mean, squares=np.maximum(squares - total * mean, 0.0))
 
     def merged(self, other: Self) -> Self:
         """Return the statistics of both together (Chan, Golub and LeVeque 1983)."""

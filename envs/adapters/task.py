@@ -122,6 +122,11 @@ class AdaptedTask:
         return self._terminated.copy()
 
     @property
+    def present(self) -> NDArray[np.bool_]:
+        """Whether each agent [B, n] acts in the next step; observations of others are 0."""
+        return np.array([[agent in live for agent in self._agents] for live in self._live])
+
+    @property
     def agent_rewards(self) -> Float:
         """Reward of each agent [B, n] in the last step; 0 for one whose reward does not count."""
         return self._rewards.copy()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.types import LANE_COUNT, Float
 from rolecast.envs.rewards.task import RAW_REWARD
+from rolecast.envs.spec import KnowsPresence
 from rolecast.platform.rollout.played import (
     Episodes,
     ObservationSums,
@@ -53,7 +54,8 @@ class _Lanes:
         self._sums = None if episodes.summed is None else ObservationSums(shape, episodes.summed)
         self._lengths = np.zeros(length, dtype=np.int64)
         self._totals: dict[str, Float] = {"": np.zeros(length)}
-        self._summed = np.zeros((length, 2, spec.observation_size))
+        self._counts = np.zeros(self._width, dtype=np.int64)
+        self._summed = np.zeros((length, 3, spec.observation_size))
 
     def play(self) -> Played:
         """Play all episodes to their ends."""
@@ -69,7 +71,7 @@ class _Lanes:
         while live.any():
             kept.add(observations, live)
             if self._sums is not None:
-                self._sums.add(observations, live)
+                self._count(self._sums, observations, live)
             self._actor.act(self._lane_weights, to_lanes(observations, self._blocks), actions)
             steps += live
             observations, reward, done, metrics = task.step(from_lanes(actions, width))
@@ -90,6 +92,14 @@ class _Lanes:
         returns = self._totals.pop(RAW_REWARD, observed)
         return Played(returns, observed, self._lengths, self._totals, kept.rows, summary)
 
+    def _count(self, sums: ObservationSums, observations: Float, live: NDArray[np.bool_]) -> None:
+        """Add the observations of live episodes to their sums; not the zeros of absent agents."""
+        counted = np.repeat(live[:, None], self._task.spec.agents, axis=1)
+        if isinstance(self._task, KnowsPresence):
+            counted &= self._task.present
+        sums.add(observations, counted)
+        self._counts += counted.sum(axis=1)
+
     def _finish(
         self, ended: NDArray[np.int64], steps: NDArray[np.int64], totals: dict[str, Float]
     ) -> None:
@@ -101,8 +111,9 @@ class _Lanes:
                 self._totals[name] = np.zeros(self._seeds.size)
             self._totals[name][episodes], total[ended] = total[ended], 0.0
         if self._sums is not None:
-            self._summed[episodes] = over_agents(self._sums.totals[:, ended])
-            self._sums.totals[:, ended] = 0.0
+            sums = self._sums.totals
+            self._summed[episodes] = over_agents(sums[:, ended], self._counts[ended])
+            sums[:, ended], self._counts[ended] = 0.0, 0
 
     def _refill(self, ended: NDArray[np.int64], live: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Give lanes their next episodes, while there are any; return the lanes that begin."""

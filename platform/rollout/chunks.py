@@ -71,7 +71,7 @@ class ChunkResult:
     """[S, n, do], where they were asked for."""
 
     sums: Float | None = None
-    """[c, e, 2, do], as of `Rollout`, where the policy normalises observations."""
+    """[c, e, 3, do], as of `Rollout`, where the policy normalises observations."""
 
     failures: tuple[str, ...] = ()
     """What episodes failed with, in words, where that is forgiven (`FAILED_EPISODES`)."""
@@ -116,7 +116,8 @@ class BatchResult:
     """[S, n, do], where they were asked for."""
 
     sums: Float | None = None
-    """[2, do], sum of all observations and of their squares, where the policy normalises them."""
+    """[3, do], number and sum of all observations, and sum of their squares, where the policy
+    normalises them."""
 
     failed: NDArray[np.bool_] | None = None
     """[q, E], episodes that failed, where any did and that is forgiven."""

@@ -54,7 +54,7 @@ def _play_together(asked: Episodes, keep: int) -> Played:
     over_lanes = None
     if sums is not None:
         over_lanes = np.stack([from_lanes(part, length) for part in sums.totals])
-    summary = None if over_lanes is None else over_agents(over_lanes)
+    summary = None if over_lanes is None else over_agents(over_lanes, spec.agents * lengths)
     return Played(returns, observed, lengths, {}, kept, summary)
 
 

@@ -63,7 +63,8 @@ class Played:
     """Of [S, n, do] each, the observations recorded."""
 
     sums: Float | None
-    """[L, 2, do], sums of observations and of their squares, where they were asked for."""
+    """[L, 3, do], number of observations, their sums and those of their squares, where they were
+    asked for."""
 
 
 def joined(parts: list[Played]) -> Played:
@@ -103,14 +104,14 @@ class ObservationSums:
         self._bound, self.totals = bound, np.zeros((2, *shape))
         self._all = np.ones(shape[0], dtype=bool)
 
-    def add(self, observations: Float | Float32, live: NDArray[np.bool_] | None = None) -> None:
-        """Add observations; of the episodes that are live, where these are rows."""
-        rows = len(self._all)
+    def add(self, observations: Float | Float32, counted: NDArray[np.bool_] | None = None) -> None:
+        """Add observations; of those that count, [B] or [B, n], where they are [B, n, do]."""
+        counts = self._all if counted is None else counted.ravel()
         add_clipped(
-            observations.reshape(rows, -1),
+            observations.reshape(counts.size, -1),
             observations.dtype.type(self._bound),
-            self._all if live is None else live,
-            self.totals.reshape(2, rows, -1),
+            counts,
+            self.totals.reshape(2, counts.size, -1),
         )
 
 
@@ -129,11 +130,18 @@ def add_clipped(
                 totals[1, row, d] += clipped * clipped
 
 
-def over_agents(sums: Float) -> Float:
-    """Return sums [L, 2, do] over the agents, in their order, of [2, L, n, do]."""
-    total = np.zeros_like(sums[:, :, 0])
-    for agent in range(sums.shape[2]):
-        total += sums[:, :, agent]
+def over_agents(sums: Float, counts: NDArray[np.int64]) -> Float:
+    """Return counts and sums [L, 3, do] over the agents, in their order.
+
+    Args:
+        sums: [2, L, n, do].
+        counts: [L], observations of all agents.
+    """
+    _, length, agents, size = sums.shape
+    total = np.zeros((3, length, size))
+    total[0] = counts[:, None]
+    for agent in range(agents):
+        total[1:] += sums[:, :, agent]
     return np.asarray(total.swapaxes(0, 1))
 
 

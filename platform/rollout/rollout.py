@@ -40,8 +40,8 @@ class Rollout:
     """[S, n, do], observations met, when they were asked for."""
 
     sums: Float | None = None
-    """[P, E, 2, do], sum of an episode's observations, over steps and agents, and sum of their
-    squares, when they were asked for."""
+    """[P, E, 3, do], number of an episode's observations, over steps and the agents present, their
+    sum, and the sum of their squares, when they were asked for."""
 
     @property
     def env_steps(self) -> int:
@@ -116,7 +116,7 @@ def rollout(
         lengths=played.lengths.reshape(shape),
         metrics={name: total.reshape(shape) for name, total in played.metrics.items()},
         observations=_thinned(played.observations, record) if record else None,
-        sums=None if played.sums is None else played.sums.reshape(*shape, 2, -1),
+        sums=None if played.sums is None else played.sums.reshape(*shape, 3, -1),
     )
 
 

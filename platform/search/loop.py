@@ -260,11 +260,11 @@ class Search:
     def _statistics_after(self, kind: Kind, result: BatchResult) -> ObservationStatistics | None:
         """Return the statistics with a batch; those of a confirmation, or late, stay."""
         known, plan = self.statistics, self._plan
-        late = plan.budget.share(self.spent) >= counted_share(plan.policy.options)
+        share = max(plan.budget.share(self.spent), self.seen.searched_share)
+        late = share >= counted_share(plan.policy.options)
         if known is None or result.sums is None or kind is Kind.CONFIRM or late:
             return known
-        count = int(result.lengths.sum()) * plan.task.spec.agents
-        return known.merged(ObservationStatistics.of_sums(count, result.sums))
+        return known.merged(ObservationStatistics.of_sums(result.sums))
 
     def _run(
         self, candidates: Float, seeds: Seeds, labels: Sequence[str], record: int = 0

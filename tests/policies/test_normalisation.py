@@ -36,7 +36,8 @@ POLICIES_AND_OPTIONS: list[tuple[str, dict[str, Any]]] = [
 
 def statistics_of(rows: Float) -> ObservationStatistics:
     """Return the statistics of observations [S, do]."""
-    return ObservationStatistics.of_sums(len(rows), np.array([rows.sum(0), np.square(rows).sum(0)]))
+    count = np.full(rows.shape[1], float(len(rows)))
+    return ObservationStatistics.of_sums(np.array([count, rows.sum(0), np.square(rows).sum(0)]))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.platform.search.planning.budget import Budget, Spent
-from rolecast.platform.search.records.history import Batch
+from rolecast.platform.search.records.history import Batch, Kind
 
 EARLIER_SHARES: Final = (0.9, 0.75)
 """Shares of the search at which the incumbent of then is looked at again at its end."""
@@ -30,6 +30,10 @@ class BatchSummary:
     spent: Spent = field(default_factory=Spent)
     """What the search has used."""
 
+    searched_share: float = 0.0
+    """Greatest share of the budget of its time that was spent before a batch of the search; a
+    larger budget later makes it no smaller."""
+
     next_number: int = 0
     """Number from which the next evaluation's seeds are derived: that of the evaluation, or more
     where numbers above it were used, which happens in asynchronous searches alone."""
@@ -44,6 +48,8 @@ class BatchSummary:
         self.best_return = max(self.best_return, float(batch.means.max()))
         lows = float(batch.episode_returns.min()), float(batch.observed_returns.min())
         self.lowest = min(self.lowest[0], lows[0]), min(self.lowest[1], lows[1])
+        if batch.kind is not Kind.CONFIRM:
+            self.searched_share = max(self.searched_share, batch.spent)
         steps = np.diff(batch.env_steps, prepend=self.spent.env_steps)
         self.spent = self.spent.after(steps, batch.episode_returns.shape[1])
         used_numbers = int(batch.episodes_of.max()) + 1

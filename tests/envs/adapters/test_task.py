@@ -155,7 +155,12 @@ def test_an_agent_that_has_left_counts_nothing() -> None:
     env = Unequal()
     task = make_task(lambda: env)
     task.reset(np.zeros(1, dtype=np.uint64))
-    steps = [task.step(np.zeros((1, 2, 4))) for _ in range(5)]
+    there: list[list[bool]] = []
+    steps = []
+    for _ in range(5):
+        there.append(task.present[0].tolist())  # type: ignore[attr-defined]  # of an adapted task
+        steps.append(task.step(np.zeros((1, 2, 4))))
+    assert there == [[True, True]] * 2 + [[True, False]] * 2 + [[False, False]]
     assert [float(reward[0]) for _, reward, _, _ in steps] == [11.0, 11.0, 1.0, 1.0, 0.0]
     assert [bool(done[0]) for _, _, done, _ in steps] == [False, False, False, True, True]
     np.testing.assert_array_equal(steps[2][0][0, 1], 0.0)

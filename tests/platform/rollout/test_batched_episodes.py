@@ -1,10 +1,14 @@
 """Lanes that are refilled: every episode is what it is alone."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from rolecast.core.types import Seeds
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
+from rolecast.envs.spec import TaskSpec
 from rolecast.platform.rollout import batched_episodes
 from rolecast.platform.rollout.rollout import Rollout, rollout
 from rolecast.platform.rollout.sizes import BATCHED_LANES
@@ -54,3 +58,38 @@ def test_lanes_are_refilled_while_others_play_on() -> None:
     task.step = counted  # type: ignore[assignment,method-assign]  # counts
     result = rollout(task, policy, weights, np.arange(10, dtype=np.uint64))
     assert steps < result.env_steps / BATCHED_LANES + result.lengths.max()
+
+
+class Shifts:
+    """Two agents observe 5 in steps in which they are present; which ones depends on the seed."""
+
+    spec = TaskSpec(id="shifts", agents=2, observation_size=1, action_size=1, horizon=6)
+
+    def reset(self, seeds: Seeds) -> Float:
+        self.seeds, self.steps = seeds.astype(np.int64), 0
+        return self.look()
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        turn = (self.seeds + self.steps) % 3
+        return np.stack([turn == 0, turn == 1], axis=1)
+
+    def look(self) -> Float:
+        return np.where(self.present[:, :, None], 5.0, 0.0)
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        self.steps += 1
+        batch = len(self.seeds)
+        return self.look(), np.zeros(batch), np.full(batch, self.steps == 6), {}
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def test_agents_that_are_absent_are_not_summed() -> None:
+    """In six steps, each of two agents is there in two."""
+    task = Shifts()
+    policy = make_policy("linear", task)
+    sums = rollout(task, policy, policy.space.centre[None], np.arange(5), summed=10.0).sums
+    assert sums is not None
+    np.testing.assert_array_equal(sums[0, :, :, 0], [[4.0, 20.0, 100.0]] * 5)

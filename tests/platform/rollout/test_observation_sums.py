@@ -9,16 +9,16 @@ from rolecast.platform.rollout.played import ObservationSums
 
 
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
-@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("some", [(), (7,), (7, 3)])
 def test_live_rows_are_clipped_and_added_with_their_squares(
-    precision: type[np.floating[Any]], some: bool
+    precision: type[np.floating[Any]], some: tuple[int, ...]
 ) -> None:
     rng = np.random.default_rng(0)
     shape = (7, 3, 4)
     sums, expected = ObservationSums(shape, 0.7), np.zeros((2, *shape))
     for _ in range(5):
         observations = rng.normal(size=shape).astype(precision)
-        live = rng.random(7) < 0.5 if some else None
+        live = rng.random(some) < 0.5 if some else None
         clipped = np.clip(observations, -0.7, 0.7).astype(np.float64)
         if live is not None:
             clipped[~live] = 0.0

@@ -231,6 +231,21 @@ def test_what_is_paid_late_or_seldom_counts_as_the_lowest_too(tmp_path: Path) ->
     assert (paid < -4.0).all()
 
 
+def test_an_episode_without_a_beginning_adds_nothing_to_the_statistics(tmp_path: Path) -> None:
+    """A failed reset takes one step, a whole episode four; e episodes of s steps: (s - e) / 3."""
+    options = {"normalise": "running", "normalise_share": 1.0}
+    settings = {**SETTINGS, "failed_episodes": "lowest", "policy_options": options}
+    search(RaisingAtReset, out=tmp_path / "run", **settings)
+    batches = RunFolder(tmp_path / "run").read_batches()
+    searched = [batch for batch in batches if batch.kind is not Kind.CONFIRM]
+    steps = int(searched[-1].env_steps[-1])
+    episodes = sum(batch.episode_returns.size for batch in searched)
+    assert steps < 4 * episodes
+    statistics = batches[-1].statistics
+    assert statistics is not None
+    assert statistics.count == 4 * (steps - episodes) // 3
+
+
 def test_a_first_batch_that_fails_whole_ends_the_search(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"unstable.* all 6 episodes of the first batch failed"):
         search(AlwaysRaising, out=tmp_path / "run", failed_episodes="lowest", **SETTINGS)

@@ -127,6 +127,26 @@ def test_after_their_share_of_the_budget_statistics_stay(tmp_path: Path) -> None
         np.testing.assert_array_equal(sums_of(batch)[1], sums_of(expected)[1])
 
 
+def test_statistics_that_stay_are_not_opened_by_a_larger_budget(tmp_path: Path) -> None:
+    options = {"normalise": "running", "normalise_share": 0.4}
+    search("hopper", out=tmp_path / "run", **HOPPER | {"policy_options": options})
+    before = RunFolder(tmp_path / "run").read_batches()
+    resume(tmp_path / "run", env_steps=5 * HOPPER["env_steps"])
+    after = RunFolder(tmp_path / "run").read_batches()
+    assert len(after) > 2 * len(before)
+    for value, expected in zip(sums_of(after[-1]), sums_of(before[-1]), strict=True):
+        np.testing.assert_array_equal(value, expected)
+
+
+def test_statistics_that_count_all_go_on_with_a_larger_budget(tmp_path: Path) -> None:
+    options = {"normalise": "running", "normalise_share": 1.0}
+    search("hopper", out=tmp_path / "run", **HOPPER | {"policy_options": options})
+    before = RunFolder(tmp_path / "run").read_batches()
+    resume(tmp_path / "run", env_steps=2 * HOPPER["env_steps"])
+    after = RunFolder(tmp_path / "run").read_batches()
+    assert sums_of(after[-1])[0] > 1.5 * sums_of(before[-1])[0]
+
+
 def test_a_run_of_before_the_setting_counts_all_observations(
     tmp_path: Path, interrupts_after: InterruptsAfter
 ) -> None:
