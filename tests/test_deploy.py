@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +15,9 @@ import jsonschema
 import pytest
 import yaml
 
+from rolecast.core.errors import RequestError
+from rolecast.core.files import write_json
+from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.rooms import ROOMS
 from tests.test_docs import blocks
 
@@ -116,16 +120,63 @@ def test_the_batch_script_gives_options_that_ray_has() -> None:
     assert named <= own | further - {"--head", "--node-ip-address", "--port", "--block"}
 
 
-def test_the_script_searches_first_and_resumes_then(script: ModuleType, tmp_path: Path) -> None:
-    words = ["pred_prey_3", "--out", str(tmp_path)]
+@pytest.mark.parametrize("out", [["--out", "DIR"], ["--out=DIR"]], ids=["word", "equals"])
+def test_the_script_searches_first_and_resumes_then(
+    script: ModuleType, tmp_path: Path, out: list[str]
+) -> None:
+    out = [each.replace("DIR", str(tmp_path)) for each in out]
+    words = ["pred_prey_3", *out, "--seed", "3", "--env-steps", "4000", "--log-json", "-q"]
     assert script.command(words) == ["search", *words, "--address", "auto"]
-    (tmp_path / "checkpoint").mkdir()
-    assert script.command(words) == ["resume", str(tmp_path), "--address", "auto"]
+    _begin(tmp_path)
+    again = ["resume", str(tmp_path), "--task", "pred_prey_3", "-q", "--address", "auto"]
+    assert script.command(words) == again
 
 
-def test_the_script_needs_a_folder(script: ModuleType) -> None:
-    with pytest.raises(SystemExit, match="--out"):
-        script.command(["pred_prey_3"])
+def test_the_script_passes_on_what_a_resumption_takes(script: ModuleType, tmp_path: Path) -> None:
+    _begin(tmp_path)
+    words = ["pred_prey_3", "--out", str(tmp_path), "--env-steps=9000", "--workers", "8"]
+    told = script.command([*words, "--address=head:6379", "--trust", "--set", "window=600"])
+    assert told == [
+        *("resume", str(tmp_path), "--task", "pred_prey_3", "--env-steps", "9000"),
+        *("--workers", "8", "--trust", "--address", "head:6379"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["pred_prey_6"], "task is 'pred_prey_6'; expected 'pred_prey_3'"),
+        (["pred_prey_3", "--sparse", "5"], "task is 'pred_prey_3.sparse=5'"),
+        (["pred_prey_3", "--seed", "4"], "seed is 4; expected 3"),
+        (["pred_prey_3", "--set", "window=10"], "window is 10; expected 600"),
+        (["pred_prey_3", "-m"], "--multirun"),
+    ],
+)
+def test_the_script_resumes_no_other_search(
+    script: ModuleType, tmp_path: Path, words: list[str], named: str
+) -> None:
+    _begin(tmp_path)
+    with pytest.raises(RequestError, match=named):
+        script.command([*words, "--out", str(tmp_path)])
+
+
+def test_the_script_needs_a_folder() -> None:
+    ended = subprocess.run(
+        [sys.executable, str(DEPLOY / "search.py"), "pred_prey_3"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("deploy/search.py: --out is missing")
+
+
+def _begin(folder: Path) -> None:
+    """Write what a search notes of itself when it begins."""
+    config = SearchConfig(
+        task="pred_prey_3", seed=3, env_steps=4000, optimizer_settings={"window": 600}
+    )
+    write_json(folder / "run.json", {"search": config.to_json()})
 
 
 @pytest.mark.parametrize("line", FETCHES, ids=["report", "folder"])
