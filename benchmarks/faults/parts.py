@@ -156,7 +156,8 @@ def computed(chunk: Chunk) -> ChunkResult:
     lengths: NDArray[np.int64] = 1 + (chunk.seeds % np.uint64(TASK_SPEC.horizon)).astype(np.int64)
     observed = np.stack([phases, np.square(phases)], axis=-1)[..., None, :]
     steps = lengths[..., None, None].astype(np.float64)
-    sums: Float = np.concatenate([observed, np.square(observed)], axis=-2) * steps
+    each = [np.ones_like(observed), observed, np.square(observed)]
+    sums: Float = np.concatenate(each, axis=-2) * steps
     return ChunkResult(
         returns=returns,
         observed_returns=returns,
