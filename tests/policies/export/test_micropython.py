@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 from rolecast.core.types import Float
-from rolecast.policies.export.micropython import clearly_decided, python_check, python_source
+from rolecast.policies.export.micropython import (
+    clearly_decided,
+    decided_in_float32,
+    python_check,
+    python_source,
+)
 from rolecast.policies.export.reference import reference
 from tests.policies.export.test_c99 import SHAPES, made, vectors
 
@@ -91,6 +96,38 @@ def test_micropython_computes_the_same(
         text.replace(json.dumps(expected[0].tolist()), json.dumps((expected[0] + 1e-5).tolist()))
     )
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 1
+
+
+class _RoundedNumbers(ast.NodeTransformer):
+    """Makes each decimal number of a source one of float32, so that all arithmetic is."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, float):
+            return node
+        return ast.copy_location(ast.Call(ast.Name("f32", ast.Load()), [node], []), node)
+
+
+@pytest.mark.parametrize("agents", [3, 6])
+@pytest.mark.parametrize("roles", [True, False], ids=["roles", "agents"])
+def test_a_board_with_float32_passes_its_own_test(agents: int, roles: bool) -> None:
+    """The file computes in float32 here, as boards do whose MicroPython has 24 bits."""
+    for seed in range(3):
+        policy, _ = made("hom", agents, {"role_assignment": roles})
+        drawn_weights = np.random.default_rng(seed).random(policy.space.dimension)
+        weights = policy.space.weights(drawn_weights)
+        drawn = vectors(agents, 240).astype(np.float64)
+        observations = drawn[clearly_decided(policy, weights, drawn)]
+        stored = observations[decided_in_float32(policy, weights, observations)]
+        assert len(stored) > 20
+        tree = ast.parse(python_source(policy, weights, remarks="a test"))
+        tree = ast.fix_missing_locations(_RoundedNumbers().visit(tree))
+        module: dict[str, Any] = {"f32": np.float32, "float": np.float32}
+        exec(compile(tree, "rolecast_policy.py", "exec"), module)  # the file of the test
+        with np.errstate(over="ignore", under="ignore"):
+            found = [module["step"](each) for each in stored.astype(np.float32)]
+        assert isinstance(found[0][0][0], np.float32)
+        expected = policy.act(weights[None], stored[None])[0]
+        np.testing.assert_allclose(np.array(found), expected, atol=1e-3, rtol=0.0)
 
 
 def test_equal_agents_have_the_roles_of_their_numbers() -> None:
