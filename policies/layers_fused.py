@@ -5,16 +5,12 @@ Integers are row numbers, because a view for each part would cost more than its 
 read and written as whole vectors (`rolecast.core.simd`).
 """
 
-from typing import Final
-
 import numpy as np
 
 from rolecast.core.compiled import inlined
 from rolecast.core.simd import Lanes, load, pick, store
 from rolecast.core.types import Float32
-
-TANH_BOUND: Final = np.float32(7.90531110763549805)
-"""Bound above which tanh is 1 in float32."""
+from rolecast.policies.network import TANH_BOUND
 
 
 @inlined

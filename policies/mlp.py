@@ -14,7 +14,7 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.envs.symmetry import Symmetry
-from rolecast.policies.network import check_shapes, forward, unpack
+from rolecast.policies.network import check_shapes, forward, squashed, unpack
 from rolecast.policies.parameterisation import (
     Net,
     Parameterisation,
@@ -115,7 +115,7 @@ class MlpPolicy:
         )
         clipped = np.clip(observations, -self.observation_clip, self.observation_clip)
         outputs = forward(unpack(weights, [self.net])[self.net.name], clipped)
-        return np.asarray(np.tanh(self.output_gain * outputs))
+        return squashed(outputs, self.output_gain)
 
     def relaxed_act(self, weights: "Tensor", observations: "Tensor") -> "Tensor":
         """Return actions [S, n, da] for weights [D] and observations [S, n, do].

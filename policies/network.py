@@ -1,7 +1,7 @@
 """Small MLPs over a flat vector of weights, in numpy float64: the readable reference."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from rolecast.policies.parameterisation import Net
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+TANH_BOUND: Final = np.float32(7.90531110763549805)
+"""Bound beyond which tanh does not change in float32."""
 
 Array = TypeVar("Array", NDArray[np.float64], "Tensor")
 
@@ -47,6 +50,15 @@ def forward(layers: Sequence[tuple[Float, Float]], inputs: Float) -> Float:
         rows = rows if depth == 0 else np.tanh(rows)
         rows = rows @ weight.swapaxes(-1, -2) + bias[:, None, :]
     return rows.reshape(*inputs.shape[:-1], rows.shape[-1])
+
+
+def squashed(outputs: Float, gain: float) -> Float:
+    """Return actions: tanh of outputs times the gain, constant beyond `TANH_BOUND`; NaN stays NaN.
+
+    Differs from tanh by less than 3e-7. Actions that are equal in the compiled form are equal here,
+    so that the largest of them, a discrete action, is the same one.
+    """
+    return np.asarray(np.tanh(np.clip(gain * outputs, -TANH_BOUND, TANH_BOUND)))
 
 
 def check_shapes(

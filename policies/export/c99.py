@@ -19,6 +19,7 @@ from rolecast.policies.hom.interaction import SOFT_EDGE_SLOPE
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
+from rolecast.policies.network import TANH_BOUND
 
 COMPILER_FLAGS: Final = ("-std=c99", "-ffp-contract=off")
 """Without which a compiler may fuse a multiplication with an addition, and lose the equality."""
@@ -94,7 +95,7 @@ def code_files(
         "table": rows_of_text([float_literal(number) for number in numbers]),
         "numerator": [float_literal(each) for each in reference.TANH_NUMERATOR],
         "denominator": [float_literal(each) for each in reference.TANH_DENOMINATOR],
-        "tanh_bound": float_literal(reference.TANH_BOUND),
+        "tanh_bound": float_literal(TANH_BOUND),
         **(_hom_values(policy) if isinstance(policy, HomPolicy) else _mlp_values(policy)),
     }
     if isinstance(policy, HomPolicy) and one_agent:

@@ -17,7 +17,7 @@ from rolecast.policies.hom.interaction import SOFT_EDGE_SLOPE
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
-from rolecast.policies.network import unpack
+from rolecast.policies.network import TANH_BOUND, unpack
 
 PYTHON_FILE: Final = "rolecast_policy.py"
 PYTHON_TEST_FILE: Final = "main_test.py"
@@ -49,7 +49,11 @@ def python_source(policy: HomPolicy | MlpPolicy, weights: Float, *, remarks: str
     }
     values = _hom_values(policy) if isinstance(policy, HomPolicy) else _mlp_values(policy)
     return EXPORT_TEMPLATES.get_template("policy.py.jinja").render(
-        head=_comment(remarks), kind=policy.name, nets=layers, **values
+        head=_comment(remarks),
+        kind=policy.name,
+        nets=layers,
+        tanh_bound=float(TANH_BOUND),
+        **values,
     )
 
 

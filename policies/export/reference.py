@@ -26,15 +26,12 @@ from rolecast.policies.hom.interaction import SOFT_EDGE_SLOPE
 from rolecast.policies.hom.model import HomModel
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
-from rolecast.policies.network import unpack
+from rolecast.policies.network import TANH_BOUND, unpack
 from rolecast.policies.protocol import Policy
 
 f32 = np.float32
 Layer = tuple[Float32, Float32]
 """Weight [out, in] and bias [out]."""
-
-TANH_BOUND: Final = f32(7.90531110763549805)
-"""Bound above which tanh is 1 in float32."""
 
 TANH_NUMERATOR: Final = (
     -2.76076847742355e-16,

@@ -13,7 +13,7 @@ from rolecast.core.types import Float
 from rolecast.policies.hom.assignment import Index, assign_roles
 from rolecast.policies.hom.interaction import Layers, role_actions
 from rolecast.policies.hom.model import HomModel
-from rolecast.policies.network import check_shapes, forward, unpack
+from rolecast.policies.network import check_shapes, forward, squashed, unpack
 from rolecast.policies.protocol import LanePolicy
 from rolecast.policies.space import ParameterSpace
 
@@ -46,7 +46,7 @@ class HomPolicy:
         observations = np.clip(observations, -model.observation_clip, model.observation_clip)
         layers = unpack(weights, model.nets)
         if not model.role_assignment:
-            return np.asarray(self.squashed(role_actions(model, layers, observations)))
+            return self.squashed(role_actions(model, layers, observations))
         agent_of_role = roles(model, layers, observations)
         states = np.take_along_axis(observations, agent_of_role[..., None], axis=2)
         of_roles = self.squashed(role_actions(model, layers, states))
@@ -55,7 +55,7 @@ class HomPolicy:
 
     def squashed(self, outputs: Float) -> Float:
         """Return actions of what the update net gives: times the gain, through tanh."""
-        return np.asarray(np.tanh(self.model.settings.output_gain * outputs))
+        return squashed(outputs, self.model.settings.output_gain)
 
     @property
     def remark(self) -> str | None:

@@ -57,7 +57,8 @@ def test_the_torch_face_is_the_reference(
     (weights,), observations = draw(policy, task, 1)[0], draw(policy, task, 6)[1]
     found = policy.relaxed_act(torch.tensor(weights), torch.tensor(observations))
     expected = policy.act(weights[None], observations[None])[0]
-    np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
+    # Torch does not stop at TANH_BOUND, where gradients would.
+    np.testing.assert_allclose(found.numpy(), expected, rtol=0.0, atol=3e-7)
 
 
 def test_renaming_agents_permutes_actions(spec: MakeSpec, draw: Draw) -> None:

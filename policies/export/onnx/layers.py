@@ -11,12 +11,8 @@ import numpy as np
 
 from rolecast.core.types import Float32
 from rolecast.policies.export.onnx.graph import Graph
-from rolecast.policies.export.reference import (
-    TANH_BOUND,
-    TANH_DENOMINATOR,
-    TANH_NUMERATOR,
-    Layer,
-)
+from rolecast.policies.export.reference import TANH_DENOMINATOR, TANH_NUMERATOR, Layer
+from rolecast.policies.network import TANH_BOUND
 
 
 def clipped(graph: Graph, value: str, bound: float) -> str:

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from rolecast.core.types import LANE_COUNT, Float
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies.hom.policy import HomPolicy
-from rolecast.policies.network import forward, unpack
+from rolecast.policies.network import TANH_BOUND, forward, unpack
 from rolecast.policies.registry import make_policy
 
 ThroughLanes = Callable[..., Float]
@@ -82,7 +82,8 @@ def written_out(policy: HomPolicy, weights: Float, observations: Float) -> Float
         hidden = following
     actions = np.empty((n, model.action_size))
     for role, agent in enumerate(agent_of_role):
-        actions[agent] = np.tanh(model.settings.output_gain * hidden[role])
+        sums = model.settings.output_gain * hidden[role]
+        actions[agent] = np.tanh(np.clip(sums, -TANH_BOUND, TANH_BOUND))
     return actions
 
 
