@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any, Final
 import ray
 
 from rolecast.core.errors import ConfigError, RequestError, RunError, on_one_line
+from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import available_cores
 
 CONNECT_TIMEOUT_S: Final = 5.0
@@ -78,10 +80,12 @@ class Cluster:
             _probe(address)
         if self._connected_here and address is None:
             note("starting Ray on this machine")
-            _start(cpus)
+            with _terminable_start():
+                _start(cpus)
             self.own = True
         elif self._connected_here:
-            _join(address)
+            with _terminable_start():
+                _join(address)
         note(self.described(workers))
 
     def described(self, workers: int) -> str:
@@ -137,6 +141,23 @@ def resources() -> Mapping[str, float]:
     """Return what the cluster has of each resource."""
     found: Mapping[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     return found
+
+
+@contextmanager
+def _terminable_start() -> Iterator[None]:
+    """Let SIGTERM do during a start of Ray, and after it, what it did before.
+
+    Ray sets a handler of its own while it starts, which calls `sys.exit(SIGTERM)`, and one below
+    Python's, which ends the process with the stack of its C++ code.
+    """
+    try:
+        with signals_given_back():
+            yield
+    except SystemExit as end:
+        ray.shutdown()
+        if end.code == signal.SIGTERM:
+            signal.raise_signal(signal.SIGTERM)
+        raise
 
 
 def _start(cpus: int) -> None:

@@ -111,6 +111,34 @@ def test_more_workers_than_cores_of_this_machine_are_told_of(ray_cluster: str) -
     joined.close()
 
 
+TERMINATED_SCRIPT = """
+import os, signal, sys, threading, time
+from rolecast.core.signals import terminable
+from rolecast.platform.actors import cluster
+
+def note(text):
+    if text.startswith(sys.argv[1]):
+        threading.Timer(float(sys.argv[2]), os.kill, (os.getpid(), signal.SIGTERM)).start()
+
+with terminable() as received:
+    try:
+        cluster.Cluster(None, 1, note=note)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("ended by", *received)
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "seconds"), [("starting Ray", 0.5), ("Ray started", 0.2)], ids=["during", "after"]
+)
+def test_sigterm_ends_a_start_of_ray_as_it_ends_all_else(when: str, seconds: float) -> None:
+    """Ray's handlers called sys.exit, or ended the process with the stack of its C++ code."""
+    command = [sys.executable, "-c", TERMINATED_SCRIPT, when, str(seconds)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (found.returncode, found.stdout) == (0, "ended by 15\n"), found.stderr
+
+
 NICENESS_SCRIPT = """
 import os, ray
 from rolecast.platform.actors import cluster
