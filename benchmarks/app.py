@@ -10,6 +10,7 @@ from rolecast.benchmarks.causal.command import causal_results
 from rolecast.benchmarks.device.command import device_costs, service_speed
 from rolecast.benchmarks.dial.command import dial_table
 from rolecast.benchmarks.faults.command import fault_schedules
+from rolecast.benchmarks.functions.command import competitors_table, optimizers_table
 from rolecast.benchmarks.options import (
     Fresh,
     Out,
@@ -35,6 +36,8 @@ app.command("export")(device_costs)
 app.command("serve")(service_speed)
 app.command("duets")(duets_table)
 app.command("faults")(fault_schedules)
+app.command("optimizers")(optimizers_table)
+app.command("competitors")(competitors_table)
 
 
 @app.command("main")
@@ -127,51 +130,6 @@ def task_returns(
     tell(rows, written, json=json)
 
 
-@app.command("optimizers")
-def optimizers_table(
-    *,
-    seeds: Seeds = 5,
-    quick: Quick = False,
-    fresh: Fresh = False,
-    only: Annotated[list[str] | None, only_option("problem=, kind=, contestant= or seed=")] = None,
-    processes: Processes = 2,
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Run every optimiser, with and without structure, on functions of known optimum and policies.
-
-    Some two hours of one core, in pieces as you like (`--only kind=policy`, say): a finished cell
-    is kept at once, in optimizers.json or optimizers_policies.json.
-    """
-    from rolecast.benchmarks import policy_table
-    from rolecast.benchmarks.experiment_table import TableTrial, forget_trials
-    from rolecast.benchmarks.functions.known_page import KNOWN_TABLE, ratios
-    from rolecast.benchmarks.functions.known_suite import known_runs, quick_known_runs
-    from rolecast.benchmarks.functions.runs import FunctionRun
-    from rolecast.benchmarks.result_table import chosen, forget_rows
-
-    folder = folder_of(out, quick=quick)
-    runs = quick_known_runs() if quick else known_runs(seeds)
-    trials = policy_table.quick_policy_trials() if quick else policy_table.policy_trials(seeds)
-    cells: list[FunctionRun | TableTrial] = chosen([*runs, *trials], only or [], KNOWN_TABLE.kinds)
-    path = folder / policy_table.POLICIES_FILE
-    of_functions = [cell for cell in cells if isinstance(cell, FunctionRun)]
-    of_policies = [cell for cell in cells if isinstance(cell, TableTrial)]
-    if fresh:
-        forget_rows(folder / KNOWN_TABLE.file, of_functions, warn)
-        forget_trials(of_policies, path, warn)
-    functions = KNOWN_TABLE.run_missing(of_functions, folder, processes=processes, note=warn)
-    searches = policy_table.run_policy_table(of_policies, path, processes=processes, note=warn)
-    written = KNOWN_TABLE.write(functions, folder)
-    if searches:
-        written += [path, *policy_table.write_files(searches, folder)]
-    compared = {
-        "ratios": ratios(functions).to_dict("records"),
-        "gains": policy_table.gains(searches).to_dict("records"),
-    }
-    tell([*functions, *searches], written, json=json, **(compared if json else {}))
-
-
 @app.command("baselines")
 def baselines_ledger(
     *,
@@ -218,32 +176,6 @@ def baselines_ledger(
     searches = read_rows(folder / "main.json")
     written = [path, *ledger.write_files(rows, folder, page=page, searches=searches)]
     tell(rows, written, json=json)
-
-
-@app.command("competitors")
-def competitors_table(
-    *,
-    seeds: Seeds = 3,
-    quick: Quick = False,
-    fresh: Fresh = False,
-    only: Annotated[list[str] | None, only_option("problem=, contestant= or seed=")] = None,
-    processes: Processes = 2,
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Run every optimiser on functions with published results; hours, in pieces as you like.
-
-    A finished cell is kept in competitors.json at once and not computed again.
-    """
-    from rolecast.benchmarks.functions.published import (
-        PUBLISHED_TABLE,
-        published_runs,
-        quick_published_runs,
-    )
-
-    runs = quick_published_runs() if quick else published_runs(seeds)
-    folder = folder_of(out, quick=quick)
-    run_table(PUBLISHED_TABLE, runs, only, folder, processes=processes, json=json, fresh=fresh)
 
 
 @app.command("envs")

@@ -10,6 +10,10 @@ COMMITS_SUFFIX: Final = ".commits"
 """Ends the file beside a comparison that names the commits whose code has worked on it."""
 
 
+SOURCE_PATHS: Final = (":(top)", ":(top,exclude)docs", ":(top,exclude)*.md")
+"""What git calls all files of the repository but documents and results."""
+
+
 def note_commit(folder: ComparisonFolder) -> None:
     """Note the commit of the sources beside a comparison's folder, once."""
     commit = source_commit()
@@ -36,15 +40,26 @@ def _commits_file(folder: ComparisonFolder) -> Path:
 
 
 def source_commit() -> str | None:
-    """Return the commit that the sources are of, "+" where they were changed; None without git."""
+    """Return the commit that the sources are of, "+" where they were changed.
+
+    Documents and results are no sources. None without git, or where the sources are not those of a
+    repository, such as an installed copy that lies in one.
+    """
+    file = Path(__file__).resolve()
+    if _git("ls-files", "--error-unmatch", file.name) is None:
+        return None
+    commit = _git("rev-parse", "--short", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *SOURCE_PATHS)
+    return commit and f"{commit}+" if changed else commit
+
+
+def _git(*words: str) -> str | None:
+    """Return what git says of the folder of this file; None where it refuses or is not there."""
+    folder = Path(__file__).resolve().parent
     try:
         told = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-            cwd=Path(__file__).resolve().parent,
-            capture_output=True,
-            text=True,
-            check=False,
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=False
         )
     except OSError:
         return None
-    return told.stdout.strip() or None
+    return told.stdout.strip() if told.returncode == 0 else None

@@ -6,10 +6,10 @@
 A comparison takes hours, so it can be stopped and started: each trial goes on from its last point.
 """
 
-import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.benchmarks.commits import commits_of, forget_commits, note_commit
+from rolecast.benchmarks.kept_rows import COMMIT_KEY
 from rolecast.benchmarks.result_table import (
     SET_KEY,
     UNFINISHED_KEY,
@@ -25,54 +26,20 @@ from rolecast.benchmarks.result_table import (
     finished,
     forget_rows,
     read_rows,
-    write_rows,
+    update_rows,
 )
-from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
-from rolecast.platform.tuning.comparison import ComparisonInterrupted, compare
+from rolecast.benchmarks.table_trials import TableTrial, TrialEnd, other_terms_text
+from rolecast.core.errors import RequestError
+from rolecast.core.locks import lock_folder
+from rolecast.platform.tuning.comparison import ComparisonInterrupted, check_folder, compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
-from rolecast.platform.tuning.methods import Method, SearchMethod
 from rolecast.platform.tuning.progress import progress_for
 from rolecast.platform.tuning.status import ComparisonStatus, TrialStatus
 
 UNFINISHED_FOLDER: Final = "unfinished"
 """Beside the results file."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableTrial:
-    """A trial with its place in a table."""
-
-    heading: str
-    """Part of the table that it belongs to."""
-
-    experiment: Experiment
-    plan: TrialPlan
-    key: str
-    """Name of its row in the results file."""
-
-    names: Mapping[str, str]
-    """What filters call it, by kind."""
-
-    @property
-    def method(self) -> Method:
-        """The search or learner of the trial."""
-        return self.experiment.method(self.plan.method)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrialEnd:
-    """What a trial has come to."""
-
-    points: Sequence[Mapping[str, Any]]
-    """Its reports in order; see `rolecast.platform.tuning.comparison_folder`."""
-
-    parameters: int | None
-    """D of the policy that acts."""
-
-    seconds: float
-    """Time that it took, held-out scoring included."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,88 +57,6 @@ class ExperimentTable:
 
     keeps_unfinished: bool = False
     """Whether a trial that was stopped has a row too, marked as unfinished."""
-
-
-def trials_of(
-    sections: Mapping[str, Sequence[Experiment]],
-    seeds: int,
-    key: Callable[[str, Experiment, TrialPlan], str],
-    names: Callable[[str, Experiment, TrialPlan], Mapping[str, str]],
-) -> list[TableTrial]:
-    """Return all trials of a table, by heading, experiment, seed and method."""
-    scaled = [
-        (heading, experiment.scaled(seeds=seeds))
-        for heading, experiments in sections.items()
-        for experiment in experiments
-    ]
-    return [
-        TableTrial(
-            heading=heading,
-            experiment=experiment,
-            plan=plan,
-            key=key(heading, experiment, plan),
-            names=names(heading, experiment, plan),
-        )
-        for heading, experiment in scaled
-        for plan in experiment.trials()
-    ]
-
-
-def method_settings(method: Method) -> dict[str, Any]:
-    """Return the settings of a trial's method as its row has them, JSON values."""
-    if isinstance(method, SearchMethod):
-        named = {
-            "policy_options": dict(method.policy_options),
-            "settings": dict(method.optimizer_settings),
-        }
-    else:
-        named = {"settings": dict(method.settings)}
-    plain: dict[str, Any] = json.loads(json.dumps(named))
-    return plain
-
-
-def other_terms_text(trials: Sequence[TableTrial], rows: Sequence[Row]) -> str:
-    """Say which rows were scored on other episodes or name other settings than their trials now.
-
-    A row is known by its key alone, so that it stays when the trial is changed.
-
-    Args:
-        trials: what the table should have.
-        rows: those that are there, of these trials and others.
-    Returns:
-        Sentences that name the rows without their seeds; empty where all agree.
-    """
-    planned = {trial.key: trial for trial in trials}
-    mine = [row for row in rows if row["key"] in planned]
-    others = {
-        "are of other held-out episodes than the table now has": _is_of_other_episodes,
-        "name other settings than the table now does (what a row leaves out was the default of its "
-        "version)": _names_other_settings,
-    }
-    sentences = []
-    for what, differs in others.items():
-        found = [row for row in mine if differs(row, planned[row["key"]])]
-        names = ", ".join(dict.fromkeys(f"`{row['key'].rpartition(' / ')[0]}`" for row in found))
-        if found and len(found) == len(mine):
-            sentences.append(f"All {len(mine)} rows {what}.")
-        elif found:
-            sentences.append(f"{len(found)} of {len(mine)} rows {what}: {names}.")
-    return " ".join([*sentences, "`--fresh` makes them anew."]) if sentences else ""
-
-
-def _is_of_other_episodes(row: Row, trial: TableTrial) -> bool:
-    experiment = trial.experiment
-    ended = not row.get(UNFINISHED_KEY)
-    planned = experiment.final_test_episodes if ended else experiment.test_episodes
-    return (row.get(SET_KEY, DEVELOPMENT_SET), row.get("test_episodes", planned)) != (
-        experiment.held_out_set,
-        planned,
-    )
-
-
-def _names_other_settings(row: Row, trial: TableTrial) -> bool:
-    named = method_settings(trial.method)
-    return any(row.get(name, value) != value for name, value in named.items())
 
 
 def run_missing_trials(
@@ -231,19 +116,28 @@ def run_missing_trials(
 
 
 def forget_trials(trials: Sequence[TableTrial], path: Path, note: Callable[[str], None]) -> None:
-    """Drop the rows of trials, and all unfinished trials of their experiments.
+    """Drop the rows of trials, and what they have come to; other trials of theirs stay.
 
     Args:
         trials: those to run again.
         path: the results file.
         note: told how many rows are dropped.
+    Raises:
+        RequestError: another process runs an experiment of them; nothing is dropped.
     """
-    forget_rows(path, trials, note)
-    for experiment, _ in _by_experiment(trials):
-        folder = _folder(path, experiment)
-        if folder.known:
-            shutil.rmtree(folder.path)
-        forget_commits(folder)
+    groups = [(_folder(path, experiment), mine) for experiment, mine in _by_experiment(trials)]
+    with ExitStack() as locks:
+        for folder, _ in groups:
+            if folder.known:
+                locks.enter_context(lock_folder(folder.path))
+        forget_rows(path, trials, note)
+        for folder, mine in groups:
+            for trial in mine:
+                for kept in (folder.work(trial.plan.trial).path, folder.trials / trial.plan.trial):
+                    folder.disk.remove_folder(kept)
+            if not any(folder.path.glob("work/*")):
+                folder.disk.remove_folder(folder.path)
+                forget_commits(folder)
 
 
 def _is_among(names: frozenset[str], plan: TrialPlan) -> bool:
@@ -281,11 +175,18 @@ def gather_rows(
     """Take the rows of an experiment's trials into the results file of a table.
 
     The folder of the comparison is removed when none of its trials has begun and is not over.
+    A folder of another plan stays as it is: its trials were not made by this one's settings.
     """
     folder = _folder(path, experiment)
     if not folder.known:
         return
-    status = ComparisonStatus.of(folder, _with_seeds_of(folder, experiment))
+    planned = _with_seeds_of(folder, experiment)
+    try:
+        check_folder(folder, planned, resume=True)
+    except RequestError as error:
+        note(f"{error}; nothing is taken from there, and `--fresh` removes it")
+        return
+    status = ComparisonStatus.of(folder, planned)
     begun = {each.plan.trial: each for each in status.trials if each.begun}
     kept = {row["key"]: row for row in read_rows(path)}
     done, commits = finished(kept.values()), commits_of(folder)
@@ -297,7 +198,12 @@ def gather_rows(
         if found.record.done or table.keeps_unfinished:
             news[trial.key] = _row(trial, found, table, commits)
     if news:
-        write_rows(path, sorted((kept | news).values(), key=table.order))
+        update_rows(
+            path,
+            lambda rows: sorted(
+                ({row["key"]: row for row in rows} | news).values(), key=table.order
+            ),
+        )
     over = finished(news.values())
     for key in filter(over.__contains__, news):
         note(f"{key}: {table.line(news[key])}")
@@ -315,7 +221,7 @@ def _row(
     row = {
         "key": trial.key,
         **table.row(trial, end),
-        "commit": " ".join(commits) or None,
+        COMMIT_KEY: " ".join(commits) or None,
         SET_KEY: trial.experiment.held_out_set,
     }
     return row if record.done else {**row, UNFINISHED_KEY: True}

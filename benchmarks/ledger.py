@@ -7,14 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.benchmarks.experiment_table import (
-    ExperimentTable,
-    TableTrial,
-    TrialEnd,
-    other_terms_text,
-    run_missing_trials,
-    trials_of,
-)
+from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
 from rolecast.benchmarks.main_table import seeds_of, team_yardsticks
 from rolecast.benchmarks.result_table import (
     UNFINISHED_KEY,
@@ -25,6 +18,7 @@ from rolecast.benchmarks.result_table import (
     sets_text,
     slug,
 )
+from rolecast.benchmarks.table_trials import TableTrial, TrialEnd, other_terms_text, trials_of
 from rolecast.core.files import write_bytes
 from rolecast.platform.reports.comparison.paper import paper_number
 from rolecast.platform.reports.comparison.table import number

@@ -9,15 +9,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from rolecast.benchmarks.experiment_table import (
-    ExperimentTable,
-    TableTrial,
-    TrialEnd,
-    method_settings,
-    other_terms_text,
-    run_missing_trials,
-    trials_of,
-)
+from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
+from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import (
     Row,
     fill_region,
@@ -25,6 +18,13 @@ from rolecast.benchmarks.result_table import (
     place,
     sets_text,
     t_interval,
+)
+from rolecast.benchmarks.table_trials import (
+    TableTrial,
+    TrialEnd,
+    method_settings,
+    other_terms_text,
+    trials_of,
 )
 from rolecast.core.files import write_bytes
 from rolecast.core.types import Float
@@ -298,14 +298,14 @@ def _preamble(rows: Sequence[Row]) -> str:
     seeds = sorted({row["seed"] for row in rows})
     episodes = sorted({row["test_episodes"] for row in rows})
     terms = other_terms_text(main_trials(1 + seeds[-1]), rows)
+    said = " ".join(filter(None, (terms, commits_text(rows))))
     return (
         "# Results\n\nHeld-out return of the policy that a search returns: median over seeds, and "
         f"each seed in brackets (seeds {', '.join(map(str, seeds))}), over "
         f"{' or '.join(map(str, episodes))} held-out episodes of {sets_text(rows)}. Scripted "
         f"policies play {YARDSTICK_EPISODES:,} of the sealed set. Columns are budgets in env "
         "steps; each is a search of its own. Written by `rolecast bench main`; numbers with errors "
-        f"and times are in main.csv. {terms}".rstrip()
-        + "\n"
+        f"and times are in main.csv. {said}\n"
     )
 
 

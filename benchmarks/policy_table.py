@@ -13,15 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rolecast.benchmarks.experiment_table import (
-    ExperimentTable,
-    TableTrial,
-    TrialEnd,
-    method_settings,
-    other_terms_text,
-    run_missing_trials,
-    trials_of,
-)
+from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
 from rolecast.benchmarks.functions.known_page import (
     BUDGET_SHARES,
     LINE_WIDTH,
@@ -33,7 +25,15 @@ from rolecast.benchmarks.functions.known_page import (
     grouped,
     middle,
 )
+from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import Row, by_table, markdown_table, sets_text
+from rolecast.benchmarks.table_trials import (
+    TableTrial,
+    TrialEnd,
+    method_settings,
+    other_terms_text,
+    trials_of,
+)
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut
@@ -201,7 +201,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "`rolecast bench optimizers --only kind=policy`.",
     ]
     terms = other_terms_text(policy_trials(1 + max(row["seed"] for row in rows)), rows)
-    for said in filter(None, (terms, same_text(rows))):
+    for said in filter(None, (terms, commits_text(rows), same_text(rows))):
         lines += ["", said]
     lines += compared_section(
         "Return at the end with one graph less that with another, seed by seed.",

@@ -5,23 +5,22 @@ again. Cells run in parallel, and each is kept in the file as it ends.
 """
 
 import json
-import os
 import re
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy import stats
-from threadpoolctl import threadpool_limits
 
+from rolecast.benchmarks.cell_processes import results
+from rolecast.benchmarks.commits import source_commit
+from rolecast.benchmarks.kept_rows import COMMIT_KEY, commits_text, other_settings_text
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json, write_all, write_bytes
+from rolecast.core.files import make_folder, read_json, write_all, write_bytes
+from rolecast.core.locks import wait_for_lock
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 
 ROWS_SCHEMA: Final = 1
@@ -96,6 +95,21 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     write_bytes(path, f'{{"schema": {ROWS_SCHEMA}, "cells": [\n{lines}\n]}}\n'.encode())
 
 
+def update_rows(path: Path, change: Callable[[list[Row]], Iterable[Row]]) -> list[Row]:
+    """Replace the rows of a results file by what becomes of those that are there; return them.
+
+    Its folder is locked meanwhile, so that processes that fill one table at once lose no row.
+
+    Raises:
+        RequestError: the folder cannot be written, or another process keeps it locked.
+    """
+    make_folder(path.parent)
+    with wait_for_lock(path.parent):
+        rows = list(change(read_rows(path)))
+        write_rows(path, rows)
+    return rows
+
+
 def forget_rows(path: Path, cells: Iterable[TableCell], note: Callable[[str], None]) -> None:
     """Drop the rows of cells from a results file, so that they are computed again.
 
@@ -104,11 +118,11 @@ def forget_rows(path: Path, cells: Iterable[TableCell], note: Callable[[str], No
         cells: those to compute again; rows of others stay.
         note: told how many are dropped.
     """
-    rows, keys = read_rows(path), {cell.key for cell in cells}
-    kept = [row for row in rows if row["key"] not in keys]
-    if len(kept) < len(rows):
-        write_rows(path, kept)
-        note(f"{len(rows) - len(kept)} rows are dropped; if stopped, go on without --fresh")
+    keys = {cell.key for cell in cells}
+    dropped = [row for row in read_rows(path) if row["key"] in keys]
+    if dropped:
+        update_rows(path, lambda rows: (row for row in rows if row["key"] not in keys))
+        note(f"{len(dropped)} rows are dropped; if stopped, go on without --fresh")
 
 
 def finished(rows: Iterable[Row]) -> set[str]:
@@ -127,7 +141,7 @@ class ResultTable(Generic[Cell]):
     """Kinds of filters."""
 
     run: Callable[[Cell], Row]
-    """Computes a row, JSON values with "key", in a process of its own."""
+    """Computes a row, JSON values with "key", in a process of its own; its commit is added."""
 
     order: Callable[[Row], Any]
     """Key by which rows are sorted in the file."""
@@ -137,6 +151,9 @@ class ResultTable(Generic[Cell]):
 
     pages: Callable[[Sequence[Row]], Mapping[str, bytes]]
     """Returns the files for readers, by name."""
+
+    planned_settings: Callable[[Sequence[Row]], Mapping[str, Mapping[str, Any]]] = lambda _: {}
+    """Returns the settings that cells of the whole table now have, by key, for as many seeds."""
 
     def run_missing(
         self,
@@ -158,27 +175,44 @@ class ResultTable(Generic[Cell]):
             All rows of the file in their order, those of other cells included.
 
         Raises:
-            RequestError, RunError: a cell failed; those before it are kept.
+            RequestError, RunError: a cell failed; all that ended are kept.
         """
-        path = folder / self.file
-        rows = sorted(read_rows(path), key=self.order)
+        path, commit = folder / self.file, source_commit()
+        rows = read_rows(path)
         done = finished(rows)
         missing = [cell for cell in cells if cell.key not in done]
         if cells:
             there = len(cells) - len(missing)
             note(f"{there} of {len(cells)} cells are there; {len(missing)} to run")
-        for row in _results(missing, self.run, processes):
-            others = [each for each in rows if each["key"] != row["key"]]
-            rows = sorted([*others, row], key=self.order)
-            write_rows(path, rows)
+            if rows and (said := other_settings_text(self.planned_settings(rows), rows)):
+                note(said)
+        for row in results(missing, self.run, processes):
+            self._keep({**row, COMMIT_KEY: commit}, path)
             note(f"{row['key']}: {self.line(row)}")
-        return rows
+        return sorted(read_rows(path), key=self.order)
+
+    def _keep(self, row: Row, path: Path) -> None:
+        """Put a row into the results file, in place of that of its key."""
+
+        def with_row(rows: list[Row]) -> list[Row]:
+            others = [each for each in rows if each["key"] != row["key"]]
+            return sorted([*others, row], key=self.order)
+
+        update_rows(path, with_row)
 
     def write(self, rows: Sequence[Row], folder: Path) -> list[Path]:
-        """Write the files for readers; return them behind the results file, none without rows."""
+        """Write the files for readers; return them behind the results file, none without rows.
+
+        A page ends with what is to be known of its rows: older settings, and their commits.
+        """
         if not rows:
             return []
-        pages = {folder / name: content for name, content in self.pages(rows).items()}
+        of_settings = other_settings_text(self.planned_settings(rows), rows)
+        said = " ".join(filter(None, (of_settings, commits_text(rows))))
+        pages = {
+            folder / name: content + f"\n{said}\n".encode() if name.endswith(".md") else content
+            for name, content in self.pages(rows).items()
+        }
         return [folder / self.file, *write_all(pages)]
 
 
@@ -262,32 +296,3 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
     mean, count = float(np.mean(values)), len(values)
     reach = float(stats.sem(values) * stats.t.ppf(0.975, count - 1))
     return mean - reach, mean + reach
-
-
-def _results(cells: Sequence[Cell], run: Callable[[Cell], Row], processes: int) -> Iterator[Row]:
-    """Yield rows as cells end; what has not begun is dropped when one fails."""
-    if not cells:
-        return
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_settle)
-    try:
-        for future in as_completed([pool.submit(run, cell) for cell in cells]):
-            yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _settle() -> None:
-    """Keep a process to one core, so that cells beside each other do not wait, and mortal."""
-    import torch
-
-    torch.set_num_threads(1)
-    threadpool_limits(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that began it is gone, killed or not: none would read it."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

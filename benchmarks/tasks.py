@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import ResultTable, Row, fill_region, markdown_table, place
 from rolecast.core.files import write_bytes
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS
@@ -139,7 +140,8 @@ def write_page(rows: Sequence[Row], page: Path) -> None:
     Raises:
         RequestError: the page has no region for it.
     """
-    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, markdown(rows)))
+    text = f"{markdown(rows)}\n{commits_text(rows)}\n"
+    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, text))
 
 
 def draw_all(

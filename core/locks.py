@@ -1,5 +1,6 @@
 """One writer at a time: locks of folders, which end with the process that holds them."""
 
+import time
 from pathlib import Path
 from typing import IO, Final
 
@@ -8,6 +9,12 @@ from rolecast.core.errors import RequestError
 
 LOCK_FILE: Final = ".lock"
 """File in a folder whose lock is that of the folder."""
+
+LOCK_PATIENCE_S: Final = 60.0
+"""How long a process waits for a lock that others hold for an instant at a time."""
+
+LOCK_LOOK_S: Final = 0.05
+"""Time between two tries of one that waits."""
 
 
 def try_lock(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
@@ -34,6 +41,31 @@ def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
     if lock is None:
         raise RequestError(f"{folder} is being written by another process")
     return lock
+
+
+def wait_for_lock(
+    folder: Path, *, patience_s: float = LOCK_PATIENCE_S, disk: Disk = LOCAL_DISK
+) -> IO[bytes]:
+    """Lock a folder as `lock_folder` does, after waiting for another process to let it go.
+
+    Args:
+        folder: what to lock.
+        patience_s: longest wait in seconds.
+        disk: where the folder is.
+
+    Raises:
+        RequestError: another process still writes here, or the folder cannot be written.
+    """
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        try:
+            lock = try_lock(folder, disk=disk)
+        except OSError:
+            break
+        if lock is not None:
+            return lock
+        time.sleep(LOCK_LOOK_S)
+    return lock_folder(folder, disk=disk)
 
 
 def is_locked(folder: Path, *, disk: Disk = LOCAL_DISK) -> bool:

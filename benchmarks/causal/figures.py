@@ -109,6 +109,7 @@ def run_figure(run: FigureRun) -> Row:
         "task": run.task,
         "method": run.label,
         "rounds": run.rounds,
+        "settings": dict(run.settings),
         "seed": run.seed,
         "average": figures["average_expected_reward"],
         "best": figures["best_expected_reward"],
@@ -220,6 +221,16 @@ def pages(rows: Sequence[Row]) -> dict[str, bytes]:
     return files
 
 
+def planned_settings(rows: Sequence[Row]) -> dict[str, Mapping[str, Any]]:
+    """Return the settings of all searches of as many seeds and rounds, by key."""
+    seeds = 1 + max(row["seed"] for row in rows)
+    return {
+        run.key: run.settings
+        for rounds in {row["rounds"] for row in rows}
+        for run in figure_runs(seeds, rounds)
+    }
+
+
 FIGURE_TABLE: Final[ResultTable[FigureRun]] = ResultTable(
     file="causal.json",
     kinds=("task", "method", "seed"),
@@ -227,6 +238,7 @@ FIGURE_TABLE: Final[ResultTable[FigureRun]] = ResultTable(
     order=order,
     line=said,
     pages=pages,
+    planned_settings=planned_settings,
 )
 
 

@@ -21,6 +21,7 @@ from rolecast.benchmarks.dial.findings import (
     unrun_text,
     worth_text,
 )
+from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import Row, markdown_table, sets_text
 from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL, estimate
@@ -68,6 +69,7 @@ def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
             parts.append(f"## {heading}\n\n{_table(mine, rewards_of(rows))}\n")
     parts += [
         terms and f"{terms}\n",
+        f"{commits_text(rows)}\n",
         unrun_text(rows),
         f"What this does not show:\n\n{caveats(rows)}\n",
         speed,

@@ -10,16 +10,15 @@ from typing import Any, Final
 
 from rolecast.benchmarks.dial.break_even import break_even_section
 from rolecast.benchmarks.dial.page import picture, readme_region, report
-from rolecast.benchmarks.experiment_table import (
-    ExperimentTable,
+from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
+from rolecast.benchmarks.result_table import Row, fill_region, place, read_rows
+from rolecast.benchmarks.table_trials import (
     TableTrial,
     TrialEnd,
     method_settings,
     other_terms_text,
-    run_missing_trials,
     trials_of,
 )
-from rolecast.benchmarks.result_table import Row, fill_region, place, read_rows
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import png
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan

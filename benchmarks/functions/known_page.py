@@ -10,8 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import bootstrap
 
-from rolecast.benchmarks.functions.known_suite import KNOWN_METHODS, KNOWN_PROBLEMS, run_known
-from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun
+from rolecast.benchmarks.functions.known_suite import (
+    KNOWN_METHODS,
+    KNOWN_PROBLEMS,
+    known_runs,
+    run_known,
+)
+from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun, planned_settings
 from rolecast.benchmarks.result_table import ResultTable, by_table, markdown_table
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
@@ -265,4 +270,5 @@ KNOWN_TABLE: Final[ResultTable[FunctionRun]] = ResultTable(
     ),
     line=lambda row: f"regret {row['regrets'][-1]} in {row['seconds'][-1]:.1f} s",
     pages=pages,
+    planned_settings=lambda rows: planned_settings(known_runs(1 + max(r["seed"] for r in rows))),
 )

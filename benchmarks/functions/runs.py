@@ -1,7 +1,7 @@
 """One run of an optimiser on a function: problem, method and seed, asked and told to the end."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
@@ -167,6 +167,11 @@ class FunctionRun:
             "seed": str(self.seed),
         }
 
+    @property
+    def planned_settings(self) -> dict[str, Any]:
+        """What its row has as "settings" while the plan is not changed."""
+        return _recorded(self.method.settings_for(self.problem))
+
     def row(self, settings: Mapping[str, Any], found: Sequence[Incumbent]) -> Row:
         """Return what every table of functions records of a run, JSON values."""
         return {
@@ -174,11 +179,20 @@ class FunctionRun:
             "problem": self.problem.name,
             "contestant": self.method.name,
             "optimizer": self.method.optimizer,
-            "settings": {name: value for name, value in settings.items() if name != "cliques"},
+            "settings": _recorded(settings),
             "seed": self.seed,
             "evaluations": [each.evaluations for each in found],
             "seconds": [each.seconds for each in found],
         }
+
+
+def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name != "cliques"}
+
+
+def planned_settings(runs: Iterable[FunctionRun]) -> dict[str, dict[str, Any]]:
+    """Return the settings of runs by key, for `ResultTable.planned_settings`."""
+    return {run.key: run.planned_settings for run in runs}
 
 
 def optimizer_of(run: FunctionRun, settings: Mapping[str, Any]) -> Optimizer:

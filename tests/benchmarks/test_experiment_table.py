@@ -11,13 +11,9 @@ import pytest
 from rolecast.benchmarks.experiment_table import (
     UNFINISHED_FOLDER,
     ExperimentTable,
-    TableTrial,
-    TrialEnd,
     forget_trials,
     gather_rows,
-    other_terms_text,
     run_missing_trials,
-    trials_of,
 )
 from rolecast.benchmarks.result_table import (
     ROWS_SCHEMA,
@@ -27,7 +23,9 @@ from rolecast.benchmarks.result_table import (
     read_rows,
     write_rows,
 )
-from rolecast.core.errors import RunError
+from rolecast.benchmarks.table_trials import TableTrial, TrialEnd, other_terms_text, trials_of
+from rolecast.core.errors import RequestError, RunError
+from rolecast.core.locks import lock_folder
 from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment
@@ -161,6 +159,46 @@ def test_what_an_unfinished_trial_has_come_to_is_forgotten_too(tmp_path: Path) -
     forget_trials(wanted, path, lambda _: None)
     assert not folder.known
     assert not path.exists()
+
+
+def begun(folder: ComparisonFolder, trial: TableTrial, **point: Any) -> None:
+    """Leave a trial as its process did that was killed after a report."""
+    work = folder.work(trial.plan.trial)
+    work.path.mkdir(parents=True)
+    work.write(TrialRecord(rows=[{"test_return": 3.0, "point": 1, "done": False, **point}]))
+
+
+def test_trials_that_are_not_chosen_keep_what_they_have_come_to(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 3, ["sound"])
+    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
+    folder.write_experiment({"experiment": wanted[0].experiment.to_json(), "trials": []})
+    for trial in wanted[:2]:
+        begun(folder, trial)
+    begun(folder, wanted[2], point=2, done=True)
+    with lock_folder(folder.path), pytest.raises(RequestError, match="by another process"):
+        forget_trials(wanted, path, lambda _: None)
+    assert folder.work(wanted[0].plan.trial).begun
+    forget_trials(wanted[:1], path, lambda _: None)
+    assert not folder.work(wanted[0].plan.trial).begun
+    assert folder.work(wanted[1].plan.trial).begun
+    gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, lambda _: None)
+    assert finished(read_rows(path)) == {wanted[2].key}
+    forget_trials(wanted, path, lambda _: None)
+    assert not folder.path.exists()
+
+
+def test_trials_of_an_older_plan_do_not_become_rows_of_the_new_one(tmp_path: Path) -> None:
+    path, before = tmp_path / "table.json", trials(EXPERIMENT, 1, ["sound"])
+    folder = ComparisonFolder(tmp_path / UNFINISHED_FOLDER / EXPERIMENT.name)
+    folder.write_experiment({"experiment": before[0].experiment.to_json(), "trials": []})
+    begun(folder, before[0], point=2, done=True)
+    changed = replace(EXPERIMENT, methods=(climber("sound", pace=2.0), EXPERIMENT.methods[1]))
+    wanted, told = trials(changed, 1, ["sound"]), list[str]()
+    gather_rows(path, wanted[0].experiment, wanted, SOUND_TABLE, told.append)
+    assert read_rows(path) == []
+    assert folder.known
+    assert "is of another experiment, whose methods is" in told[0]
+    assert told[0].endswith("; nothing is taken from there, and `--fresh` removes it")
 
 
 def test_a_comparison_that_was_stopped_is_taken_in_and_goes_on(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.experiment_table import TrialEnd
 from rolecast.benchmarks.ledger import (
     LEDGER_FILTERS,
     LEDGER_HEAD,
@@ -23,6 +22,7 @@ from rolecast.benchmarks.ledger import (
     write_files,
 )
 from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
+from rolecast.benchmarks.table_trials import TrialEnd
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import rollout_scripted
 from rolecast.platform.cli.app import main

@@ -1,12 +1,13 @@
 """The optimisers' table: which cells it has, how it goes on where it stopped, what it tells."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.experiment_table import TableTrial
+from rolecast.benchmarks.functions.command import plain_records
 from rolecast.benchmarks.functions.known_page import (
     KNOWN_TABLE,
     interval,
@@ -25,6 +26,7 @@ from rolecast.benchmarks.functions.known_suite import (
 from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun, OptimizerMethod
 from rolecast.benchmarks.policy_table import policy_trials, quick_policy_trials
 from rolecast.benchmarks.result_table import chosen, write_rows
+from rolecast.benchmarks.table_trials import TableTrial
 from rolecast.core.errors import RequestError
 from rolecast.platform.optimizers.protocol import SharesEpisodes
 from rolecast.platform.optimizers.registry import make_optimizer
@@ -193,3 +195,10 @@ def test_no_optimum_is_where_searches_begin(problem: FunctionProblem) -> None:
     """Larger additive ones are drawn by the same code; their optima take seconds to find."""
     function = function_of(problem, 0)
     assert function.regret(np.full(problem.dimension, 0.5)) > 0.1
+
+
+def test_a_ratio_without_an_interval_is_none_in_json() -> None:
+    """Below five seeds there is no interval, and JSON has no NaN."""
+    (line,) = plain_records(ratios(ROWS))
+    assert (line["low"], line["high"]) == (None, None)
+    assert json.loads(json.dumps(line, allow_nan=False)) == line

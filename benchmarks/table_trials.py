@@ -1,0 +1,122 @@
+"""Trials of experiments as cells of a table, and whether rows that are kept are of them still."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rolecast.benchmarks.kept_rows import OTHER_SETTINGS, differing_text
+from rolecast.benchmarks.result_table import SET_KEY, UNFINISHED_KEY, Row
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
+from rolecast.platform.tuning.experiment import Experiment, TrialPlan
+from rolecast.platform.tuning.methods import Method, SearchMethod
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableTrial:
+    """A trial with its place in a table."""
+
+    heading: str
+    """Part of the table that it belongs to."""
+
+    experiment: Experiment
+    plan: TrialPlan
+    key: str
+    """Name of its row in the results file."""
+
+    names: Mapping[str, str]
+    """What filters call it, by kind."""
+
+    @property
+    def method(self) -> Method:
+        """The search or learner of the trial."""
+        return self.experiment.method(self.plan.method)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialEnd:
+    """What a trial has come to."""
+
+    points: Sequence[Mapping[str, Any]]
+    """Its reports in order; see `rolecast.platform.tuning.comparison_folder`."""
+
+    parameters: int | None
+    """D of the policy that acts."""
+
+    seconds: float
+    """Time that it took, held-out scoring included."""
+
+
+def trials_of(
+    sections: Mapping[str, Sequence[Experiment]],
+    seeds: int,
+    key: Callable[[str, Experiment, TrialPlan], str],
+    names: Callable[[str, Experiment, TrialPlan], Mapping[str, str]],
+) -> list[TableTrial]:
+    """Return all trials of a table, by heading, experiment, seed and method."""
+    scaled = [
+        (heading, experiment.scaled(seeds=seeds))
+        for heading, experiments in sections.items()
+        for experiment in experiments
+    ]
+    return [
+        TableTrial(
+            heading=heading,
+            experiment=experiment,
+            plan=plan,
+            key=key(heading, experiment, plan),
+            names=names(heading, experiment, plan),
+        )
+        for heading, experiment in scaled
+        for plan in experiment.trials()
+    ]
+
+
+def method_settings(method: Method) -> dict[str, Any]:
+    """Return the settings of a trial's method as its row has them, JSON values."""
+    if isinstance(method, SearchMethod):
+        named = {
+            "policy_options": dict(method.policy_options),
+            "settings": dict(method.optimizer_settings),
+        }
+    else:
+        named = {"settings": dict(method.settings)}
+    plain: dict[str, Any] = json.loads(json.dumps(named))
+    return plain
+
+
+def other_terms_text(trials: Sequence[TableTrial], rows: Sequence[Row]) -> str:
+    """Say which rows were scored on other episodes or name other settings than their trials now.
+
+    Args:
+        trials: what the table should have.
+        rows: those that are there, of these trials and others.
+    Returns:
+        Sentences that name the rows without their seeds; empty where all agree.
+    """
+    planned = {trial.key: trial for trial in trials}
+    mine = [row for row in rows if row["key"] in planned]
+    others = {
+        "are of other held-out episodes than the table now has": _is_of_other_episodes,
+        OTHER_SETTINGS: _names_other_settings,
+    }
+    differing = {
+        what: [row for row in mine if differs(row, planned[row["key"]])]
+        for what, differs in others.items()
+    }
+    return differing_text(mine, differing)
+
+
+def _is_of_other_episodes(row: Row, trial: TableTrial) -> bool:
+    experiment = trial.experiment
+    ended = not row.get(UNFINISHED_KEY)
+    planned = experiment.final_test_episodes if ended else experiment.test_episodes
+    return (row.get(SET_KEY, DEVELOPMENT_SET), row.get("test_episodes", planned)) != (
+        experiment.held_out_set,
+        planned,
+    )
+
+
+def _names_other_settings(row: Row, trial: TableTrial) -> bool:
+    named = method_settings(trial.method)
+    return any(row.get(name, value) != value for name, value in named.items())
