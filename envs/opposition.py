@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.counter_random import episode_keys
+from rolecast.envs.adapters.membership import kind_of
 from rolecast.envs.adapters.task import AdaptedTask
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED
@@ -67,7 +68,7 @@ def opposition_remark(task: BatchedTask) -> str | None:
     found = opposed_agents(task)
     if found is None:
         return None
-    kind = found[0].rpartition("_")[0] or found[0]
+    kind = kind_of(found[0]) or found[0]
     return (
         f"rewards of {found[0]!r} and {found[1]!r} are opposed, and their sum is searched; "
         f"?team={kind} counts the reward of one side only, and &others=random takes the other "

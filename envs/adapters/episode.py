@@ -42,6 +42,9 @@ class Moment:
     terminated: frozenset[str] = frozenset()
     """Agents that ended by themselves in this step, not by a limit on the episode's length."""
 
+    ended: frozenset[str] = frozenset()
+    """Agents that ended in this step, by themselves or by a limit."""
+
     state: NDArray[Any] | None = None
     """State of the world, flat, where the environment states its space."""
 
@@ -113,6 +116,7 @@ class GymnasiumTeam:
             observations={SINGLE_AGENT_NAME: observation},
             rewards={SINGLE_AGENT_NAME: _number(reward)},
             live=frozenset() if terminated or truncated else frozenset([SINGLE_AGENT_NAME]),
+            ended=frozenset([SINGLE_AGENT_NAME]) if terminated or truncated else frozenset(),
             terminated=frozenset([SINGLE_AGENT_NAME]) if terminated else frozenset(),
             survival_bonus=None if bonus is None else _number(bonus),
         )
@@ -164,6 +168,7 @@ class ParallelTeam:
             observations=observations,
             rewards={agent: _number(reward) for agent, reward in rewards.items()},
             live=live,
+            ended=frozenset(gone),
             state=self._state(),
             terminated=frozenset(agent for agent, end in terminated.items() if end),
         )

@@ -68,8 +68,15 @@ def _named(everyone: Sequence[str], team: object, task_id: str) -> tuple[str, ..
     names = team.split(",") if isinstance(team, str) else team
     if not isinstance(names, list | tuple) or not names:
         raise ConfigError(f"team of task {task_id!r}", team, "names of agents, joined by commas")
-    kinds = {agent.rpartition("_")[0] for agent in everyone} - {""}
-    for name in names:
-        if name not in everyone and name not in kinds:
-            raise unknown_name(f"agent of task {task_id!r}:", str(name), {*everyone, *kinds})
-    return tuple(agent for agent in everyone if agent in names or agent.rpartition("_")[0] in names)
+    wanted = [str(name) for name in names]  # an environment may name its agents by integers
+    known = {str(agent) for agent in everyone}
+    kinds = {kind_of(agent) for agent in everyone} - {""}
+    for name in wanted:
+        if name not in known | kinds:
+            raise unknown_name(f"agent of task {task_id!r}:", name, known | kinds)
+    return tuple(agent for agent in everyone if {str(agent), kind_of(agent)} & {*wanted})
+
+
+def kind_of(agent: str) -> str:
+    """Return what agents of one kind have in common: `agent` of `agent_0`; "" for no kind."""
+    return str(agent).rpartition("_")[0]

@@ -189,12 +189,12 @@ class AdaptedTask:
             raise stepped_outside(self._id)
         actions = checked_actions(self._spec, actions, batch, self._steps)
         rewards, self._bonus = np.zeros((batch, self._spec.agents)), np.zeros(batch)
-        for episode in np.flatnonzero([bool(live) for live in self._live]).tolist():
+        for episode in np.flatnonzero(self._running).tolist():
             self._steps[episode] += 1
-            acting = self._live[episode]
+            acting, around = self._live[episode], self._around[episode]
             chosen = self._encoding.actions(actions[episode], acting)
             for agent, space in self._random[episode].items():
-                if agent in self._random_live[episode]:
+                if agent in around:
                     chosen[agent] = space.sample()
             moment = self._ask(episode, self._teams[episode].step, chosen)
             rewards[episode] = [
@@ -203,15 +203,15 @@ class AdaptedTask:
             ]
             bonus = moment.survival_bonus
             self._bonus[episode] = np.nan if bonus is None else bonus
-            # It ends with the last agent of the policy, whether others go on or not.
-            self._terminated[episode] = not self._live[episode] and acting <= moment.terminated
+            last = acting or around
+            self._terminated[episode] = not self._running[episode] and last <= moment.terminated
             if self._steps[episode] >= self._spec.horizon:
                 self._end_by_force(episode)
         self._rewards = rewards
-        done = np.array([not live for live in self._live])
         metrics = {FAILED_EPISODES: self._failed} if self._failed.any() else {}
         self._failed = np.zeros(batch)
-        return self._observations.copy(), self._join(rewards[:, self._paid]), done, metrics
+        paid = self._join(rewards[:, self._paid])
+        return self._observations.copy(), paid, ~self._running, metrics
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return the picture [H, W, 3] rendered by the environment of one episode.
@@ -238,7 +238,9 @@ class AdaptedTask:
         self._steps = np.zeros(batch, dtype=np.int64)
         self._live: list[frozenset[str]] = [frozenset()] * batch
         self._random: list[dict[str, Space[Any]]] = [{}] * batch
-        self._random_live: list[frozenset[str]] = [frozenset()] * batch
+        self._around: list[frozenset[str]] = [frozenset()] * batch
+        self._ended: list[frozenset[str]] = [frozenset()] * batch
+        self._running = np.zeros(batch, dtype=np.bool_)
         self._observations = np.zeros((batch, spec.agents, spec.observation_size))
         self._terminated = np.zeros(batch, dtype=np.bool_)
         self._rewards = np.zeros((batch, spec.agents))
@@ -249,7 +251,7 @@ class AdaptedTask:
         """Begin some episodes with their seeds; return observations [B, n, do] of all."""
         for episode in episodes:
             self._steps[episode], self._terminated[episode] = 0, False
-            self._rewards[episode] = 0.0
+            self._rewards[episode], self._ended[episode] = 0.0, frozenset()
             seed = folded_seed(int(self._seeds[episode]))
             self._ask(episode, self._teams[episode].reset, seed)
             if self._members.random:
@@ -281,14 +283,24 @@ class AdaptedTask:
         return moment
 
     def _see(self, episode: int, moment: Moment) -> None:
-        """Write who is live and the observations; zeros for agents that have left.
+        """Write who is live and the observations; zeros for agents that are absent.
 
-        At the end of an episode, agents with a last observation keep it.
+        It ends with the last agent, or as all of the policy's have ended; these may come later. At
+        the end of an episode, agents with a last observation keep it.
         """
         live = moment.live.intersection(self._agents)
-        self._live[episode], self._random_live[episode] = live, moment.live - live
+        self._live[episode], self._around[episode] = live, moment.live
+        self._ended[episode] |= moment.ended
+        over = not live and self._ended[episode].issuperset(self._agents)
+        self._running[episode] = bool(moment.live) and not over
+        strangers = moment.live.difference(self._members.everyone)
+        if strangers:
+            raise RunError(
+                f"task {self._id!r} has an agent {min(strangers, key=str)!r} in "
+                f"{self._where(episode)}; expected agents of its possible_agents alone"
+            )
         rows = self._observations[episode]
-        shown = live or moment.observations.keys()
+        shown = live if self._running[episode] else moment.observations.keys()
         unseen = sorted(live - moment.observations.keys())
         if unseen:
             raise RunError(
@@ -305,13 +317,13 @@ class AdaptedTask:
 
     def _end_by_force(self, episode: int) -> None:
         """End an episode at the horizon; one that should have ended by itself is an error."""
-        if self.ends_itself and self._live[episode]:
+        if self.ends_itself and self._running[episode]:
             raise RunError(
                 f"task {self._id!r} had not ended after {self._spec.horizon:,} steps of the "
                 f"episode of seed {int(self._seeds[episode])}; expected episodes that end by "
                 "themselves, or an option horizon=STEPS"
             )
-        self._live[episode] = frozenset()
+        self._live[episode], self._running[episode] = frozenset(), False
 
     def _where(self, episode: int) -> str:
         steps = int(self._steps[episode])

@@ -8,10 +8,10 @@ from gymnasium import spaces
 from mpe2 import simple_tag_v3
 from pettingzoo import ParallelEnv
 
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.patience import Patience
 from rolecast.envs.adapters.membership import membership
-from rolecast.envs.opposition import opposed_agents
+from rolecast.envs.opposition import opposed_agents, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience
 
@@ -125,6 +125,88 @@ def test_a_team_ends_as_its_own_agents_do(way: str) -> None:
     done = [task.step(np.zeros((1, 1, 1)))[2].item() for _ in range(3)]
     assert done == [False, False, True]
     assert task.terminated.tolist() == [way == "terminated"]
+
+
+class Guards(Pair):
+    """Agents take turns: one stands in even steps, the other in odd ones; over after six."""
+
+    possible_agents = ["day", "night"]  # noqa: RUF012 - the interface's own form
+
+    def __init__(self, way: str = "truncated", names: Any = ("day", "night")) -> None:
+        super().__init__(way)
+        self.possible_agents = list(names)
+        self.acted: list[list[str]] = []
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.steps, self.agents = 0, [self.possible_agents[0]]
+        return {agent: np.ones(1) for agent in self.agents}, {}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        self.acted.append(list(actions))
+        self.steps += 1
+        rewards = dict.fromkeys(actions, 1.0)
+        over, no_one = (dict.fromkeys(actions, value) for value in (self.steps == 6, False))
+        self.agents = [] if self.steps == 6 else [self.possible_agents[self.steps % 2]]
+        ends = (over, no_one) if self.way == "terminated" else (no_one, over)
+        return {agent: np.ones(1) for agent in self.agents}, rewards, *ends, {}
+
+
+@pytest.mark.parametrize("way", ["terminated", "truncated"])
+@pytest.mark.parametrize("team", ["day", "night"])
+def test_an_episode_goes_on_while_the_team_is_away(team: str, way: str) -> None:
+    env = Guards(way)
+    task: Any = make_task(lambda: env, team=team, others="random", horizon=9)
+    shown = [task.reset(np.zeros(1, dtype=np.uint64)).item()]
+    steps = [task.step(np.zeros((1, 1, 1))) for _ in range(7)]
+    assert [done.item() for _, _, done, _ in steps] == [False] * 5 + [True] * 2
+    assert sum(reward.item() for _, reward, _, _ in steps) == 3.0
+    shown += [seen.item() for seen, *_ in steps[:5]]
+    assert shown == [float(step % 2 == (team == "night")) for step in range(6)]
+    assert env.acted == [["day"], ["night"]] * 3
+    assert task.terminated.tolist() == [way == "terminated"]
+
+
+def test_an_agent_that_was_not_declared_is_named() -> None:
+    class Newborn(Guards):
+        def step(self, actions: dict[str, Any]) -> Any:
+            result = super().step(actions)
+            if self.steps == 2:
+                self.agents = [*self.agents, "heir"]
+            return result
+
+    task: Any = make_task(Newborn, horizon=9)
+    task.reset(np.zeros(1, dtype=np.uint64))
+    task.step(np.zeros((1, 2, 1)))
+    with pytest.raises(RunError, match=r"an agent 'heir' in step 2 .* possible_agents alone"):
+        task.step(np.zeros((1, 2, 1)))
+
+
+def test_agents_may_be_named_by_integers() -> None:
+    task: Any = make_task(lambda: Guards(names=(0, 1)), team="1", others="random", horizon=9)
+    assert task.agent_names == [1]
+    everyone: Any = [0, 1]
+    assert [*membership(everyone, [0], "policy", "numbers").paid] == [0]
+    assert opposition_remark(make_task(lambda: Guards(names=(0, 1)), horizon=9)) is None
+
+
+class Duel(Pair):
+    """Two agents named by integers, of whom one loses what the other wins."""
+
+    def __init__(self) -> None:
+        super().__init__("truncated")
+        self.possible_agents = [0, 1]  # type: ignore[list-item]
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        seen, _, _, _, infos = super().step(actions)
+        no_one = dict.fromkeys(self.agents, False)
+        return seen, {0: 1.0, 1: -1.0}, no_one, no_one, infos
+
+
+def test_opposed_agents_that_are_integers_are_told() -> None:
+    remark = opposition_remark(make_task(Duel, horizon=9))
+    assert remark is not None
+    assert "rewards of 0 and 1 are opposed" in remark
+    assert "?team=0 " in remark
 
 
 def test_no_episode_fails_because_of_a_reward_that_does_not_count() -> None:
