@@ -25,6 +25,12 @@ DEBIAN_PACKAGES: Final = {
 }
 """Program to the package of Debian that has it; all other compilers: gcc."""
 
+AGENT_MEMORY_SOURCE: Final = """\
+#include "rolecast_policy.h"
+char agent_bytes[sizeof(rolecast_agent)];
+"""
+"""A program's static memory, which is that of one agent."""
+
 _STACK_FILE: Final = "*.su"
 
 
@@ -92,6 +98,22 @@ def object_sizes(folder: Path, compiler: str, flags: Sequence[str]) -> tuple[int
     """
     run_program([require_program(compiler), *flags, "-c", "rolecast_policy.c"], folder)
     return binary_sizes(folder, require_program("size"), "rolecast_policy.o")
+
+
+def agent_size(folder: Path, compiler: str, flags: Sequence[str]) -> int:
+    """Return the bytes of one `rolecast_agent` of `rolecast_policy.h`, which a robot must hold.
+
+    Args:
+        folder: holds the header; a source and its object are written beside it.
+        compiler: name or path of a C compiler, for whose machine they are.
+        flags: of the compiler.
+    Raises:
+        RequestError: there is no such compiler, or no `size`.
+        RunError: it failed.
+    """
+    (folder / "agent.c").write_text(AGENT_MEMORY_SOURCE, encoding="utf-8")
+    run_program([require_program(compiler), *flags, "-c", "agent.c"], folder)
+    return binary_sizes(folder, require_program("size"), "agent.o")[1]
 
 
 def binary_sizes(folder: Path, program: str, file: str) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from rolecast.platform.deployment.boards import (
     streamed_observations,
 )
 from rolecast.platform.deployment.compiler import (
+    agent_size,
     build_library,
     object_sizes,
     require_program,
@@ -224,8 +225,10 @@ def _check(
         (scratch / name).write_text(text, encoding="utf-8")
     expected, flags = exported.expected, [*COMPILER_FLAGS, "-Os"]
     code, memory = object_sizes(scratch, config.compiler, flags)
-    costs = {"code_bytes": code, "static_memory_bytes": memory, "stack_bytes_at_most": None}
+    costs: dict[str, int | None] = {"code_bytes": code, "static_memory_bytes": memory}
+    costs["stack_bytes_at_most"] = None
     if exported.phases is not None:
+        costs["agent_bytes"] = agent_size(scratch, config.compiler, flags)
         whole = check_program(
             exported.observations, expected, remarks="all vectors", phases=exported.phases
         )

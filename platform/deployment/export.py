@@ -14,7 +14,7 @@ from rolecast.platform.deployment.micropython import build_python
 from rolecast.platform.rollout.artefact_folder import artefact_folder
 from rolecast.policies.artefact import POLICY_FILE, LoadedPolicy, load_policy, require_unchanged
 from rolecast.policies.certificate import certificate_sentence, weights_digest
-from rolecast.policies.export.cost import step_cost
+from rolecast.policies.export.cost import agent_step_cost, step_cost
 from rolecast.policies.export.reference import reference
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
@@ -77,7 +77,7 @@ def export_policy(
             "weights_sha256": digest,
         },
         "certificate": promise,
-        "step": asdict(step_cost(policy)),
+        "step": asdict((agent_step_cost if config.one_agent else step_cost)(policy)),
     }
 
     def build(scratch: Path) -> BuiltExport:

@@ -1,6 +1,6 @@
-"""Arithmetic of one team step in C, counted from the sizes of a policy: no input makes it longer.
+"""Arithmetic of one step in C, counted from the sizes of a policy: no input makes it longer.
 
-What a first layer makes of a code alone is a constant, and is none of it.
+What a first layer of a team on one device makes of a code alone is a constant, and is none of it.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from rolecast.policies.mlp import MlpPolicy
 
 @dataclass(frozen=True, kw_only=True)
 class StepCost:
-    """Most operations of one step of the whole team."""
+    """Most operations of one step, of the whole team or of one agent."""
 
     multiply_adds: int
     """Products of a weight and an input, each added to a sum. A bias that has an input of 1, as of
@@ -57,6 +57,55 @@ def step_cost(policy: HomPolicy | MlpPolicy) -> StepCost:
     if model.role_assignment:
         products += n * width * (1 + size) + n * n * finish(1)
         tanhs += n * n * depth * width
-        subsets = sum(comb(n, r) * (n - r) for r in range(n)) + n * (n + 1) // 2
-        comparisons = subsets if n <= SUBSET_LIMIT else 4 * n * n * n
+        comparisons = _assignment_comparisons(n)
     return StepCost(multiply_adds=products, tanhs=tanhs, comparisons=comparisons)
+
+
+def agent_step_cost(policy: HomPolicy | MlpPolicy) -> StepCost:
+    """Return the most operations of a step of one agent that computes alone.
+
+    An agent of `hom` chooses the roles of the whole team, and computes its own row of edges and
+    messages.
+    """
+    if isinstance(policy, MlpPolicy):
+        team, n = step_cost(policy), policy.agents
+        return StepCost(multiply_adds=team.multiply_adds // n, tanhs=team.tanhs // n, comparisons=0)
+    model = policy.model
+    n, width, depth = model.agents, model.hidden[0], len(model.hidden)
+    size, bits, state = model.observation_size, model.bits, model.message_width
+    heard = n if model.self_edges else n - 1
+
+    def finish(outputs: int) -> int:
+        return (width * width if depth == 2 else 0) + width * outputs
+
+    products = model.rounds * (width * (1 + size + bits + state) + finish(state))
+    nets = model.rounds  # evaluations of a net, each with `depth` hidden layers
+    tanhs = model.action_size
+    if interacts(model):
+        products += width * (1 + 2 * (size + bits)) + heard * finish(1)
+        nets += heard
+        if model.message_reads == "observation":
+            products += width * (1 + size + 2 * bits) + heard * finish(state)
+            nets += heard
+        else:
+            messages = n + (model.rounds - 1) * heard  # of the first round, of all roles
+            products += model.rounds * width * (1 + state + bits)
+            products += messages * (width * (state + bits) + finish(state))
+            nets += messages
+        if model.soft_edges:
+            products += model.rounds * heard * state
+            tanhs += heard
+    if model.role_assignment:
+        products += width * size + n * (width * (1 + 2 * bits) + finish(1))
+        nets += n
+    return StepCost(
+        multiply_adds=products,
+        tanhs=tanhs + nets * depth * width,
+        comparisons=_assignment_comparisons(n) if model.role_assignment else 0,
+    )
+
+
+def _assignment_comparisons(n: int) -> int:
+    """Return the most comparisons of a role assignment of n agents."""
+    subsets = sum(comb(n, r) * (n - r) for r in range(n)) + n * (n + 1) // 2
+    return subsets if n <= SUBSET_LIMIT else 4 * n * n * n

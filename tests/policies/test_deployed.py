@@ -13,7 +13,9 @@ import rolecast
 from rolecast.core.counter_random import folded_seed
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
+from rolecast.envs.spec import TaskSpec
 from rolecast.policies.artefact import save_policy
+from rolecast.policies.deployed import DeployedPolicy
 from rolecast.policies.registry import make_policy
 
 BOX = spaces.Box(-1.0, 1.0, (3,), np.float32)
@@ -148,3 +150,36 @@ def test_an_environment_or_observation_that_does_not_fit_is_refused(tmp_path: Pa
     for wrong in (np.zeros(6), {"place": np.zeros(3)}, {"place": np.zeros(2), "room": 1}):
         with pytest.raises(RequestError, match="observations do not fit the spaces"):
             deployed.step(wrong)
+
+
+def test_an_observation_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    task: Any = make_task(Room, kind="discrete")
+    policy = make_policy("mlp", task, seed=1)
+    save_policy(tmp_path, policy, policy.space.weights(policy.space.centre), task.spec)
+    deployed = rolecast.load_policy(tmp_path).for_env(Room("discrete"))
+    with pytest.raises(RequestError, match="NaN or infinity; expected finite numbers"):
+        deployed.step(np.array([np.nan, 0.0, 0.0], np.float32))
+
+
+def test_an_agent_that_is_unknown_is_refused_and_one_at_random_is_not(tmp_path: Path) -> None:
+    task: Any = make_task(Crew, equal=True, team="pilot", others="random")
+    policy = make_policy("mlp", task, seed=1)
+    save_policy(tmp_path, policy, policy.space.weights(policy.space.centre), task.spec)
+    deployed = rolecast.load_policy(tmp_path).for_env(Crew(equal=True))
+    assert list(deployed.step({"pilot": np.zeros(3), "porter": np.zeros(3)})) == ["pilot"]
+    with pytest.raises(RequestError, match="agent of the environment: 'pirate' does not exist"):
+        deployed.step({"pilot": np.zeros(3), "pirate": np.zeros(3)})
+
+
+@pytest.mark.parametrize(
+    ("task_id", "agents"),
+    [
+        ("crew?others=random&team=pilot", ["pilot"]),
+        ("python:crew:Crew?others=random&team=pilot", ["pilot"]),
+        ("pred_prey_3?others=random&team=pilot", ["pilot", "porter"]),
+    ],
+)
+def test_the_team_of_a_plug_in_is_that_of_its_search(task_id: str, agents: list[str]) -> None:
+    sizes = {"observation_size": 3, "action_size": 3, "horizon": 5}
+    spec = TaskSpec(id=task_id, agents=len(agents), **sizes)
+    assert DeployedPolicy(np.zeros_like, spec, Crew(equal=True)).agents == agents

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -25,6 +27,8 @@ SPACES = {
     "floats to a limit": (spaces.Box(0.0, FLOAT_LIMIT, (3,), np.float64), 3),
     "nearly all floats": (spaces.Box(-1.5e308, 1.5e308, (3,), np.float64), 3),
     "single floats": (spaces.Box(-SINGLE_LIMIT, SINGLE_LIMIT, (3,), np.float32), 3),
+    "bools": (spaces.Box(0, 1, (3,), np.bool_), 3),
+    "short discrete": (spaces.Discrete(5, start=-2, dtype=np.int32), 5),
     "discrete": (spaces.Discrete(5, start=-2), 5),
     "multi-discrete": (spaces.MultiDiscrete([3, 2, 4]), 9),
     "multi-binary": (spaces.MultiBinary(4), 4),
@@ -60,6 +64,8 @@ def test_every_action_is_an_element_of_its_space(name: str, seed: int) -> None:
         ("floats to a limit", [-1, 0, 0.5], [0, 1, 1.5]),
         ("nearly all floats", [-1, 0, 0.5], [-1.5e308, 0, 0.75e308]),
         ("single floats", [-1, 0, 0.5], [-1, 0, 0.5]),
+        ("bools", [-1, 0.1, -0.1], [False, True, False]),
+        ("short discrete", [0.1, 0.9, 0.2, 0.9, -1], -1),
         ("discrete", [0.1, 0.9, 0.2, 0.9, -1], -1),
         ("multi-discrete", [0, 0, 1, 1, 0, 0, 0, 0, 0], [2, 0, 0]),
         ("multi-binary", [-1, 1, 0, 0.1], [0, 1, 0, 1]),
@@ -89,6 +95,30 @@ def test_observations_become_rows_of_numbers(name: str) -> None:
 def test_a_discrete_observation_is_one_hot() -> None:
     codec = observation_codec(SPACES["discrete"][0])
     np.testing.assert_array_equal(codec.encode(0), [0, 0, 1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("space", "wrong"),
+    [
+        (spaces.Discrete(3), -1),
+        (spaces.Discrete(3, start=5), 8),
+        (spaces.MultiDiscrete([3, 3]), np.array([3, 0])),
+        (spaces.MultiDiscrete([3, 3]), np.array([2, -1])),
+        (spaces.MultiDiscrete([3, 3], start=[1, 1]), np.array([1, 0])),
+        (spaces.Tuple([spaces.Discrete(2), spaces.Discrete(3)]), (1, -1)),
+        (spaces.Dict({"room": spaces.Discrete(3)}), {"room": -3}),
+    ],
+    ids=str,
+)
+def test_a_choice_that_is_not_in_its_space_is_no_other_one(space: Any, wrong: Any) -> None:
+    with pytest.raises(ValueError, match="is not in"):
+        observation_codec(space).encode(wrong)
+
+
+@pytest.mark.parametrize("space", [spaces.Dict(), spaces.Tuple([])], ids=str)
+def test_a_space_without_parts_is_refused(space: Any) -> None:
+    with pytest.raises(RequestError, match="cannot be acted in; expected at least one part"):
+        action_codec(space)
 
 
 def test_spaces_without_a_fixed_size_are_refused() -> None:
