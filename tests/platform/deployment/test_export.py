@@ -91,6 +91,7 @@ def test_one_agent_of_a_shared_mlp_does_what_the_team_does(
     out = tmp_path / "one"
     manifest = export_policy(shared_mlp, out, ExportConfig(one_agent=True))
     assert manifest["deployment"] == "one agent"
+    assert manifest["step"] == {"multiply_adds": 448, "tanhs": 30, "comparisons": 0}
     assert "rolecast_policy_step" not in (out / "rolecast_policy.h").read_text()
     subprocess.run("cc -std=c99 -ffp-contract=off *.c && ./a.out", cwd=out, shell=True, check=True)
 
@@ -101,6 +102,12 @@ def test_one_agent_of_a_team_that_talks_is_checked_as_a_team(
     out = tmp_path / "one"
     manifest = export_policy(small_run, out, ExportConfig(one_agent=True))
     assert manifest["check"]["vectors_equal_bit_by_bit"] == 1000
+    (tmp_path / "size.c").write_text(
+        f'#include "one/rolecast_policy.h"\nchar same[sizeof(rolecast_agent) == '
+        f"{manifest['check']['agent_bytes']} ? 1 : -1];\n"
+    )
+    subprocess.run(["cc", "-c", "size.c"], cwd=tmp_path, check=True)
+    assert 300 < manifest["step"]["multiply_adds"] < 1_716
     subprocess.run("cc -std=c99 -ffp-contract=off *.c && ./a.out", cwd=out, shell=True, check=True)
 
 

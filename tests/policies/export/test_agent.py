@@ -2,13 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
 
 from rolecast.envs.spec import TaskSpec
-from rolecast.platform.deployment.compiler import run_check
+from rolecast.platform.deployment.compiler import run_check, run_program
 from rolecast.policies.export.c99 import (
     COMPILER_FLAGS,
     check_program,
@@ -55,6 +55,64 @@ def test_a_team_of_devices_acts_as_one_device_does(
         (tmp_path / name).write_text(text)
     for flags in (("-Os", *WARNINGS), SANITIZERS):
         run_check(tmp_path, "cc", [*COMPILER_FLAGS, *flags])
+
+
+STRANGERS: Final = """
+#include <stdlib.h>
+#include <string.h>
+#include "rolecast_policy.h"
+int main(void)
+{
+    static const int senders[] = {-1, 0, ROLECAST_AGENTS, 200, 255, 100000};
+    static unsigned char message[ROLECAST_MOST_BYTES];
+    static float observation[ROLECAST_OBSERVATION_SIZE];
+    rolecast_agent *a = malloc(sizeof *a), before;
+    int phase, i, changed = 0;
+    rolecast_agent_init(a, 0);
+    rolecast_agent_observe(a, observation);
+    for (phase = 0; phase < ROLECAST_PHASES; phase++) {
+        (void)rolecast_agent_outgoing(a, phase, message);
+        memcpy(&before, a, sizeof before);
+        memset(message, 1, sizeof message);
+        for (i = 0; i < 6; i++) {
+            rolecast_agent_incoming(a, phase, senders[i], message);
+        }
+        changed += memcmp(&before, a, sizeof before) != 0;
+    }
+    free(a);
+    return changed;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "options", [{"role_assignment": True}, {"role_assignment": False}], ids=str
+)
+def test_a_sender_that_is_no_other_agent_changes_nothing(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    policy, weights = made(3, options)
+    files = code_files(policy, weights, remarks="a test", one_agent=True)
+    for name, text in {**files, "main_test.c": STRANGERS}.items():
+        (tmp_path / name).write_text(text)
+    run_check(tmp_path, "cc", [*COMPILER_FLAGS, *SANITIZERS])
+
+
+@pytest.mark.parametrize("one_agent", [False, True], ids=["team", "agent"])
+def test_a_program_in_cpp_calls_the_c(one_agent: bool, tmp_path: Path) -> None:
+    policy, weights = made(3, {})
+    files = code_files(policy, weights, remarks="a test", one_agent=one_agent)
+    call = (
+        "rolecast_agent a; rolecast_agent_init(&a, 0);"
+        if one_agent
+        else "float o[3 * 6] = {}, a[3 * 2]; rolecast_policy_step(o, a);"
+    )
+    main = f'#include "rolecast_policy.h"\nint main() {{ {call} return 0; }}\n'
+    for name, text in {**files, "main.cpp": main}.items():
+        (tmp_path / name).write_text(text)
+    run_program(["cc", *COMPILER_FLAGS, "-c", "rolecast_policy.c"], tmp_path)
+    run_program(["c++", *WARNINGS, "main.cpp", "rolecast_policy.o", "-o", "main"], tmp_path)
+    run_program(["./main"], tmp_path)
 
 
 def test_the_header_states_the_bytes_of_every_message() -> None:
