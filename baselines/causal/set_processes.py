@@ -39,7 +39,7 @@ class EicboConfig(CausalConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class CboConfig(EicboConfig):
-    """Causal Bayesian optimisation without its prior: a process a set, whose mean is a constant."""
+    """Causal Bayesian optimisation without its prior: a process a set, of prior mean zero."""
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""
@@ -91,6 +91,7 @@ class _SetProposer:
                 places[rows][:, columns],
                 data.values[rows, -1] - prior[len(queries) :],
                 data.variances[rows, -1],
+                constant_mean=self._config.constant_mean,
             )
             inputs = np.concatenate([points[:, columns], places[rows][:, columns]])
             mean, deviation = (x.numpy() for x in process.posterior(torch.as_tensor(inputs)))
@@ -107,7 +108,8 @@ class _SetProposer:
             return None
         data = Observed(**{name: values[rows] for name, values in vars(model.data).items()})
         if self._kept is None or not _same(self._kept.data, data):
-            self._kept = GraphModel(model.space, data)
+            constant = self._config.constant_mean
+            self._kept = GraphModel(model.space, data, constant_mean=constant)
         return self._kept
 
 
@@ -117,7 +119,9 @@ def _same(one: Observed, other: Observed) -> bool:
     return all(np.array_equal(left, right, equal_nan=True) for left, right in pairs)
 
 
-def _process(inputs: Float, residuals: Float, variances: Float) -> NodeProcess:
+def _process(
+    inputs: Float, residuals: Float, variances: Float, *, constant_mean: bool
+) -> NodeProcess:
     """Return the process of a set, given residuals of its prior mean."""
     spread = float(residuals.std())
     unit = spread if spread > 0.0 else 1.0
@@ -132,7 +136,7 @@ def _process(inputs: Float, residuals: Float, variances: Float) -> NodeProcess:
         mean=np.array([residuals.mean()]),
         deviation=np.array([unit]),
     )
-    return NodeProcess(data, fit(data), 0, inputs.shape[1], "cpu")
+    return NodeProcess(data, fit(data, constant_mean=constant_mean), 0, inputs.shape[1], "cpu")
 
 
 def _most_improving(found: list[tuple[Float, Float, Float]], best: float) -> tuple[Float, float]:

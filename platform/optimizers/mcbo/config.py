@@ -13,7 +13,7 @@ import numpy as np
 from torch import Tensor
 
 from rolecast.core.types import Float
-from rolecast.core.validation import NOT_NEGATIVE, POSITIVE_INTEGER, Rules, check
+from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_INTEGER, Rules, check
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.causal.graph_file import graph_from_json
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
@@ -33,13 +33,14 @@ from rolecast.platform.surrogate.dense import check_device, find_device
 CAUSAL_BATCHES: Final = 20
 """Batches into which a budget is divided, at least."""
 
-CLIMB_RULES: Final[Rules] = {
+CAUSAL_RULES: Final[Rules] = {
     "starts": POSITIVE_INTEGER,
     "raw_samples": POSITIVE_INTEGER,
     "steps": POSITIVE_INTEGER,
     "samples": POSITIVE_INTEGER,
+    "constant_mean": BOOLEAN_VALUE,
 }
-"""Allowed values of the settings of a maximisation."""
+"""Allowed values of the settings of a model and its maximisation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +63,15 @@ class CausalConfig:
     samples: int = 32
     """Common samples of the noise by which expectations are taken."""
 
+    constant_mean: bool = False
+    """Prior mean of each process: a constant that is not known, as in the authors' code. False: the
+    mean of its targets, the zero mean of the paper for standardised ones."""
+
     device: str = "cpu"
     """Device of the model: cpu, cuda, or cuda:1 and so on."""
 
     def __post_init__(self) -> None:
-        check(type(self).__name__, vars(self), CLIMB_RULES)
+        check(type(self).__name__, vars(self), CAUSAL_RULES)
         check_device(f"{type(self).__name__}.device", self.device)
         if self.graph is not None:
             graph_from_json(self.graph)
@@ -95,7 +100,14 @@ class CausalConfig:
             RequestError: torch does not find the device, or the graph has another dimension.
         """
         find_device(f"{type(self).__name__}.device", self.device)
-        return CausalSearch(graph, proposer, dimension=dimension, seed=seed, device=self.device)
+        return CausalSearch(
+            graph,
+            proposer,
+            dimension=dimension,
+            seed=seed,
+            constant_mean=self.constant_mean,
+            device=self.device,
+        )
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Return one episode an evaluation, in single candidates or in batches of 20 at least."""

@@ -38,6 +38,7 @@ class GraphModel:
         data: Observed,
         *,
         hyper: Hyperparameters | None = None,
+        constant_mean: bool = False,
         device: str = "cpu",
     ) -> None:
         """Condition all processes.
@@ -46,12 +47,13 @@ class GraphModel:
             space: the interventions.
             data: one evaluation or more.
             hyper: hyperparameters; None: fitted.
+            constant_mean: of processes that are fitted, as of `fit`.
             device: of the tensors.
         """
         self.space, self.data, self.device = space, data, device
         self.inputs = NodeInputs(space.graph)
         targets = node_targets(space, self.inputs, data)
-        self.hyper = fit(targets) if hyper is None else hyper
+        self.hyper = hyper or fit(targets, constant_mean=constant_mean)
         self.processes = [
             NodeProcess(targets, self.hyper, place, size, device)
             for place, size in enumerate(self.inputs.sizes)

@@ -2,9 +2,10 @@
 
 Equations 7 to 9 of the MCBO paper: Matern-5/2 kernel with a lengthscale an input, known noise.
 Hyperparameters maximise the marginal likelihood of all nodes in one batch, under the priors that
-BoTorch had when the authors ran: Gamma(3, 6) of lengthscales, Gamma(2, 0.15) of scales. Differs:
-the paper has a zero prior mean, its code a constant that is fitted; here the constant has a wide
-normal prior and is integrated out (Rasmussen and Williams 2006, section 2.7).
+BoTorch had when the authors ran: Gamma(3, 6) of lengthscales, Gamma(2, 0.15) of scales. The prior
+mean of standardised targets is 0, as in the paper, or a constant that is not known, as in its code.
+Differs: that fits the constant; here it has a wide normal prior and is integrated out (Rasmussen
+and Williams 2006, section 2.7).
 """
 
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ LENGTHSCALE_PRIOR: Final = (3.0, 6.0)
 SCALE_PRIOR: Final = (2.0, 0.15)
 """Shape and rate of the Gamma priors."""
 
-MEAN_VARIANCE: Final = 25.0
-"""Prior variance of the constant mean of each process, in standardised targets."""
+CONSTANT_MEAN_VARIANCE: Final = 25.0
+"""Prior variance of a constant mean that is not known, in standardised targets."""
 
 FIT_STEPS: Final = 60
 """Most steps of a fit, each begun at the modes of the priors: a fit depends on its data alone."""
@@ -73,9 +74,18 @@ class Hyperparameters:
     scales: Float
     """[m], prior variances of the standardised targets."""
 
+    mean_variance: float = 0.0
+    """Prior variance of the constant mean of each process; 0: the mean is 0."""
 
-def fit(data: NodeTargets) -> Hyperparameters:
-    """Return the hyperparameters of highest posterior density, of all nodes in one batch."""
+
+def fit(data: NodeTargets, *, constant_mean: bool = False) -> Hyperparameters:
+    """Return the hyperparameters of highest posterior density, of all nodes in one batch.
+
+    Args:
+        data: of all nodes.
+        constant_mean: the prior mean is a constant that is not known, in place of 0.
+    """
+    mean_variance = CONSTANT_MEAN_VARIANCE if constant_mean else 0.0
     m, _, width = data.inputs.shape
     inputs, targets = torch.as_tensor(data.inputs), torch.as_tensor(data.targets)
     # [m, P, N, N], squared distances in each input.
@@ -87,7 +97,7 @@ def fit(data: NodeTargets) -> Hyperparameters:
         logs = torch.tensor(flat.reshape(m, width + 1), requires_grad=True)
         lengths, scales = logs[:, :width].exp(), logs[:, width].exp()
         squared = torch.einsum("mpij,mp->mij", apart, lengths**-2)
-        covariance = (scales[:, None, None] * matern52(squared) + MEAN_VARIANCE) * both + diagonal
+        covariance = (scales[:, None, None] * matern52(squared) + mean_variance) * both + diagonal
         factor = torch.linalg.cholesky(covariance)
         half = torch.linalg.solve_triangular(factor, targets[:, :, None], upper=False)
         # Equation 2.30 of Rasmussen and Williams (2006); rows that do not count add nothing.
@@ -111,7 +121,7 @@ def fit(data: NodeTargets) -> Hyperparameters:
         options={"maxiter": FIT_STEPS},
     )
     logs = np.asarray(found.x).reshape(m, width + 1)
-    return Hyperparameters(np.exp(logs[:, :width]), np.exp(logs[:, width]))
+    return Hyperparameters(np.exp(logs[:, :width]), np.exp(logs[:, width]), mean_variance)
 
 
 class NodeProcess:
@@ -137,11 +147,11 @@ class NodeProcess:
         self._lengths = tensor(hyper.lengthscales[place, :size])
         self._points = tensor(data.inputs[place, rows, :size]) / self._lengths
         self._norms = self._points.square().sum(1)
-        self._scale = float(hyper.scales[place])
+        self._scale, self._mean_variance = float(hyper.scales[place]), hyper.mean_variance
         self._low, self._width = tensor(data.low[place, :size]), tensor(data.width[place, :size])
         self._mean, self._deviation = float(data.mean[place]), float(data.deviation[place])
         apart = (self._points[:, None] - self._points[None]).square().sum(-1)
-        covariance = self._scale * matern52(apart) + MEAN_VARIANCE
+        covariance = self._scale * matern52(apart) + self._mean_variance
         factor = torch.linalg.cholesky(covariance + torch.diag(tensor(data.noise[place, rows])))
         eye = torch.eye(len(rows), dtype=torch.float64, device=device)
         # The inverse of the factor makes a posterior two products of matrices.
@@ -157,9 +167,9 @@ class NodeProcess:
         shape = inputs.shape[:-1]
         rows = inputs.reshape(-1, inputs.shape[-1]) / self._lengths
         squared = rows.square().sum(1)[:, None] + self._norms - 2.0 * rows @ self._points.T
-        cross = self._scale * matern52(squared) + MEAN_VARIANCE
+        cross = self._scale * matern52(squared) + self._mean_variance
         mean = cross @ self._weights
-        variance = self._scale + MEAN_VARIANCE - (cross @ self._inverse.T).square().sum(1)
+        variance = self._scale + self._mean_variance - (cross @ self._inverse.T).square().sum(1)
         deviation = variance.clamp_min(1e-10).sqrt()
         return (
             (self._mean + self._deviation * mean).reshape(shape),

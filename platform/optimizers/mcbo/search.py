@@ -76,6 +76,7 @@ class CausalSearch:
         *,
         dimension: int,
         seed: int,
+        constant_mean: bool = False,
         device: str = "cpu",
     ) -> None:
         """Begin a search.
@@ -85,6 +86,7 @@ class CausalSearch:
             proposer: chooses after the initial design; None: at random.
             dimension: D, for a check.
             seed: of all random choices.
+            constant_mean: of all processes, as of `CausalConfig`.
             device: of the model's tensors.
         Raises:
             RequestError: the graph has other interventions than the dimension says.
@@ -95,7 +97,7 @@ class CausalSearch:
                 f"the graph's interventions have {self.space.dimension} coordinates; expected "
                 f"{dimension}, those of what is searched"
             )
-        self._proposer, self._device = proposer, device
+        self._proposer, self._device, self._constant_mean = proposer, device, constant_mean
         self._rng = np.random.default_rng(seed)
         self._design = initial_design(self.space, self._rng)
         self._asked = 0
@@ -216,7 +218,9 @@ class CausalSearch:
     def _fitted(self) -> GraphModel:
         """Return the model of all that was told, fitted once."""
         if self._model is None:
-            self._model = GraphModel(self.space, self._data, device=self._device)
+            self._model = GraphModel(
+                self.space, self._data, constant_mean=self._constant_mean, device=self._device
+            )
         return self._model
 
     def _imagining(self, model: GraphModel | None, waiting: Float, fresh: int) -> GraphModel:

@@ -84,9 +84,9 @@ def test_the_prior_is_fitted_once_as_its_observations_stay(
     """And the search is the one that fits it at each proposal."""
     made: list[int] = []
 
-    def counted(space: Any, data: Any) -> GraphModel:
+    def counted(space: Any, data: Any, *, constant_mean: bool) -> GraphModel:
         made.append(len(data))
-        return GraphModel(space, data)
+        return GraphModel(space, data, constant_mean=constant_mean)
 
     monkeypatch.setattr(set_processes, "GraphModel", counted)
     _, kept, _ = played("eicbo", "causal:toy", 14 + 3)

@@ -1,5 +1,6 @@
 """The model of MCBO against independent references: GPyTorch, finite differences, known models."""
 
+import copy
 import math
 from typing import Any
 
@@ -38,7 +39,6 @@ from rolecast.platform.optimizers.mcbo.node_data import (
 )
 from rolecast.platform.optimizers.mcbo.node_process import (
     LENGTHSCALE_PRIOR,
-    MEAN_VARIANCE,
     SCALE_PRIOR,
     Hyperparameters,
     NodeProcess,
@@ -69,7 +69,7 @@ def observed(task_id: str, count: int, seed: int = 0) -> tuple[InterventionSpace
 
 
 class Reference(gpytorch.models.ExactGP):  # type: ignore[misc]  # it has no types
-    """The process of a node by GPyTorch: a Matern kernel and a constant that is not known."""
+    """The process of a node by GPyTorch: a Matern kernel, and perhaps an unknown constant."""
 
     def __init__(self, targets: NodeTargets, hyper: Hyperparameters, place: int, size: int) -> None:
         rows = targets.counts[place]
@@ -86,13 +86,13 @@ class Reference(gpytorch.models.ExactGP):  # type: ignore[misc]  # it has no typ
         scaled = gpytorch.kernels.ScaleKernel(
             base, outputscale_prior=gpytorch.priors.GammaPrior(*SCALE_PRIOR)
         )
-        constant = gpytorch.kernels.ConstantKernel()
-        self.covar_module = scaled + constant
-        self.double()
+        self.covar_module = scaled.double()
         base.lengthscale = torch.tensor(hyper.lengthscales[place, :size])
         scaled.outputscale = torch.tensor(hyper.scales[place])
-        constant.constant = torch.tensor(MEAN_VARIANCE)
-        constant.raw_constant.requires_grad_(False)
+        if hyper.mean_variance:
+            constant = gpytorch.kernels.ConstantKernel().double()
+            constant.constant = torch.tensor(hyper.mean_variance)
+            self.covar_module = scaled + constant
 
     def forward(self, rows: torch.Tensor) -> Any:
         return gpytorch.distributions.MultivariateNormal(
@@ -106,12 +106,13 @@ class Reference(gpytorch.models.ExactGP):  # type: ignore[misc]  # it has no typ
             return float(both(self(*self.train_inputs), self.train_targets))
 
 
+@pytest.mark.parametrize("constant_mean", [False, True])
 @pytest.mark.parametrize("task_id", ["causal:toy", "causal:psa", "causal:alpine2?noise=1"])
 def test_the_posterior_of_every_node_is_that_of_gpytorch_on_the_rows_that_count(
-    task_id: str,
+    task_id: str, constant_mean: bool
 ) -> None:
     space, data = observed(task_id, 24)
-    model = GraphModel(space, data)
+    model = GraphModel(space, data, constant_mean=constant_mean)
     targets = node_targets(space, NodeInputs(space.graph), data)
     rng = np.random.default_rng(1)
     for place, size in enumerate(model.inputs.sizes):
@@ -126,21 +127,41 @@ def test_the_posterior_of_every_node_is_that_of_gpytorch_on_the_rows_that_count(
         np.testing.assert_allclose(found[1].numpy(), deviation, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize("constant_mean", [False, True])
 @pytest.mark.parametrize("task_id", ["causal:toy", "causal:alpine2?noise=1"])
 def test_no_step_from_the_fitted_hyperparameters_leads_to_a_higher_density_by_gpytorch(
-    task_id: str,
+    task_id: str, constant_mean: bool
 ) -> None:
     space, data = observed(task_id, 24)
     targets = node_targets(space, NodeInputs(space.graph), data)
-    model = GraphModel(space, data)
+    model = GraphModel(space, data, constant_mean=constant_mean)
     for place, size in enumerate(model.inputs.sizes):
         reached = Reference(targets, model.hyper, place, size).density()
         steps = np.kron(np.eye(size + 1), [[0.1], [-0.1]])
         for lengths, scale in zip(np.exp(steps[:, :size]), np.exp(steps[:, size]), strict=True):
-            other = Hyperparameters(model.hyper.lengthscales.copy(), model.hyper.scales.copy())
+            other = copy.deepcopy(model.hyper)
             other.lengthscales[place, :size] *= lengths
             other.scales[place] *= scale
             assert Reference(targets, other, place, size).density() < reached
+
+
+@pytest.mark.parametrize(("constant_mean", "moves"), [(False, True), (True, False)])
+def test_a_constant_mean_does_not_move_with_where_a_search_went(
+    constant_mean: bool, moves: bool
+) -> None:
+    """Far from all that was observed, whether the best of four points was tried once or often."""
+    far = []
+    for tries in (1, 60):
+        places = np.array([0.0, 0.05, 0.1, *[0.15] * tries])[:, None]
+        values = np.where(places == 0.15, 3.0, 0.0)
+        space = InterventionSpace(reward_graph(1))
+        exact = Observed(places, values, np.full_like(values, 1e-4))
+        targets = node_targets(space, NodeInputs(space.graph), exact)
+        known = Hyperparameters(np.full((1, 1), 0.05), np.array([1.0]), 25.0 * constant_mean)
+        process = NodeProcess(targets, known, 0, 1, "cpu")
+        far.append(process.posterior(torch.ones((1, 1), dtype=torch.float64))[0].item())
+    assert (far[1] > far[0] + 1.0) == moves
+    assert abs(far[1] - far[0]) < 0.2 or moves
 
 
 def test_a_node_does_not_learn_from_rows_in_which_it_was_set() -> None:
