@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from rolecast.core.errors import ConfigError, RequestError, RunError
+from rolecast.core.errors import ConfigError, RequestError, RunError, unknown_name
 from rolecast.core.types import Float
 from rolecast.envs.adapters.encoding import TeamEncoding
 from rolecast.envs.adapters.episode import GymnasiumTeam, as_team
 from rolecast.envs.adapters.membership import membership
 from rolecast.envs.ids import parse_id
+from rolecast.envs.registry import is_built_in
 from rolecast.envs.spec import TaskSpec
 
 
@@ -35,14 +36,12 @@ class DeployedPolicy:
         name, options = parse_id(task.id)
         team = as_team(env, name)
         # A task of this project has no options of an adapter: there, `team` is nobody's.
-        adapted = name.partition(":")[1] == ":"
-        chosen, others = (
-            (options.get("team"), options.get("others", "policy")) if adapted else (None, "policy")
-        )
+        own = {} if is_built_in(name) else options
+        chosen, others = own.get("team"), own.get("others", "policy")
         members = membership(team.agents, chosen, others, task.id)
         self._act, self._task = act, task
         self._encoding = TeamEncoding(team, members.acting, task.id)
-        self._single = isinstance(team, GymnasiumTeam)
+        self._single, self._known = isinstance(team, GymnasiumTeam), members.everyone
         _check_sizes(task, self._encoding)
 
     @property
@@ -61,11 +60,14 @@ class DeployedPolicy:
             these agents to theirs.
 
         Raises:
-            RequestError: an agent is unknown, or an observation does not fit its space.
+            RequestError: an agent is unknown, or an observation does not fit its space or is not
+                finite.
         """
         given = {self._encoding.agents[0]: observations} if self._single else observations
         if not isinstance(given, Mapping):
             raise ConfigError("observations", type(given).__name__, "a mapping by agent")
+        for agent in given.keys() - set(self._known):
+            raise unknown_name("agent of the environment:", str(agent), map(str, self._known))
         shape = (len(self._encoding.agents), self._encoding.observation_size)
         rows = np.zeros(shape)
         try:
@@ -76,6 +78,8 @@ class DeployedPolicy:
                 f"observations do not fit the spaces of {self._task.id!r} "
                 f"({type(error).__name__}: {error}); expected {', '.join(dict.fromkeys(spaces))}"
             ) from error
+        if not np.isfinite(rows).all():
+            raise RequestError("observations are NaN or infinite; expected finite numbers")
         actions = self._encoding.actions(self._act(rows), given.keys())
         return actions[self._encoding.agents[0]] if self._single else actions
 

@@ -30,7 +30,7 @@ class TeamEncoding:
             task_id: for errors.
 
         Raises:
-            RequestError: there are no agents, or a space cannot be used.
+            RequestError: there are no agents, a space cannot be used, or no action has a number.
         """
         if not agents:
             raise RequestError(f"task {task_id!r} has no agents; expected at least one")
@@ -41,6 +41,11 @@ class TeamEncoding:
         self._id = task_id
         self._views = [observation_codec(view) for view, _ in self.spaces]
         self._codecs = [action_codec(act) for _, act in self.spaces]
+        if not self.action_size:
+            shown = self.spaces[0][1]
+            raise RequestError(
+                f"task {task_id!r} has the action space {shown}; expected one with numbers"
+            )
         self._seen = max(view.size for view in self._views)
         self._with_id = any(pair != self.spaces[0] for pair in self.spaces)
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Final, Protocol
 
 import gymnasium
@@ -180,7 +181,7 @@ class ParallelTeam:
         """Return `max_cycles` of the environment, or of the turn-based one inside it."""
         for holder in (self._env, getattr(self._env, "aec_env", self._env)):
             steps = getattr(getattr(holder, "unwrapped", holder), "max_cycles", None)
-            if steps is not None:
+            if isinstance(steps, Real) and math.isfinite(steps):  # infinity is no limit
                 return int(steps)
         return None
 
@@ -254,5 +255,6 @@ def known_horizon(steps: object, task_id: str) -> int:
     if steps is None:
         return MOST_STEPS_OF_AN_EPISODE
     if type(steps) is not int or steps < 1:
-        raise ConfigError(f"horizon of task {task_id!r}", steps, "an integer >= 1")
+        expected = "an integer >= 1, from the environment or an option horizon=STEPS"
+        raise ConfigError(f"horizon of task {task_id!r}", steps, expected)
     return steps

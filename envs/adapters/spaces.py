@@ -49,14 +49,14 @@ def action_codec(space: spaces.Space[Any]) -> ActionCodec:
     sign. Tuple and Dict take the numbers of their parts one after the other.
 
     Raises:
-        RequestError: the space is of another kind.
+        RequestError: the space is of another kind, or a Tuple or Dict without parts.
     """
     if isinstance(space, spaces.Box):
         return _box(space)
     if isinstance(space, spaces.Discrete):
-        start = int(space.start)
+        start, kind = int(space.start), np.dtype(space.dtype).type
         return ActionCodec(
-            size=int(space.n), decode=lambda numbers: np.int64(start + int(numbers.argmax()))
+            size=int(space.n), decode=lambda numbers: kind(start + int(numbers.argmax()))
         )
     if isinstance(space, spaces.MultiDiscrete):
         return _multi_discrete(space)
@@ -66,6 +66,8 @@ def action_codec(space: spaces.Space[Any]) -> ActionCodec:
             size=int(np.prod(shape)),
             decode=lambda numbers: (numbers > 0.0).astype(np.int8).reshape(shape),
         )
+    if isinstance(space, spaces.Tuple | spaces.Dict) and not space.spaces:
+        raise RequestError(f"action space {space} cannot be acted in; expected at least one part")
     if isinstance(space, spaces.Tuple):
         return _composite(list(space.spaces), tuple)
     if isinstance(space, spaces.Dict):
@@ -80,7 +82,8 @@ def action_codec(space: spaces.Space[Any]) -> ActionCodec:
 def observation_codec(space: spaces.Space[Any]) -> ObservationCodec:
     """Return the map from an observation space to numbers, by Gymnasium's `flatten`.
 
-    Discrete parts become one-hot, images one long row.
+    Discrete parts become one-hot, images one long row. `encode` raises ValueError for a choice that
+    a Discrete or MultiDiscrete part does not have.
 
     Raises:
         RequestError: elements of the space have no fixed number of numbers.
@@ -94,10 +97,31 @@ def observation_codec(space: spaces.Space[Any]) -> ObservationCodec:
             size=int(np.prod(space.shape)),
             encode=lambda value: np.asarray(value, dtype=np.float64).ravel(),
         )
-    return ObservationCodec(
-        size=spaces.flatdim(space),
-        encode=lambda value: np.asarray(spaces.flatten(space, value), dtype=np.float64),
-    )
+
+    def encode(value: Any) -> Float:
+        _require_choices(space, value)
+        return np.asarray(spaces.flatten(space, value), dtype=np.float64)
+
+    return ObservationCodec(size=spaces.flatdim(space), encode=encode)
+
+
+def _require_choices(space: spaces.Space[Any], value: Any) -> None:
+    """Refuse a choice out of range, which `flatten` takes for another one or drops.
+
+    Raises:
+        ValueError: names the choice and its space.
+    """
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        counts = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        chosen = np.asarray(value) - space.start
+        if not ((chosen >= 0) & (chosen < counts)).all():
+            raise ValueError(f"{value} is not in {space}")
+    elif isinstance(space, spaces.Tuple):
+        for part, own in zip(space.spaces, value, strict=True):
+            _require_choices(part, own)
+    elif isinstance(space, spaces.Dict):
+        for name, part in space.spaces.items():
+            _require_choices(part, value[name])
 
 
 def _box(space: spaces.Box) -> ActionCodec:
@@ -117,7 +141,12 @@ def _box(space: spaces.Box) -> ActionCodec:
         # In integers, since float64 does not have each bound of 64 bits.
         return np.clip(value.astype(dtype).reshape(shape), space.low, space.high)
 
-    return ActionCodec(size=low.size, decode=decode_whole if dtype.kind in "iu" else decode)
+    def decode_bool(numbers: Float) -> Any:
+        value = np.clip(np.rint(centre + scale * numbers), low, high)
+        return value.astype(dtype).reshape(shape)
+
+    decoders = {"i": decode_whole, "u": decode_whole, "b": decode_bool}
+    return ActionCodec(size=low.size, decode=decoders.get(dtype.kind, decode))
 
 
 def _bounded(space: spaces.Box) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -157,7 +157,7 @@ def test_an_observation_that_is_no_number_is_refused(tmp_path: Path) -> None:
     policy = make_policy("mlp", task, seed=1)
     save_policy(tmp_path, policy, policy.space.weights(policy.space.centre), task.spec)
     deployed = rolecast.load_policy(tmp_path).for_env(Room("discrete"))
-    with pytest.raises(RequestError, match="NaN or infinity; expected finite numbers"):
+    with pytest.raises(RequestError, match="NaN or infinite; expected finite numbers"):
         deployed.step(np.array([np.nan, 0.0, 0.0], np.float32))
 
 
@@ -180,6 +180,5 @@ def test_an_agent_that_is_unknown_is_refused_and_one_at_random_is_not(tmp_path: 
     ],
 )
 def test_the_team_of_a_plug_in_is_that_of_its_search(task_id: str, agents: list[str]) -> None:
-    sizes = {"observation_size": 3, "action_size": 3, "horizon": 5}
-    spec = TaskSpec(id=task_id, agents=len(agents), **sizes)
+    spec = TaskSpec(id=task_id, agents=len(agents), observation_size=3, action_size=3, horizon=5)
     assert DeployedPolicy(np.zeros_like, spec, Crew(equal=True)).agents == agents

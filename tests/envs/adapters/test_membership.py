@@ -185,7 +185,8 @@ def test_agents_may_be_named_by_integers() -> None:
     task: Any = make_task(lambda: Guards(names=(0, 1)), team="1", others="random", horizon=9)
     assert task.agent_names == [1]
     everyone: Any = [0, 1]
-    assert [*membership(everyone, [0], "policy", "numbers").paid] == [0]
+    paid: Any = membership(everyone, [0], "policy", "numbers").paid
+    assert paid == (0,)
     assert opposition_remark(make_task(lambda: Guards(names=(0, 1)), horizon=9)) is None
 
 

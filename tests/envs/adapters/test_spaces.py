@@ -27,7 +27,7 @@ SPACES = {
     "floats to a limit": (spaces.Box(0.0, FLOAT_LIMIT, (3,), np.float64), 3),
     "nearly all floats": (spaces.Box(-1.5e308, 1.5e308, (3,), np.float64), 3),
     "single floats": (spaces.Box(-SINGLE_LIMIT, SINGLE_LIMIT, (3,), np.float32), 3),
-    "bools": (spaces.Box(0, 1, (3,), np.bool_), 3),
+    "bools": (spaces.Box(0, 1, (3,), np.bool_), 3),  # type: ignore[arg-type]  # Gymnasium takes it
     "short discrete": (spaces.Discrete(5, start=-2, dtype=np.int32), 5),
     "discrete": (spaces.Discrete(5, start=-2), 5),
     "multi-discrete": (spaces.MultiDiscrete([3, 2, 4]), 9),
