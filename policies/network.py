@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TANH_BOUND: Final = np.float32(7.90531110763549805)
 """Bound beyond which tanh does not change in float32."""
 
-Array = TypeVar("Array", NDArray[np.float64], "Tensor")
+Array = TypeVar("Array", NDArray[np.float64], NDArray[np.float32], "Tensor")
 
 
 def unpack(weights: Array, nets: Sequence[Net]) -> dict[str, list[tuple[Array, Array]]]:

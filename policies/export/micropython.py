@@ -122,7 +122,7 @@ def decided_in_float32(
 def _has_clear_roles(model: HomModel, weights: Float, observations: Float32) -> NDArray[np.bool_]:
     """Return for which observations [V, n, do] errors of the affinities change no role, [V]."""
     rounded = weights.astype(np.float32)
-    layers = unpack(rounded, model.nets)["role"]  # type: ignore[type-var]  # float32 too
+    layers = unpack(rounded, model.nets)["role"]
     states = clip(observations, np.float32(model.observation_clip))
     affinity = role_affinities(model, layers, states).astype(np.float64)
     error = _FLOAT32_ERROR * float(sum(np.abs(part).sum() for part in layers[-1]))

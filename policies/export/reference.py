@@ -287,7 +287,7 @@ def reference(policy: Policy, weights: Float) -> Callable[[Float32], Float32]:
         _require_bounds(policy)
 
     def layers_of(nets: object) -> dict[str, list[Layer]]:
-        return unpack(rounded, nets)  # type: ignore[type-var, arg-type]  # float32 too
+        return unpack(rounded, nets)  # type: ignore[arg-type]
 
     if isinstance(policy, HomPolicy):
         hom_nets = layers_of(policy.model.nets)

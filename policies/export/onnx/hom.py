@@ -30,7 +30,7 @@ def hom_model(policy: HomPolicy, weights: Float) -> bytes:
         weights: [D], finite as float32.
     """
     rounded = weights.astype(f32)
-    nets: dict[str, list[Layer]] = unpack(rounded, policy.model.nets)  # type: ignore[type-var]
+    nets: dict[str, list[Layer]] = unpack(rounded, policy.model.nets)
     return HomGraph(policy.model, nets).built(policy.name)
 
 

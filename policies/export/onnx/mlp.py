@@ -18,7 +18,7 @@ def mlp_model(policy: MlpPolicy, weights: Float) -> bytes:
         weights: [D], finite as float32.
     """
     rounded = weights.astype(np.float32)
-    layers: list[Layer] = unpack(rounded, [policy.net])[policy.net.name]  # type: ignore[type-var]
+    layers: list[Layer] = unpack(rounded, [policy.net])[policy.net.name]
     graph = Graph()
     inputs = clipped(graph, "observation", policy.observation_clip)
     weight, bias = layers[0]
