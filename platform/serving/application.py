@@ -3,8 +3,10 @@
 `build` is what the `import_path` of a config file of `serve deploy` names.
 """
 
+import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from ray import serve
@@ -21,6 +23,9 @@ WATCH_INTERVAL_S: Final = 0.5
 
 WRONG_REQUEST: Final = 422
 """HTTP status of a body that does not fit the policy."""
+
+MOST_BODY_BYTES: Final = 16 * 2**20
+"""Longest body of a request."""
 
 _ROUTE_METHODS: Final = {"/act": "POST", "/health": "GET", "/policy": "GET", "/metrics": "GET"}
 
@@ -40,6 +45,8 @@ class PolicyService:
         self._refused: str | None = None
         self._metrics = ServiceMetrics()
         self._metrics.uses(self._served.version)
+        # Other requests are answered while a large batch is computed.
+        self._actor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="act")
         threading.Thread(target=self._follow, daemon=True).start()
 
     async def __call__(self, request: Request) -> Response:
@@ -52,7 +59,8 @@ class PolicyService:
         if request.method != method:
             return _refusal(405, f"{path} was asked by {request.method}; expected {method}")
         if path == "/act":
-            return self._act(await request.body())
+            body = await _whole_body(request)
+            return await asyncio.get_running_loop().run_in_executor(self._actor, self._act, body)
         if path == "/policy":
             return JSONResponse(self._served.describe())
         if path == "/metrics":
@@ -61,9 +69,17 @@ class PolicyService:
             {"status": "ok", "version": self._served.version, "refused_policy": self._refused}
         )
 
-    def _act(self, body: bytes) -> Response:
-        """Answer by the policy that is in use when the whole body is there."""
+    def _act(self, body: bytes | None) -> Response:
+        """Answer by the policy that is in use now, when the whole body is there.
+
+        Args:
+            body: None where it is too long.
+        """
         begin, served = time.perf_counter(), self._served
+        if body is None:
+            self._metrics.answered(WRONG_REQUEST, 0, time.perf_counter() - begin)
+            expected = f"expected at most {MOST_BODY_BYTES} bytes"
+            return _refusal(WRONG_REQUEST, f"the body is too long; {expected}")
         try:
             actions = served.act(body)
         except RequestError as error:
@@ -97,6 +113,19 @@ class PolicyService:
                 continue
             self._served, self._refused = found, None
             self._metrics.uses(found.version, before.version)
+
+
+async def _whole_body(request: Request) -> bytes | None:
+    """Return the body of a request, or None where it is too long, of which no more is held."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BODY_BYTES:
+            parts.clear()
+        else:
+            parts.append(part)
+    return b"".join(parts) if size <= MOST_BODY_BYTES else None
 
 
 def require_same_sizes(before: ServedPolicy, found: ServedPolicy) -> None:

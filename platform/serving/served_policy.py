@@ -19,6 +19,9 @@ from rolecast.policies.certificate import CERTIFICATE_KEY, valid_certificate, we
 WARMED_BATCHES: Final = (1, 64)
 """Batches that act once before the first request: kernels are compiled when they are first used."""
 
+MOST_OBSERVATION_SETS: Final = 4096
+"""Largest batch of a request: others wait meanwhile."""
+
 LARGEST_OBSERVATION: Final = float(np.finfo(np.float32).max)
 """Searches and exports act in float32, which holds no larger number."""
 
@@ -111,6 +114,11 @@ class ServedPolicy:
         ):
             raise RequestError(
                 f"observations have shape {list(observations.shape)}; expected {expected}"
+            )
+        if observations.ndim == 3 and len(observations) > MOST_OBSERVATION_SETS:
+            raise RequestError(
+                f"observations are a batch of {len(observations)}; expected at most "
+                f"{MOST_OBSERVATION_SETS}"
             )
         # A NaN compares as False.
         if not (np.abs(observations) <= LARGEST_OBSERVATION).all():

@@ -18,7 +18,12 @@ import rolecast
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import read_json, write_json
 from rolecast.envs.registry import make_task
-from rolecast.platform.serving.application import PolicyService, build, require_same_sizes
+from rolecast.platform.serving.application import (
+    MOST_BODY_BYTES,
+    PolicyService,
+    build,
+    require_same_sizes,
+)
 from rolecast.platform.serving.config import ServeConfig
 from rolecast.platform.serving.run import serving
 from rolecast.platform.serving.served_policy import ServedPolicy, policy_version
@@ -169,9 +174,52 @@ def test_after_any_failure_to_load_a_good_policy_is_still_taken(
     assert told["refused_policy"] is None
 
 
+def test_other_requests_are_answered_while_a_batch_is_computed(
+    small_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without Ray: the batch ends only once the other request has its answer."""
+    service, asked = PolicyService(str(small_run)), threading.Event()
+
+    def act(_: ServedPolicy, __: bytes) -> Any:
+        assert asked.wait(TAKEN_WITHIN_S)
+        return OBSERVATIONS[0]
+
+    monkeypatch.setattr(ServedPolicy, "act", act)
+
+    async def both() -> list[int]:
+        acting = asyncio.create_task(service(request_of("POST", "/act", b"{}")))
+        await asyncio.sleep(0.1)
+        health = await service(request_of("GET", "/health"))
+        asked.set()
+        return [health.status_code, (await acting).status_code]
+
+    assert asyncio.run(both()) == [200, 200]
+
+
+def test_a_body_that_is_too_long_is_refused_by_the_limit(small_run: Path) -> None:
+    service = PolicyService(str(small_run))
+    body = b" " * (MOST_BODY_BYTES + 1)
+    answer = asyncio.run(service(request_of("POST", "/act", body)))
+    assert answer.status_code == 422
+    expected = f"the body is too long; expected at most {MOST_BODY_BYTES} bytes"
+    assert json.loads(bytes(answer.body)) == {"error": expected}
+
+
+def request_of(method: str, path: str, body: bytes = b"") -> Request:
+    """Return a request whose body comes in two parts."""
+    half = len(body) // 2
+    parts = [(body[:half], True), (body[half:], False)]
+
+    async def receive() -> dict[str, Any]:
+        part, more = parts.pop(0)
+        return {"type": "http.request", "body": part, "more_body": more}
+
+    return Request({"type": "http", "method": method, "path": path, "headers": []}, receive)
+
+
 def health_of(service: PolicyService, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """Return what `GET /health` tells, as soon as that is wanted, or after a while."""
-    request = Request({"type": "http", "method": "GET", "path": "/health", "headers": []})
+    request = request_of("GET", "/health")
     deadline = time.monotonic() + TAKEN_WITHIN_S
     while True:
         told: dict[str, Any] = json.loads(bytes(asyncio.run(service(request)).body))

@@ -10,7 +10,11 @@ import pytest
 import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.core.files import read_json
-from rolecast.platform.serving.served_policy import ServedPolicy, policy_version
+from rolecast.platform.serving.served_policy import (
+    MOST_OBSERVATION_SETS,
+    ServedPolicy,
+    policy_version,
+)
 from rolecast.policies.artefact import LoadedPolicy, load_policy
 
 
@@ -45,6 +49,10 @@ def test_one_set_and_a_batch_are_acted_on_as_by_the_policy(
         (json.dumps({"observations": [[-(10**39)] * 16] * 3}), "observations are no array"),
         (json.dumps({"observations": [["0.5"] * 16] * 3}), "observations are no array"),
         (json.dumps({"observations": [[True] * 16] * 3}), "observations are no array"),
+        (
+            json.dumps({"observations": [[[0] * 16] * 3] * (MOST_OBSERVATION_SETS + 1)}),
+            "are a batch of 4097; expected at most 4096",
+        ),
         ('{"observations": ' + "[" * 100_000 + "]" * 100_000 + "}", "the body is not JSON"),
     ],
 )
