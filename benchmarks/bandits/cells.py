@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.benchmarks.bandits.cluster import CLUSTER_BETAS, CLUSTER_METHODS, arrival_times
+from rolecast.benchmarks.bandits.cluster import arrival_times
 from rolecast.benchmarks.bandits.server_cost import SERVER_AGENTS, SERVER_DRAWS, server_cost
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import Row
@@ -128,17 +128,12 @@ def _bump_runs(sizes: Sequence[tuple[str, int, int]], seeds: int) -> list[Bandit
     ]
 
 
-def cluster_runs(seeds: int) -> list[BanditRun]:
-    """Return the figure's runs at the best beta of each method."""
-    best = {
-        (function, method): beta
-        for function, betas in CLUSTER_BETAS.items()
-        for method, beta in zip(CLUSTER_METHODS, betas, strict=True)
-    }
+def cluster_runs(seeds: int, betas: Mapping[tuple[str, str], float]) -> list[BanditRun]:
+    """Return the figure's runs at the beta of each function and method, where there is one."""
     return [
         replace(run, part="cluster")
         for run in figure_runs(seeds)
-        if best.get((run.function, run.method)) == run.beta
+        if betas.get((run.function, run.method)) == run.beta
     ]
 
 
@@ -152,9 +147,8 @@ def quick_runs() -> list[BanditRun]:
 
 
 def all_runs(seeds: int) -> list[BanditRun]:
-    """Return all cells."""
-    grown = [*growth_runs(seeds), *server_runs(seeds)]
-    return [*figure_runs(seeds), *grown, *cluster_runs(seeds)]
+    """Return all cells but those of the cluster, whose betas follow from the figure's rows."""
+    return [*figure_runs(seeds), *growth_runs(seeds), *server_runs(seeds)]
 
 
 def run_cell(run: BanditRun) -> Row:

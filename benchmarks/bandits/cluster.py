@@ -5,6 +5,7 @@ wait for the slowest, and for the numbers to pass the links, which are alike and
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from rolecast.benchmarks.result_table import Row, markdown_table
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.functions import make_function
 from rolecast.platform.search.bandit.run import BanditResult
-from rolecast.tune_configs.duets_fig1 import FIGURE_METHODS
+from rolecast.tune_configs.duets_fig1 import FIGURE_BETAS, FIGURE_METHODS
 
 LINK_BANDWIDTHS: Final = (1.0, 10.0, 100.0, 1000.0, 100_000.0)
 """Real numbers that a link carries while a query lasts."""
@@ -37,14 +38,43 @@ REGRET_WINDOW: Final = 5
 WANTED_SHARE: Final = 0.1
 """A method has arrived when its mean regret of a query is this share of a uniform point's."""
 
-CLUSTER_BETAS: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
-    {
-        "h2": (0.2, 0.5, 1.0, 2.0, 2.0, 0.2),
-        "branin": (0.2, 0.2, 0.5, 0.5, 1.0, 0.2),
-        "hartmann4": (1.0, 0.5, 0.2, 5.0, 5.0, 1.0),
+CLUSTER_FUNCTIONS: Final = ("h2", "branin", "hartmann4")
+
+BETA_SEEDS: Final = 5
+"""First seeds of the figure whose regret says which beta a method has here."""
+
+
+def best_beta(rows: Sequence[Row]) -> tuple[float | None, list[Row]]:
+    """Return the beta of the lowest mean regret at the end, and its rows.
+
+    A beta with which a run failed is never the best; None, and no rows, where every beta has one.
+    """
+    by_beta = {beta: [row for row in rows if row["beta"] == beta] for beta in FIGURE_BETAS}
+    means = {
+        beta: float(np.mean([row["regret"][-1] for row in each]))
+        for beta, each in by_beta.items()
+        if each and not any("failed" in row for row in each)
     }
-)
-"""Function to the betas of `CLUSTER_METHODS` of least regret in its first runs."""
+    if not means:
+        return None, []
+    best = min(means, key=lambda beta: means[beta])
+    return best, by_beta[best]
+
+
+def best_betas(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
+    """Return function and method to `best_beta` of the figure's first seeds, where all betas ran.
+
+    Args:
+        rows: of any parts.
+    """
+    figure = [row for row in rows if row["part"] == "figure" and row["seed"] < BETA_SEEDS]
+    found = {}
+    for names in product(CLUSTER_FUNCTIONS, CLUSTER_METHODS):
+        own = [row for row in figure if (row["function"], row["method"]) == names]
+        beta, _ = best_beta(own)
+        if beta is not None and {row["beta"] for row in own} >= set(FIGURE_BETAS):
+            found[names] = beta
+    return found
 
 
 def query_durations(agents: int, rounds: int, seed: int) -> Float:
@@ -139,9 +169,9 @@ def cluster_section(rows: Sequence[Row]) -> list[str]:
         "all do. N = 10; durations are log-normal, deviation 0.5 of logarithms by agent and again "
         f"by query; a message takes {MESSAGE_LATENCY} beside its numbers. Agents wait for each "
         "other at exchanges alone; `centralised` asks one query at a time. Each method has the "
-        "beta of its least regret in the first runs of the figure.",
+        f"beta of its least regret in the first {BETA_SEEDS} runs of the figure.",
     ]
-    for function in CLUSTER_BETAS:
+    for function in CLUSTER_FUNCTIONS:
         lines = []
         for method in CLUSTER_METHODS:
             names = (function, method)

@@ -11,7 +11,7 @@ from rolecast.benchmarks.options import (
     folder_of,
     only_option,
     part_option,
-    run_table,
+    tell,
 )
 from rolecast.platform.cli.output import Json
 
@@ -29,13 +29,32 @@ def duets_table(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Run the DUETS paper's figure, and measure how regret and communication grow; minutes."""
-    from rolecast.benchmarks.bandits.cells import all_runs, quick_runs
+    """Run the DUETS paper's figure, and measure how regret and communication grow; minutes.
+
+    Each method has the beta of its least regret in the figure on the simulated cluster, whose cells
+    are run after those of the figure.
+    """
+    from rolecast.benchmarks.bandits.cells import BanditRun, all_runs, cluster_runs, quick_runs
+    from rolecast.benchmarks.bandits.cluster import best_betas
     from rolecast.benchmarks.bandits.page import DUETS_TABLE, PART_NAMES
+    from rolecast.benchmarks.result_table import chosen, forget_rows, read_rows
     from rolecast.core.errors import require_known
+    from rolecast.platform.cli.output import warn
 
     require_known("--part", part or (), PART_NAMES)
-    runs = quick_runs() if quick else all_runs(seeds)
     filters = [*(only or []), *(f"part={name}" for name in part or ())]
     folder = folder_of(out, quick=quick)
-    run_table(DUETS_TABLE, runs, filters, folder, processes=processes, json=json, fresh=fresh)
+    path = folder / DUETS_TABLE.file
+
+    def asked() -> list[BanditRun]:
+        found = best_betas(read_rows(path))
+        every = quick_runs() if quick else [*all_runs(seeds), *cluster_runs(seeds, found)]
+        return chosen(every, filters, DUETS_TABLE.kinds)
+
+    if fresh:
+        forget_rows(path, asked(), warn)
+    first = [run for run in asked() if run.part != "cluster"]
+    rows = DUETS_TABLE.run_missing(first, folder, processes=processes, note=warn)
+    if others := [run for run in asked() if run.part == "cluster"]:
+        rows = DUETS_TABLE.run_missing(others, folder, processes=processes, note=warn)
+    tell(rows, DUETS_TABLE.write(rows, folder), json=json)

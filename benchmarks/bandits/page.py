@@ -14,7 +14,7 @@ from rolecast.benchmarks.bandits.cells import (
     slope,
 )
 from rolecast.benchmarks.bandits.claim import claim_section
-from rolecast.benchmarks.bandits.cluster import cluster_section
+from rolecast.benchmarks.bandits.cluster import best_beta, best_betas, cluster_section
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place, t_interval
 from rolecast.platform.reports.style import png
 from rolecast.tune_configs.duets_fig1 import (
@@ -31,23 +31,6 @@ THEOREM_SLOPES: Final[Mapping[str, str]] = {
     "reals": "0, and powers of log",
 }
 """Growth by Theorem 4.1 for the squared exponential, in N and in T."""
-
-
-def best_beta(rows: Sequence[Row]) -> tuple[float | None, list[Row]]:
-    """Return the beta of the lowest mean regret at the end, and its rows.
-
-    A beta with which a run failed is never the best; None, and no rows, where every beta has one.
-    """
-    by_beta = {beta: [row for row in rows if row["beta"] == beta] for beta in FIGURE_BETAS}
-    means = {
-        beta: float(np.mean([row["regret"][-1] for row in each]))
-        for beta, each in by_beta.items()
-        if each and not any("failed" in row for row in each)
-    }
-    if not means:
-        return None, []
-    best = min(means, key=lambda beta: means[beta])
-    return best, by_beta[best]
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -74,7 +57,13 @@ def markdown(rows: Sequence[Row]) -> str:
     server = whole_seeds(row for row in rows if row["part"] == "server")
     if server:
         text += ["", *_server(server)]
-    cluster = whole_seeds(row for row in rows if row["part"] == "cluster")
+    betas = best_betas(rows)
+    cluster = whole_seeds(
+        row
+        for row in rows
+        if row["part"] == "cluster"
+        and row["beta"] == betas.get((row["function"], row["method"]), row["beta"])
+    )
     if cluster:
         text += ["", *cluster_section(cluster)]
     return "\n".join(text) + "\n"

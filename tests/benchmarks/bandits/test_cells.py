@@ -16,7 +16,8 @@ from rolecast.benchmarks.bandits.cells import (
     slope,
 )
 from rolecast.benchmarks.bandits.claim import claim_section
-from rolecast.benchmarks.bandits.page import best_beta, markdown, pages, picture, whole_seeds
+from rolecast.benchmarks.bandits.cluster import best_beta
+from rolecast.benchmarks.bandits.page import markdown, pages, picture, whole_seeds
 from rolecast.core.files import read_json
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.duets import region
