@@ -26,6 +26,9 @@ UNTIMED_LATE_S: Final = 60.0
 """The same of a compiled task, whose calls take milliseconds, while none was answered. How long one
 of another task takes is not known then, so none counts as late."""
 
+UNTIMED_REPEAT_S: Final = 180.0
+"""Time after which idle workers repeat a call of such a task: one may never be answered."""
+
 TIMED_CALLS: Final = 100
 """Latest calls whose durations say which call is late."""
 
@@ -60,6 +63,11 @@ class AnswerTimes:
         if self._latest:
             return max(LATE_S, LATE_FACTOR * sorted(self._latest)[len(self._latest) // 2])
         return UNTIMED_LATE_S if compiled else math.inf
+
+    @staticmethod
+    def repeated_s(allowed_s: float) -> float:
+        """Return the seconds after which idle workers repeat a call, also where none is late."""
+        return UNTIMED_REPEAT_S if math.isinf(allowed_s) else allowed_s
 
 
 @dataclass(eq=False)

@@ -288,7 +288,7 @@ class RayEvaluator:
         idle = [worker for worker in self._workers if not worker.calls]
         if batch.waiting or not idle:
             return
-        late = batch.late(self._calls.values(), now - allowed)
+        late = batch.late(self._calls.values(), now - self._answer_times.repeated_s(allowed))
         if given := self._give(idle, late, batch):
             self.repeated += given
             self._say("a worker is slow or lost; others do what it owes")
