@@ -40,7 +40,7 @@ from rolecast.platform.search.records.journal import SYNC_INTERVAL_S
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.result import SearchResult
 from rolecast.platform.search.run import run_to_end
-from rolecast.policies.artefact import POLICY_FILE, WEIGHTS_FILE
+from rolecast.policies.artefact import WEIGHTS_FILE
 from rolecast.policies.normalisation import ObservationStatistics
 
 RUN_PATH: Final = Path("/runs/simulated")
@@ -99,6 +99,9 @@ class Undisturbed:
     batches: Sequence[Batch]
     result: SearchResult
     weights: bytes
+    names: frozenset[Path]
+    """Of all files and folders of the run."""
+
     points: int
 
 
@@ -127,6 +130,7 @@ def undisturbed(kind: SearchKind) -> Undisturbed:
         batches=simulation.folder().read_batches(),
         result=result,
         weights=simulation.disk.read(policy / WEIGHTS_FILE),
+        names=simulation.names(),
         points=world.points,
     )
 
@@ -155,6 +159,16 @@ class Simulation:
     def folder(self) -> RunFolder:
         """Return the run's folder, as a process that begins now has it."""
         return RunFolder(RUN_PATH, disk=self.disk, clock=self._world.clock, piece_bytes=SMALL_PIECE)
+
+    def names(self) -> frozenset[Path]:
+        """Return the paths of what the run has, but for status.json, which a power cut may take."""
+        found, folders = set[Path](), [RUN_PATH]
+        while folders:
+            folder = folders.pop()
+            within = [folder / name for name in self.disk.names(folder)]
+            folders += [path for path in within if not self.disk.is_file(path)]
+            found.update(within)
+        return frozenset(found - {self.folder().status_file})
 
     def run(self) -> None:
         """Run one driver after the other until the search has its result.
@@ -258,11 +272,8 @@ class Simulation:
             raise InvariantError("another held-out return")
         if self.disk.read(RUN_PATH / "policy" / WEIGHTS_FILE) != self._known.weights:
             raise InvariantError("other weights")
-        expected_names = {POLICY_FILE, WEIGHTS_FILE}
-        left = [name for name in self.disk.names(RUN_PATH) if name.endswith(".tmp")]
-        left += set(self.disk.names(RUN_PATH / "policy")) - expected_names
-        if left:
-            raise InvariantError(f"left over: {', '.join(left)}")
+        if other := self.names() ^ self._known.names:
+            raise InvariantError(f"left over or missing: {', '.join(map(str, sorted(other)))}")
         lock = self.disk.lock(RUN_PATH / ".lock")
         if lock is None:
             raise InvariantError("the run is locked after its end")

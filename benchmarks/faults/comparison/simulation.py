@@ -20,7 +20,7 @@ from rolecast.benchmarks.faults.outcome import (
     require_reason,
     require_sentence,
 )
-from rolecast.benchmarks.faults.schedule import Fault, FaultKind, faults_of
+from rolecast.benchmarks.faults.schedule import Fault, faults_of
 from rolecast.benchmarks.faults.world import POINT_LIMIT, Killed, World
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.comparison import ComparisonResult, check_folder, run_comparison
@@ -36,9 +36,6 @@ TIMED_COLUMNS: Final = ("wall_time_s",)
 
 STATUS_COLUMNS: Final = ("status", "error")
 """Columns that change while a comparison runs."""
-
-LOSING_FAULTS: Final = frozenset({FaultKind.ACTOR, FaultKind.NODE, FaultKind.FULL})
-"""Faults for which a trial may be given up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +123,6 @@ class ComparisonSimulation:
             self.lives += 1
             try:
                 result = self.life()
-                self._require_losses(result)
             except Killed:
                 pass
             except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - checked at once
@@ -148,7 +144,11 @@ class ComparisonSimulation:
         tune = SimulatedTune(self._world, self._disk, folder, self._reports)
         seen = Sentences(self._world)
         plans = EXPERIMENT.trials()
-        return run_comparison(folder, EXPERIMENT, plans, TRIALS_AT_ONCE, seen, tune.run)
+        result = run_comparison(folder, EXPERIMENT, plans, TRIALS_AT_ONCE, seen, tune.run)
+        for trial in result.failures:
+            if tune.begun[trial] <= EXPERIMENT.retries:
+                raise InvariantError(f"{trial} was given up after {tune.begun[trial]} processes")
+        return result
 
     def found(self) -> Undisturbed:
         """Return what there is at the end."""
@@ -185,11 +185,6 @@ class ComparisonSimulation:
             kept = len(self.folder().work(trial).read().rows)
             if kept < reports:
                 raise InvariantError(f"{kept} of {reports} reports of {trial} are left")
-
-    def _require_losses(self, result: ComparisonResult) -> None:
-        """Refuse trials that were given up for no reason."""
-        if result.failures and not LOSING_FAULTS & {fault.kind for fault in self._world.struck}:
-            raise InvariantError(f"given up: {dict(result.failures)}")
 
     def _require_result(self) -> None:
         """Refuse a result that is not that of the undisturbed comparison, and what is left over."""

@@ -52,6 +52,8 @@ class SimulatedTune:
         self._open: dict[TrialPlan, TrialRun] = {}
         self._got = Counter[TrialPlan]()
         self._deaths = Counter[TrialPlan]()
+        self.begun = Counter[str]()
+        """Trial to the times that it was begun."""
         self._now: TrialPlan | None = None
         self._doomed: set[TrialPlan] = set()
         self._lost_alone = False
@@ -96,6 +98,7 @@ class SimulatedTune:
     def _begin(self, plan: TrialPlan) -> None:
         """Start the process of a trial."""
         work = self._folder.work(plan.trial)
+        self.begun[plan.trial] += 1
 
         def start() -> None:
             self._open[plan] = trial_run(plan, work, self._world, self._disk)

@@ -10,6 +10,7 @@ A checkpoint saves the optimiser's state; it is seldom enough to cost little. A 
 become large goes on in a new file then. Tables that hold all batches, at the end, empty it.
 """
 
+import re
 import struct
 import time
 import zlib
@@ -117,11 +118,24 @@ class Journal:
             raise unwritable(self._path, error) from error
 
     def clear(self) -> None:
-        """Forget all batches, those of the newest file first."""
+        """Forget all batches, those of the newest file first.
+
+        Raises:
+            RunError: the disk is full, or the files cannot be written.
+        """
         write_bytes(self._path, b"", disk=self._disk)
         self._length = 0
-        for part in reversed(part_files(self._path, disk=self._disk)):
-            self._disk.remove(part)
+        # By pattern: a power cut may have kept the removal of a file, and not that of a later one.
+        part = re.compile(rf"{re.escape(self._path.stem)}\.\d+{re.escape(self._path.suffix)}")
+        folder = self._path.parent
+        parts = sorted(filter(part.fullmatch, self._disk.names(folder)), reverse=True)
+        try:
+            for name in parts:
+                self._disk.remove(folder / name)
+            if parts:
+                self._disk.sync_folder(folder)
+        except OSError as error:
+            raise unwritable(self._path, error) from error
 
     def repair(self) -> None:
         """Make what an earlier process left durable, and cut off the beginning of a record.

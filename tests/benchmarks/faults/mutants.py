@@ -3,10 +3,12 @@
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import pytest
+
+from rolecast.benchmarks.faults.outcome import Outcome
 
 
 class Mutant(NamedTuple):
@@ -32,3 +34,15 @@ def mutate(monkeypatch: pytest.MonkeyPatch, mutant: Mutant) -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("rolecast.") and vars(module).get(mutant.function) is original:
             monkeypatch.setattr(module, mutant.function, made[mutant.function])
+
+
+def require_found(
+    mutant: Mutant, seeds: Iterable[int], run_schedule: Callable[[int], Outcome]
+) -> None:
+    """Require a schedule that fails by the mutant, and not by the code as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        mutate(patch, mutant)
+        found = next((seed for seed in seeds if run_schedule(seed).failure), None)
+    assert found is not None, mutant
+    failure = run_schedule(found).failure
+    assert failure is None, failure

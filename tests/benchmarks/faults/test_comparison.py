@@ -8,12 +8,13 @@ from typer.testing import CliRunner
 from rolecast.benchmarks.app import app
 from rolecast.benchmarks.faults.command import Part, count_schedules
 from rolecast.benchmarks.faults.comparison.simulation import run_faults, run_schedule, undisturbed
+from rolecast.benchmarks.faults.comparison.tune import SimulatedTune
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.runners import LearnerRunner, SearchRunner
 from rolecast.platform.tuning.trial import TrialRun
 from rolecast.platform.tuning.watch import Watch
-from tests.benchmarks.faults.mutants import Mutant, mutate
+from tests.benchmarks.faults.mutants import Mutant, require_found
 
 MOST_SCHEDULES = 1000
 
@@ -45,6 +46,9 @@ MUTANTS = {
         ComparisonFolder, "begin_again", "work.forget_failure()", first=100
     ),
     "the last look writes no table": Mutant(Watch, "look", "last or start", "start"),
+    "a trial is given up when its process was lost once": Mutant(
+        SimulatedTune, "_died", "self._deaths[plan] > EXPERIMENT.retries", "True"
+    ),
     "a full disk ends the watch": Mutant(
         Watch, "glance", "with suppress(RunError, RequestError):", "if True:"
     ),
@@ -70,11 +74,9 @@ def test_a_comparison_that_ends_at_any_of_its_last_points_has_its_table(kind: Fa
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_schedules_find_a_mutant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_find_a_mutant(name: str) -> None:
     undisturbed()  # by the code as it is
-    mutate(monkeypatch, MUTANTS[name])
-    seeds = range(MUTANTS[name].first, MOST_SCHEDULES)
-    assert any(run_schedule(seed).failure for seed in seeds)
+    require_found(MUTANTS[name], range(MUTANTS[name].first, MOST_SCHEDULES), run_schedule)
 
 
 def test_the_command_adds_comparisons_to_the_page(tmp_path: Path) -> None:

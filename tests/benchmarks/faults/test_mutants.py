@@ -1,17 +1,20 @@
 """Mutants of what keeps a run, each of which schedules of faults must find."""
 
+from dataclasses import replace
+
 import pytest
 
 from rolecast.benchmarks.faults.parts import SEARCH_KINDS
 from rolecast.benchmarks.faults.schedule import Fault, FaultKind
 from rolecast.benchmarks.faults.simulation import run_faults, run_schedule, undisturbed
 from rolecast.core import files
+from rolecast.platform.actors.assignment import AnswerTimes
 from rolecast.platform.actors.ray_evaluator import RayEvaluator
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.records.journal import Journal
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.resilient_optimizer import ResilientOptimizer
-from tests.benchmarks.faults.mutants import Mutant, mutate
+from tests.benchmarks.faults.mutants import Mutant, mutate, require_found
 
 MOST_SCHEDULES = 1000
 
@@ -71,6 +74,12 @@ MUTANTS = {
     "nobody does what a silent worker owes": Mutant(
         RayEvaluator, "_look_for_late", "self._give(idle, late, batch)", "0"
     ),
+    "nobody does what a worker owes that was called first": Mutant(
+        AnswerTimes,
+        "repeated_s",
+        "UNTIMED_REPEAT_S if math.isinf(allowed_s) else allowed_s",
+        "allowed_s",
+    ),
     "a silent worker is given more": Mutant(
         RayEvaluator, "_look_for_late", "self._workers.remove(call.worker)"
     ),
@@ -82,20 +91,34 @@ RARE_MUTANT = Mutant(
 )
 """An answer lost with its node is not computed again: only a loss just then shows it."""
 
+GAP_MUTANT = Mutant(
+    Journal,
+    "clear",
+    "filter(part.fullmatch, self._disk.names(folder))",
+    "[part.name for part in part_files(self._path, disk=self._disk)]",
+)
+"""Files after a gap stay in a journal that is emptied: only a power cut just then shows it."""
+
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_schedules_find_a_mutant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_find_a_mutant(name: str) -> None:
     for kind in SEARCH_KINDS:
         undisturbed(kind)  # by the code as it is
-    mutate(monkeypatch, MUTANTS[name])
-    actors = MUTANTS[name].owner is RayEvaluator
+    actors = MUTANTS[name].owner in {RayEvaluator, AnswerTimes}
     kinds = [place for place, kind in enumerate(SEARCH_KINDS) if kind.actors or not actors]
     seeds = (
         seed
         for seed in range(MUTANTS[name].first, MOST_SCHEDULES)
         if seed % len(SEARCH_KINDS) in kinds
     )
-    assert any(run_schedule(seed).failure for seed in seeds)
+    require_found(MUTANTS[name], seeds, run_schedule)
+
+
+def test_a_schedule_that_fails_by_the_code_as_it_is_finds_no_mutant() -> None:
+    failing = run_faults(0, [])
+    unmade = Mutant(Journal, "_sync", "self._named = True", "self._named = True")
+    with pytest.raises(AssertionError, match="always"):
+        require_found(unmade, range(1), lambda _: replace(failing, failure="always"))
 
 
 def test_a_node_lost_just_before_an_answer_finds_a_rare_mutant(
@@ -107,3 +130,14 @@ def test_a_node_lost_just_before_an_answer_finds_a_rare_mutant(
     assert not any(run_faults(6, faults).failure for faults in schedules)
     mutate(monkeypatch, RARE_MUTANT)
     assert any(run_faults(6, faults).failure for faults in schedules)
+
+
+def test_a_power_cut_while_a_journal_is_emptied_finds_a_rare_mutant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passed = run_faults(0, []).passed
+    removals = [place for place, what in enumerate(passed) if what.startswith("remove journal.0")]
+    cuts = [[Fault(at, FaultKind.POWER, draw)] for at in removals[-4:] for draw in range(8)]
+    assert not any(run_faults(0, faults).failure for faults in cuts)
+    mutate(monkeypatch, GAP_MUTANT)
+    assert any(run_faults(0, faults).failure for faults in cuts)

@@ -151,6 +151,18 @@ def test_a_journal_goes_on_in_new_files(tmp_path: Path) -> None:
     assert part_files(path) == []
 
 
+def test_a_cleared_journal_leaves_no_file_after_a_gap(tmp_path: Path) -> None:
+    """A power cut may keep the removal of one file, and not that of the next."""
+    path = tmp_path / "journal.bin"
+    written = Journal(path, part_bytes=1)
+    for index in range(3):
+        written.append(batch_of(index))
+        written.settle()
+    part_files(path)[1].unlink()
+    written.clear()
+    assert [file.name for file in tmp_path.iterdir()] == ["journal.bin"]
+
+
 class Counting(Silent):
     """Counts the batches in memory."""
 
