@@ -1,9 +1,10 @@
-"""Files of a run mutated by seed: each mutation is refused in a sentence, or changes nothing."""
+"""Files of a run mutated by seed: each is refused, or leaves the history as it was."""
 
 import json
 import shutil
 import tempfile
 from collections import Counter
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,9 @@ RUN_FILES: Final = (
     "policy/weights.safetensors",
 )
 """Files that are mutated, in turn."""
+
+MUTATION_FATES: Final = ("refused", "harmless", "other_values")
+"""What may become of a mutation: refused, read alike, or read as other values than the history."""
 
 OTHER_VALUES: Final[tuple[Any, ...]] = (
     None,
@@ -93,33 +97,50 @@ def _other_value(data: bytes, rng: np.random.Generator) -> bytes:
     return json.dumps(stored, indent=2).encode()
 
 
-def read_all(path: Path) -> list[bytes]:
-    """Return the batches of a run, after all else that commands read of it.
+@dataclass(frozen=True)
+class ReadRun:
+    """What commands read of a run."""
+
+    batches: list[bytes]
+    others: str
+    """run.json, state, structure, summary and policy, exact to the last bit."""
+
+
+def read_all(path: Path) -> ReadRun:
+    """Return what commands read of a run.
 
     Raises:
         RequestError: something is damaged.
     """
     folder = RunFolder(path)
-    folder.read_run()
+    run = folder.read_run()
     batches = [batch.to_bytes() for batch in folder.read_batches()]
     if batches != [batch.to_bytes() for batch in folder.batches()]:
         raise AssertionError("batches one by one are others than those at once")
-    folder.read_state()
-    folder.read_structure()
-    folder.read_summary()
-    load_policy(path)
-    return batches
+    state, structure, summary = folder.read_state(), folder.read_structure(), folder.read_summary()
+    policy = load_policy(path)
+    extra, options = dict(policy.extra), dict(policy.policy.options)
+    played = [policy.weights, asdict(policy.task), policy.policy.name, options, extra]
+    others = json.dumps([run, state, structure, summary, played], default=_exact, sort_keys=True)
+    return ReadRun(batches, others)
 
 
-def fate_of(name: str, seed: int, whole: Path, run: Path, expected: list[bytes]) -> str:
-    """Return what becomes of one mutation: "refused", "harmless", or what is wrong.
+def _exact(value: Any) -> Any:
+    """Return what JSON lacks as values that tell every bit."""
+    if isinstance(value, np.ndarray | np.generic):
+        return [str(value.dtype), list(value.shape), value.tobytes().hex()]
+    return repr(value)
+
+
+def fate_of(name: str, seed: int, whole: Path, run: Path, expected: ReadRun) -> str:
+    """Return what becomes of one mutation: a name of `MUTATION_FATES`, or what is wrong.
 
     Args:
         name: file that is mutated.
         seed: of the mutation.
         whole: the sound run.
         run: a copy of it, whose file is mutated and mended again.
-        expected: batches of the sound run.
+        expected: what is read of the sound run.
     """
     data = (whole / name).read_bytes()
     (run / name).write_bytes(mutated(data, np.random.default_rng([RUN_FILES.index(name), seed])))
@@ -131,7 +152,9 @@ def fate_of(name: str, seed: int, whole: Path, run: Path, expected: list[bytes])
         return f"{type(error).__name__}: {error}"
     finally:
         (run / name).write_bytes(data)
-    return "harmless" if found == expected else "another history"
+    if found.batches != expected.batches:
+        return "another history"
+    return "harmless" if found == expected else "other_values"
 
 
 def count_mutations(mutations: int, seed: int) -> dict[str, Any]:
@@ -146,15 +169,14 @@ def count_mutations(mutations: int, seed: int) -> dict[str, Any]:
         for number in range(seed, seed + mutations):
             name = RUN_FILES[number % len(RUN_FILES)]
             fate = fate_of(name, number, whole, run, expected)
-            if fate in {"refused", "harmless"}:
+            if fate in MUTATION_FATES:
                 fates[name][fate] += 1
             else:
                 broken.append(f"seed {number}, {name}: {fate}")
     return {
         "mutations": mutations,
         "first_seed": seed,
-        "refused": {name: each["refused"] for name, each in fates.items()},
-        "harmless": {name: each["harmless"] for name, each in fates.items()},
+        **{fate: {name: each[fate] for name, each in fates.items()} for fate in MUTATION_FATES},
         "broken": broken,
         "command": f"rolecast bench faults --part damage --schedules {mutations} --seed {seed}",
     }

@@ -33,6 +33,12 @@ PART_TEXTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """What is said of each part."""
 
 
+DAMAGE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {"refused": "refused", "read alike": "harmless", "read as other values": "other_values"}
+)
+"""Column of the damaged files to its figure."""
+
+
 def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page of the schedules that were run."""
     lines = [
@@ -61,22 +67,23 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _damage(part: Mapping[str, Any]) -> list[str]:
     """Return the section of mutated files."""
+    columns = {name: key for name, key in DAMAGE_COLUMNS.items() if key in part}
     rows = [
-        (f"`{name}`", f"{count:,}", f"{part['harmless'][name]:,}")
-        for name, count in part["refused"].items()
+        (f"`{name}`", *(f"{part[key][name]:,}" for key in columns.values()))
+        for name in part["refused"]
     ]
     return [
         "## Damaged files",
         "",
         "Files of a run are cut off, flipped in a bit, blanked in part, repeated in part, or have",
         "another JSON value, sealed wrongly or not at all; then all that commands read is read. A",
-        "mutation must be refused in one sentence, or leave the history as it was: one may change",
-        "nothing, or a value that no reader of a run needs.",
+        "mutation must be refused in one sentence, or leave the history as it was. One that is",
+        "read as other values is mostly a JSON value without a seal, as a person leaves it.",
         "",
         f"{part['mutations']:,} mutations: **{len(part['broken'])} were read as another history or",
         "ended without a sentence**.",
         "",
-        markdown_table(("file", "refused", "harmless"), rows),
+        markdown_table(("file", *columns), rows),
         "",
         f"Made by `{part['command']} --out docs/results`.",
         "",

@@ -1,10 +1,13 @@
-"""What the batches of a run must be: the last guard before damaged figures are believed.
+"""What batches and values of a run must be: the last guard before damaged figures are believed.
 
 Files have seals; these rules refuse what a seal cannot, such as a folder that was put together from
-two runs, or one that a release before seals wrote.
+two runs, one that a release before seals wrote, or a JSON file that a person has changed.
 """
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +18,23 @@ from rolecast.platform.search.records.history import Batch
 
 MOST_ENV_STEPS: Final = 2**53
 """Env steps that a float64 still counts exactly."""
+
+RUN_PARTS: Final[Mapping[str, Mapping[str, type]]] = MappingProxyType(
+    {"search": {"task": str}, "task": {"id": str}, "policy": {"name": str, "options": dict}}
+)
+"""Parts of run.json that every reader relies on, and the kinds of their fields."""
+
+SUMMARY_NUMBERS: Final = (
+    "env_steps",
+    "policy_evaluations",
+    "best_return",
+    "test_return",
+    "test_stderr",
+    "test_episodes",
+    "wall_time_s",
+    "workers",
+)
+"""Fields of summary.json that are finite numbers, or null."""
 
 
 def require_sound(batch: Batch, path: Path, *, after: Batch | None) -> None:
@@ -100,3 +120,28 @@ def require_structure(structure: dict[str, Any], dimension: int | None, path: Pa
             raise RequestError(
                 f"{path} is damaged: {name} are not lists of parameters below {most}"
             )
+
+
+def require_run_parts(run: Mapping[str, Any], path: Path) -> None:
+    """Refuse a run.json that lacks a field, or has one of another kind.
+
+    Raises:
+        RequestError: names the field.
+    """
+    for part, kinds in RUN_PARTS.items():
+        described = run.get(part)
+        for name, kind in kinds.items():
+            if not isinstance(described, dict) or not isinstance(described.get(name), kind):
+                raise RequestError(f"{path} is damaged: {part} has no {name}")
+
+
+def require_summary(summary: Mapping[str, Any], path: Path) -> None:
+    """Refuse a summary.json with something else than a number where one is expected.
+
+    Raises:
+        RequestError: names the field.
+    """
+    for name in SUMMARY_NUMBERS:
+        value = summary.get(name)
+        if value is not None and (type(value) not in {int, float} or not math.isfinite(value)):
+            raise RequestError(f"{path} is damaged: {name} is no finite number")

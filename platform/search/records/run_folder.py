@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, Final, Self
 
 from rolecast.core import files
@@ -20,7 +19,12 @@ from rolecast.core.errors import RequestError
 from rolecast.core.locks import lock_folder
 from rolecast.platform.search.planning.request import folder_exists
 from rolecast.platform.search.records import journal
-from rolecast.platform.search.records.batch_checks import require_sound, require_structure
+from rolecast.platform.search.records.batch_checks import (
+    require_run_parts,
+    require_sound,
+    require_structure,
+    require_summary,
+)
 from rolecast.platform.search.records.history import Batch, history_table, incumbents_table
 from rolecast.platform.search.records.journal import JOURNAL_FILE, Journal, part_files
 from rolecast.platform.search.records.table_batches import PIECE_BYTES, grouped, tabled_batches
@@ -28,11 +32,6 @@ from rolecast.platform.search.records.table_file import table_writer
 
 RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
-
-RUN_PARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"search": ("task",), "task": ("id",), "policy": ("name", "options")}
-)
-"""Parts of run.json that every reader relies on, and their fields."""
 
 
 class RunFolder:
@@ -191,11 +190,7 @@ class RunFolder:
             age = "a newer" if schema > RUN_SCHEMA else "an older"
             said = f"{self.path} has schema {schema}; expected {RUN_SCHEMA}"
             raise RequestError(f"{said}, it was written by {age} rolecast")
-        for part, names in RUN_PARTS.items():
-            described = run.get(part)
-            missing = [n for n in names if not isinstance(described, dict) or n not in described]
-            if missing:
-                raise RequestError(f"{self.run_file} is damaged: {part} has no {missing[0]}")
+        require_run_parts(run, self.run_file)
         return run
 
     def append(self, batch: Batch) -> None:
@@ -319,12 +314,17 @@ class RunFolder:
         files.write_sealed_json(self.structure_file, structure, disk=self.disk)
 
     def read_summary(self) -> dict[str, Any] | None:
-        """Return the result of the budget that run.json has; None while the run goes on."""
+        """Return the result of the budget that run.json has; None while the run goes on.
+
+        Raises:
+            RequestError: the file is damaged.
+        """
         if not files.is_file(self.summary_file, disk=self.disk):
             return None
         found = files.read_json(self.summary_file, disk=self.disk)
         search = self.read_run()["search"]
         unit = "evaluations" if search.get("env_steps") is None else "env_steps"
+        require_summary(found, self.summary_file)
         return found if found.get("budget") == {"unit": unit, "total": search.get(unit)} else None
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
