@@ -53,9 +53,10 @@ def with_rewards(task: BatchedTask, settings: RewardSettings) -> BatchedTask:
         raise RequestError(
             f"task {task.spec.id!r} has reward settings already; expected all of them at once"
         )
+    restarts = hasattr(task, "restart")
     if hasattr(task, "lanes"):
-        return CompiledRewardTask(task, settings)
-    return (RestartableRewardTask if hasattr(task, "restart") else RewardTask)(task, settings)
+        return (CompiledRestartableRewardTask if restarts else CompiledRewardTask)(task, settings)
+    return (RestartableRewardTask if restarts else RewardTask)(task, settings)
 
 
 def survival_bonus(task: BatchedTask) -> Float | None:
@@ -195,6 +196,10 @@ class CompiledRewardTask(RewardTask):
         """Return the compiled form."""
         below: LaneTask = self.unwrapped.lanes()  # type: ignore[attr-defined]  # looked for
         return RewardLanes(below, self.reward_settings, self._spec.horizon)
+
+
+class CompiledRestartableRewardTask(CompiledRewardTask, RestartableRewardTask):
+    """Task with reward settings, a compiled form, and `restart` of some episodes."""
 
 
 class RewardLanes:

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -6,11 +7,12 @@ import pytest
 from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import rolecast
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError
-from rolecast.core.types import Float
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.faces.gymnasium_vector import make_vector_env
 from rolecast.envs.faces.pettingzoo import TaskEnv
 from rolecast.envs.predator_prey.task import PredatorPreyTask
@@ -18,6 +20,7 @@ from rolecast.envs.registry import make_env, make_task
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped, with_rewards
 from rolecast.envs.scripted import SCRIPTED
+from rolecast.envs.spec import TaskSpec
 from tests.envs.rewards.conftest import Ledger
 
 SEEDS = np.arange(3, dtype=np.uint64)
@@ -261,3 +264,41 @@ def test_what_single_agents_earned_is_hidden_where_the_team_is_paid_otherwise() 
     assert hasattr(make_task("gym:Pendulum-v1"), "agent_rewards")
     assert not hasattr(make_task("gym:Pendulum-v1", sparse=2), "agent_rewards")
     assert hasattr(make_task("gym:Pendulum-v1", sparse=2), "terminated")
+
+
+class Meter:
+    """Pays 1 in each of three steps; restarts episodes, and has a compiled form if asked for."""
+
+    spec = TaskSpec(id="meter", agents=1, observation_size=1, action_size=1, horizon=3)
+
+    def reset(self, seeds: Seeds) -> Float:
+        self.steps = np.zeros(len(seeds), dtype=np.int64)
+        return np.zeros((len(seeds), 1, 1))
+
+    def restart(self, episodes: Any, seeds: Any) -> Float:
+        self.steps[episodes] = 0
+        return np.zeros((len(self.steps), 1, 1))
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        live = self.steps < 3
+        self.steps += live
+        return np.zeros((len(live), 1, 1)), np.where(live, 1.0, 0.0), self.steps >= 3, {}
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+class CompiledMeter(Meter):
+    def lanes(self) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("kind", [Meter, CompiledMeter])
+def test_an_episode_that_begins_anew_is_paid_anew(kind: type[Meter]) -> None:
+    task: Any = with_rewards(kind(), RewardSettings(delay=1))
+    assert hasattr(task, "lanes") == (kind is CompiledMeter)
+    task.reset(SEEDS[:2])
+    for _ in range(2):
+        paid = [task.step(np.zeros((2, 1, 1)))[1].tolist() for _ in range(3)]
+        assert paid == [[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]
+        task.restart([0, 1], SEEDS[:2])
