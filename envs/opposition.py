@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.counter_random import episode_keys
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.adapters.membership import kind_of
 from rolecast.envs.adapters.task import AdaptedTask
 from rolecast.envs.rewards.task import unwrapped
@@ -15,11 +16,17 @@ from rolecast.envs.spec import BatchedTask
 PROBED_SEEDS: Final = np.arange(1, 33, dtype=np.uint64)
 """Seeds of the episodes in which rewards are compared."""
 
+FIRST_PROBED: Final = 4
+"""Episodes after which clear cases are decided, so that costly environments are few."""
+
 PROBED_STEPS: Final = 50
 """Maximum steps of each of them."""
 
 LEAST_MEETINGS: Final = 3
 """Steps with two rewards other than 0, below which nothing is concluded."""
+
+CLEAR_MEETINGS: Final = 30
+"""Such steps of each two agents from which on the first episodes decide."""
 
 OPPOSED_SHARE: Final = 0.8
 """Share of these steps with opposite signs, from which on two agents are opposed."""
@@ -42,14 +49,11 @@ def opposed_agents(task: BatchedTask) -> tuple[str, str] | None:
     below = unwrapped(task)
     if not is_users_team(task) or not isinstance(below, AdaptedTask) or below.has_chosen_team:
         return None
-    rewards, keys = [], episode_keys(PROBED_SEEDS)
-    below.reset(PROBED_SEEDS)
-    for step in range(min(PROBED_STEPS, below.spec.horizon)):
-        done = below.step(SCRIPTED["random"].act(below, keys, step))[2]
-        rewards.append(below.agent_rewards)
-        if done.all():
-            break
-    signs = np.sign(np.concatenate(rewards))
+    first, rest = np.split(PROBED_SEEDS, [FIRST_PROBED])
+    signs = _signs(below, first)
+    paid = (signs != 0.0).astype(np.int64)
+    if (paid.T @ paid).min() < CLEAR_MEETINGS:
+        signs = np.concatenate([signs, _signs(below, rest)])
     names = below.agent_names
     for one, other in combinations(range(len(names)), 2):
         products = signs[:, one] * signs[:, other]
@@ -57,6 +61,18 @@ def opposed_agents(task: BatchedTask) -> tuple[str, str] | None:
         if meetings >= LEAST_MEETINGS and (products < 0.0).sum() >= OPPOSED_SHARE * meetings:
             return names[one], names[other]
     return None
+
+
+def _signs(task: AdaptedTask, seeds: Seeds) -> Float:
+    """Return the signs [T B, n] of the rewards of each agent in random episodes."""
+    rewards, keys = [], episode_keys(seeds)
+    task.reset(seeds)
+    for step in range(min(PROBED_STEPS, task.spec.horizon)):
+        done = task.step(SCRIPTED["random"].act(task, keys, step))[2]
+        rewards.append(task.agent_rewards)
+        if done.all():
+            break
+    return np.asarray(np.sign(np.concatenate(rewards)))
 
 
 def opposition_remark(task: BatchedTask) -> str | None:

@@ -11,7 +11,7 @@ from pettingzoo import ParallelEnv
 from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.patience import Patience
 from rolecast.envs.adapters.membership import membership
-from rolecast.envs.opposition import opposed_agents, opposition_remark
+from rolecast.envs.opposition import FIRST_PROBED, opposed_agents, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience
 
@@ -201,6 +201,18 @@ class Duel(Pair):
         seen, _, _, _, infos = super().step(actions)
         no_one = dict.fromkeys(self.agents, False)
         return seen, {0: 1.0, 1: -1.0}, no_one, no_one, infos
+
+
+def test_what_is_clear_after_few_episodes_needs_no_more_environments() -> None:
+    made: list[Duel] = []
+
+    def make() -> Duel:
+        made.append(Duel())
+        return made[-1]
+
+    found: Any = opposed_agents(make_task(make, horizon=9))
+    assert found == (0, 1)
+    assert len(made) == FIRST_PROBED
 
 
 def test_opposed_agents_that_are_integers_are_told() -> None:
