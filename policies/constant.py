@@ -55,7 +55,7 @@ class ConstantPolicy:
             observation_size=observed,
         )
         actions = weights.reshape(-1, 1, agents, acted)
-        return np.asarray(actions + 0.0 * observations.sum(-1, keepdims=True))
+        return np.asarray(actions + (0.0 * observations).sum(-1, keepdims=True))
 
     def lanes(self) -> LanePolicy:
         """Return the compiled form."""
@@ -69,6 +69,6 @@ class _ConstantLanes:
         """Write actions [K, n, da, W] for weights [K, n da, W]."""
         np.add(
             weights.reshape(actions.shape),
-            np.float32(0.0) * observations.sum(axis=2, keepdims=True),
+            (np.float32(0.0) * observations).sum(axis=2, keepdims=True),
             out=actions,
         )

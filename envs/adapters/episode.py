@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Final, Protocol
 
 import gymnasium
@@ -181,7 +180,8 @@ class ParallelTeam:
         """Return `max_cycles` of the environment, or of the turn-based one inside it."""
         for holder in (self._env, getattr(self._env, "aec_env", self._env)):
             steps = getattr(getattr(holder, "unwrapped", holder), "max_cycles", None)
-            if isinstance(steps, Real) and math.isfinite(steps):  # infinity is no limit
+            stated = isinstance(steps, int | float | np.integer)
+            if stated and math.isfinite(steps):  # infinity is no limit
                 return int(steps)
         return None
 

@@ -112,7 +112,7 @@ def _require_choices(space: spaces.Space[Any], value: Any) -> None:
         ValueError: names the choice and its space.
     """
     if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
-        counts = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        counts: Any = space.n if isinstance(space, spaces.Discrete) else space.nvec
         chosen = np.asarray(value) - space.start
         if not ((chosen >= 0) & (chosen < counts)).all():
             raise ValueError(f"{value} is not in {space}")

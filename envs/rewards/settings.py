@@ -10,7 +10,7 @@ from rolecast.core.errors import ConfigError
 
 RANGES_OF_NUMBERS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "noise": "a number from 0 to 1e100",
+        "noise": "a number from 0 to 1e30",
         "flip": "a probability in [0, 1]",
         "drop": "a probability in [0, 1]",
         "survival": "a share in [0, 1]",
@@ -18,8 +18,8 @@ RANGES_OF_NUMBERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Range of each setting that is a real number."""
 
-MOST_NOISE: Final = 1e100
-"""Greatest noise; the variance of a sum of far larger rewards is no number."""
+MOST_NOISE: Final = 1e30
+"""Greatest noise; compiled tasks add up rewards in float32, which ends at 3e38."""
 
 MOST_STEPS: Final = 2**31 - 1
 """Greatest number of steps; longer than any episode."""

@@ -102,17 +102,17 @@ def rollout(
     play = play_compiled if compiled and hasattr(task, "lanes") else play_batched
     played = play(episodes, record)
     returns = played.returns.reshape(shape)
-    if not np.isfinite(returns).all():
-        where = np.argwhere(~np.isfinite(returns))[0]
-        raise RunError(
-            f"task {task.spec.id!r} paid a return of {returns[tuple(where)]} to candidate "
-            f"{where[0]} in the episode of seed {seeds[tuple(where)]}; expected a finite number"
-        )
+    observed = returns if played.observed is played.returns else played.observed.reshape(shape)
+    for paid in (returns, observed):
+        if not np.isfinite(paid).all():
+            where = np.argwhere(~np.isfinite(paid))[0]
+            raise RunError(
+                f"task {task.spec.id!r} paid a return of {paid[tuple(where)]} to candidate "
+                f"{where[0]} in the episode of seed {seeds[tuple(where)]}; expected a finite number"
+            )
     return Rollout(
         returns=returns,
-        observed_returns=returns
-        if played.observed is played.returns
-        else played.observed.reshape(shape),
+        observed_returns=observed,
         lengths=played.lengths.reshape(shape),
         metrics={name: total.reshape(shape) for name, total in played.metrics.items()},
         observations=_thinned(played.observations, record) if record else None,

@@ -11,7 +11,7 @@ from rolecast.core.errors import ConfigError, RunError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.settings import RewardSettings
-from rolecast.envs.rewards.task import with_rewards
+from rolecast.envs.rewards.task import RAW_REWARD, with_rewards
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.rollout import Rollout, rollout
 from rolecast.platform.rollout.sizes import BATCHED_LANES, COMPILED_LANES
@@ -277,6 +277,16 @@ def test_a_reward_of_nan_names_candidate_and_seed(toy: str) -> None:
 def test_a_task_that_pays_no_number_is_named(pays: float) -> None:
     with pytest.raises(RunError, match=f"'diary' paid a return of {pays} to candidate 0"):
         rollout(Diary(pays), Steady(), np.ones((1, 2)), np.arange(3))  # type: ignore[arg-type]  # what it needs
+
+
+def test_a_payment_that_is_no_number_is_named_where_what_was_earned_is_one() -> None:
+    class Overpaid(Diary):
+        def step(self, actions: Any) -> Any:
+            seen, reward, done, metrics = super().step(actions)
+            return seen, reward, done, {**metrics, RAW_REWARD: np.ones(len(reward))}
+
+    with pytest.raises(RunError, match="'diary' paid a return of inf to candidate 0"):
+        rollout(Overpaid(np.inf), Steady(), np.ones((1, 2)), np.arange(3))  # type: ignore[arg-type]  # what it needs
 
 
 def test_metrics_of_a_task_that_has_none_are_empty() -> None:
