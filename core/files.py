@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
@@ -104,6 +105,21 @@ def remove_half_written(folder: Path, *, disk: Disk = LOCAL_DISK) -> None:
 def is_half_written(name: str) -> bool:
     """Return whether a file has the name of one that `being_written` has not moved yet."""
     return name.startswith(".") and name.endswith(".tmp")
+
+
+def require_writable(folder: Path) -> None:
+    """Refuse a folder in which no file can be made.
+
+    Raises:
+        RequestError: names it and the reason.
+    """
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise RequestError(
+            f"{folder} cannot be written ({error.strerror}); expected a folder of your own, such "
+            "as a copy"
+        ) from error
 
 
 def unmakeable(folder: Path, error: OSError) -> RequestError:

@@ -60,7 +60,11 @@ class TaskSpec:
 
         Raises:
             TypeError: a field is unknown or missing.
+            ConfigError: a size is no integer from 1 on.
         """
+        for name in ("agents", "observation_size", "action_size", "horizon"):
+            if name in values and (type(values[name]) is not int or values[name] < 1):
+                raise ConfigError(f"{name} of the task", values[name], "an integer >= 1")
         declared = tuple(map(Symmetry.from_json, values.get("symmetries", ())))
         return cls(**{**values, "symmetries": declared})
 

@@ -21,7 +21,7 @@ from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import json_object, parsed, write_bytes, write_sealed_json
 from rolecast.core.types import Float
 from rolecast.envs.spec import TaskSpec
-from rolecast.policies.certificate import check_certificate
+from rolecast.policies.certificate import check_certificate, valid_certificate
 from rolecast.policies.normalisation import ObservationStatistics
 from rolecast.policies.protocol import Policy
 from rolecast.policies.registry import remake_policy
@@ -53,6 +53,9 @@ class LoadedPolicy:
 
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Metadata of the run that saved it: returns, seeds, versions."""
+
+    certificate: Mapping[str, Any] | None = None
+    """What `rolecast certify` has bounded of this policy; None where it was not, or of another."""
 
     description: bytes = field(default=b"", repr=False)
     """Content of the `policy.json` that was read."""
@@ -174,11 +177,15 @@ def load_policy(
     except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
         raise _damaged(path, f"a field is missing or wrong ({error})") from error
     policy = parsed(path, lambda: remake_policy(name, task, options))
+    if stored.get("parameters", policy.space.size) != policy.space.size:
+        raise _damaged(path, f"its parameters are not the {policy.space.size} of its options")
+    weights = _weights(folder / WEIGHTS_FILE, digest, policy.space)
     return LoadedPolicy(
         policy=policy,
-        weights=_weights(folder / WEIGHTS_FILE, digest, policy.space),
+        weights=weights,
         task=task,
         extra=extra,
+        certificate=valid_certificate(stored, weights),
         description=description,
     )
 

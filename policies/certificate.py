@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, Final
@@ -24,17 +25,31 @@ def weights_digest(weights: Float) -> str:
     return hashlib.sha256(np.ascontiguousarray(weights, dtype=np.float64).tobytes()).hexdigest()
 
 
-def valid_certificate(extra: Mapping[str, Any], digest: str) -> Mapping[str, Any] | None:
-    """Return the certificate among the extra data of an artefact.
+def settings_digest(stored: Mapping[str, Any]) -> str:
+    """Return the digest by which a certificate names the policy, its options and its task.
 
     Args:
-        extra: of the artefact.
-        digest: of its weights; a certificate of others is None, as is a missing one.
+        stored: content of `policy.json`.
     """
-    stored = extra.get(CERTIFICATE_KEY)
-    if not isinstance(stored, Mapping) or stored.get("weights_sha256") != digest:
+    named = [stored["name"], stored["options"], stored["task"]["id"]]
+    return hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+
+
+def valid_certificate(stored: Mapping[str, Any], weights: Float) -> Mapping[str, Any] | None:
+    """Return the certificate of an artefact, or None where it has none, or one of another policy.
+
+    Certificates of older releases name the digest of the weights alone.
+
+    Args:
+        stored: content of `policy.json`.
+        weights: [D], of the artefact.
+    """
+    found = stored.get("extra", {}).get(CERTIFICATE_KEY)
+    if not isinstance(found, Mapping) or found.get("weights_sha256") != weights_digest(weights):
         return None
-    return stored
+    if "settings_sha256" in found and found["settings_sha256"] != settings_digest(stored):
+        return None
+    return found
 
 
 def check_certificate(extra: Mapping[str, Any]) -> None:
@@ -45,7 +60,8 @@ def check_certificate(extra: Mapping[str, Any]) -> None:
     """
     certificate = extra.get(CERTIFICATE_KEY)
     if certificate is not None:
-        certificate_sentence(extra, certificate["weights_sha256"])
+        certificate_sentence(certificate)
+        str(certificate["weights_sha256"])
         for _, bound in certified_bounds(certificate):
             float(bound["mean"])
 
@@ -68,14 +84,8 @@ def bound_text(name: str, at_least: float) -> str:
     return str(Decimal(at_least).quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR))
 
 
-def certificate_sentence(extra: Mapping[str, Any], digest: str) -> str | None:
-    """Return what the certificate among the extra data of an artefact promises, a line a bound.
-
-    Args:
-        extra: of the artefact.
-        digest: of its weights; a certificate of others is None, as is a missing one.
-    """
-    certificate = valid_certificate(extra, digest)
+def certificate_sentence(certificate: Mapping[str, Any] | None) -> str | None:
+    """Return what a certificate promises, a line a bound; None where there is none."""
     if certificate is None:
         return None
     return "\n".join(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_bytes
+from rolecast.core.files import read_bytes, write_bytes
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -36,10 +36,11 @@ def sign_file(path: Path, key: str | Path, content: bytes | None = None) -> Path
         The file of the signature.
     Raises:
         RequestError: there is no such key.
+        RunError: the signature cannot be written.
     """
     signer = private_key(key)
     target = path.with_name(path.name + SIGNATURE_SUFFIX)
-    target.write_bytes(signer.sign(path.read_bytes() if content is None else content))
+    write_bytes(target, signer.sign(path.read_bytes() if content is None else content))
     return target
 
 

@@ -13,7 +13,6 @@ import pytest
 
 import rolecast
 from rolecast.platform.deployment.manifest import check_export
-from rolecast.policies.certificate import valid_certificate, weights_digest
 
 ARTEFACTS: Final = Path(__file__).parent / "fixtures" / "artefacts"
 KEPT_POLICIES: Final = sorted(path.parent for path in ARTEFACTS.rglob("vectors.json"))
@@ -34,7 +33,7 @@ def test_a_kept_policy_acts_as_it_did(folder: Path) -> None:
 def test_a_kept_certificate_and_its_signature_are_valid() -> None:
     folder = ARTEFACTS / "schema1"
     loaded = rolecast.load_policy(folder / "certified", verify=folder / "signer.pub")
-    certificate = valid_certificate(loaded.extra, weights_digest(loaded.weights))
+    certificate = loaded.certificate
     assert certificate is not None
     assert certificate["episodes"] == 200
 

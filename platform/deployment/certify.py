@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import beta, norm
 
 from rolecast.core.errors import ConfigError
-from rolecast.core.files import json_object, sealed_json, write_bytes
+from rolecast.core.files import json_object, require_writable, sealed_json, write_bytes
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.trust import make_stored_task
@@ -22,7 +22,7 @@ from rolecast.platform.deployment.loop import ExportedPolicy
 from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import POLICY_FILE, load_policy, require_unchanged
-from rolecast.policies.certificate import CERTIFICATE_KEY, weights_digest
+from rolecast.policies.certificate import CERTIFICATE_KEY, settings_digest, weights_digest
 from rolecast.policies.export.reference import reference
 from rolecast.policies.signature import private_key, sign_file
 
@@ -54,6 +54,9 @@ class Certificate:
 
     weights_sha256: str
     """Digest of the weights; a certificate says nothing of other ones."""
+
+    settings_sha256: str
+    """Digest of the policy's name and options, and of the task's id."""
 
     episodes: int
     """E."""
@@ -92,7 +95,7 @@ def certify(
         trust: make the policy's task, though its id may run any code (`envs.trust`).
     Raises:
         RequestError: no policy, one without a reference, no such key, a task that is not
-            trusted, or another policy in the folder since it was loaded.
+            trusted, a folder that cannot be written, or another policy in it since it was loaded.
         ConfigError: a return is outside of the range.
         RunError: the task failed.
     """
@@ -101,6 +104,8 @@ def certify(
         private_key(sign)
     place = artefact_folder(Path(folder))
     trained = load_policy(place)
+    require_writable(place)  # found only at the end, it would cost all episodes
+    stored = json_object(place / POLICY_FILE, trained.description)
     acting = ExportedPolicy(trained.policy, reference(trained.policy, trained.weights))
     task = make_stored_task(trained.task_id, trust=trust)
     try:
@@ -117,6 +122,7 @@ def certify(
     certificate = Certificate(
         task=trained.task_id,
         weights_sha256=weights_digest(trained.weights),
+        settings_sha256=settings_digest(stored),
         episodes=config.episodes,
         confidence=config.confidence,
         seed=config.seed,
@@ -125,7 +131,6 @@ def certify(
         rates={name: rate_bound(values, config.confidence) for name, values in binary.items()},
     )
     require_unchanged(place, trained)
-    stored = json_object(place / POLICY_FILE, trained.description)
     stored["extra"] = {**stored.get("extra", {}), CERTIFICATE_KEY: asdict(certificate)}
     content = sealed_json(stored)
     write_bytes(place / POLICY_FILE, content)

@@ -46,7 +46,7 @@ def export_policy(
         RequestError: no policy, one without an exporter, an existing `out`, no compiler, no key,
             integer weights of a policy whose task is not trusted, or another policy in the folder
             than the one to be signed.
-        RunError: the code differs from the reference.
+        RunError: the code differs from the reference, or a file cannot be written.
     """
     config = config or ExportConfig()
     # Absolute, for the compiler runs in a folder of its own.
@@ -57,7 +57,7 @@ def export_policy(
     trained = load_policy(source)
     policy = exportable(trained, config)
     digest = weights_digest(trained.weights)
-    promise = certificate_sentence(trained.extra, digest)
+    promise = certificate_sentence(trained.certificate)
     remarks = (
         f"Policy {policy.name}, {policy.space.size} parameters, for task {trained.task_id}.\n"
         f"Made by rolecast {rolecast.__version__}; sha256 of the weights: {digest[:16]}.",
@@ -84,12 +84,10 @@ def export_policy(
         built = _built(trained, policy, config, remarks, scratch, trust=trust)
         if sign is not None:
             require_unchanged(source, trained)
+            sign_file(source / POLICY_FILE, sign, trained.description)
         return built
 
-    manifest = write_export(target, config.target, told, build, sign=sign)
-    if sign is not None:
-        sign_file(source / POLICY_FILE, sign, trained.description)
-    return manifest
+    return write_export(target, config.target, told, build, sign=sign)
 
 
 def _built(

@@ -21,7 +21,7 @@ from rolecast.platform.play.worlds import World
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import LoadedPolicy
-from rolecast.policies.certificate import certificate_sentence, weights_digest
+from rolecast.policies.certificate import certificate_sentence
 from rolecast.policies.export.c99 import code_files
 from rolecast.policies.export.reference import reference
 from rolecast.policies.export.vectors import drawn_observations
@@ -77,7 +77,7 @@ def game_page(trained: LoadedPolicy, task: BatchedTask, world: World) -> Game:
         episodes=PLAYED_EPISODES,
         python=f"{mean:.1f} ± {stderr:.1f}",
         vectors=CHECKED_VECTORS,
-        promise=certificate_sentence(trained.extra, weights_digest(trained.weights)),
+        promise=certificate_sentence(trained.certificate),
     )
     return Game(text=text, return_mean=mean, return_stderr=stderr)
 

@@ -46,8 +46,6 @@ from rolecast.policies.artefact import load_policy
 from rolecast.policies.certificate import (
     bound_text,
     certified_bounds,
-    valid_certificate,
-    weights_digest,
 )
 from rolecast.policies.protocol import Policy
 
@@ -215,7 +213,7 @@ def _certificate(run: Run) -> list[Markup]:
     if not run.folder.policy_folder.is_dir():
         return []
     trained = load_policy(run.folder.policy_folder)
-    certificate = valid_certificate(trained.extra, weights_digest(trained.weights))
+    certificate = trained.certificate
     if certificate is None:
         return []
     rows = [

@@ -14,7 +14,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.rollout.artefact_folder import artefact_folder
 from rolecast.policies.artefact import LoadedPolicy, load_policy, read_description
-from rolecast.policies.certificate import CERTIFICATE_KEY, valid_certificate, weights_digest
+from rolecast.policies.certificate import CERTIFICATE_KEY, weights_digest
 
 WARMED_BATCHES: Final = (1, 64)
 """Batches that act once before the first request: kernels are compiled when they are first used."""
@@ -66,8 +66,7 @@ class ServedPolicy:
     def describe(self) -> dict[str, Any]:
         """Return what `GET /policy` tells."""
         trained, task = self.trained, self.trained.task
-        digest = weights_digest(trained.weights)
-        certificate = valid_certificate(trained.extra, digest)
+        certificate = trained.certificate
         return {
             "name": trained.policy.name,
             "task": task.id,
@@ -76,7 +75,7 @@ class ServedPolicy:
             "action_size": task.action_size,
             "parameters": trained.policy.space.size,
             "options": dict(trained.policy.options),
-            "weights_sha256": digest,
+            "weights_sha256": weights_digest(trained.weights),
             "version": self.version,
             CERTIFICATE_KEY: None if certificate is None else dict(certificate),
         }

@@ -182,10 +182,23 @@ def test_a_damaged_or_newer_artefact_is_refused_in_one_sentence(
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("name", ["agents", "observation_size", "action_size", "horizon"])
+@pytest.mark.parametrize("value", [True, 3.0, 0, -1, "3", None])
+def test_a_size_of_the_task_that_is_damaged_is_named(saved: Path, name: str, value: object) -> None:
+    stored = json.loads((saved / "policy.json").read_text())
+    change(task=stored["task"] | {name: value})(saved)
+    with pytest.raises(RequestError, match=f"{name} of the task is .*; expected an integer >= 1"):
+        rolecast.load_policy(saved)
+
+
 def test_weights_of_another_policy_are_refused(saved: Path, policy: Policy) -> None:
     small = TaskSpec(id="x", agents=3, observation_size=2, action_size=2, horizon=25)
     stored = json.loads((saved / "policy.json").read_text())
-    change(task=stored["task"] | {"observation_size": small.observation_size})(saved)
+    task = stored["task"] | {"observation_size": small.observation_size}
+    change(task=task)(saved)
+    with pytest.raises(RequestError, match="damaged: its parameters are not the"):
+        rolecast.load_policy(saved)
+    change(task=task, parameters=None)(saved)
     with pytest.raises(RequestError, match="its blocks are not those of the policy"):
         rolecast.load_policy(saved)
 

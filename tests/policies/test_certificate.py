@@ -16,16 +16,20 @@ from rolecast.policies.certificate import (
     bound_text,
     certificate_sentence,
     certified_bounds,
+    settings_digest,
     valid_certificate,
+    weights_digest,
 )
 from rolecast.policies.registry import make_policy
 
 TASK = TaskSpec(id="one", agents=1, observation_size=2, action_size=1, horizon=5)
 
+WEIGHTS = np.arange(3.0)
+
 BOUND = {"mean": 3.0, "at_least": 2.5, "method": "a method; on a condition"}
 EXTRA: dict[str, Any] = {
     CERTIFICATE_KEY: {
-        "weights_sha256": "mine",
+        "weights_sha256": weights_digest(WEIGHTS),
         "confidence": 0.99,
         "episodes": 400,
         "episode_return": BOUND,
@@ -35,15 +39,14 @@ EXTRA: dict[str, Any] = {
 
 
 def test_a_sentence_a_bound_names_confidence_episodes_and_method() -> None:
-    assert certificate_sentence(EXTRA, "mine") == (
+    assert certificate_sentence(EXTRA[CERTIFICATE_KEY]) == (
         "Mean return at least 2.50 with confidence 0.99 (400 episodes, a method).\n"
         "Rate of solved at least 0.1234 with confidence 0.99 (400 episodes, a method)."
     )
 
 
 def test_the_range_on_which_a_bound_rests_is_told() -> None:
-    within = {CERTIFICATE_KEY: EXTRA[CERTIFICATE_KEY] | {"returns_within": [0.0, 1000.0]}}
-    told = certificate_sentence(within, "mine")
+    told = certificate_sentence(EXTRA[CERTIFICATE_KEY] | {"returns_within": [0.0, 1000.0]})
     assert told is not None
     first, second = told.splitlines()
     assert first.endswith("(400 episodes, a method, if every return is in [0, 1000]).")
@@ -65,9 +68,28 @@ def test_a_lower_bound_is_rounded_down(name: str, at_least: float, text: str) ->
 
 
 def test_a_certificate_of_other_weights_is_not_shown() -> None:
-    assert valid_certificate(EXTRA, "other") is None
-    assert certificate_sentence(EXTRA, "other") is None
-    assert certificate_sentence({}, "mine") is None
+    assert valid_certificate({"extra": EXTRA}, WEIGHTS) == EXTRA[CERTIFICATE_KEY]
+    assert valid_certificate({"extra": EXTRA}, WEIGHTS + 1.0) is None
+    assert valid_certificate({}, WEIGHTS) is None
+    assert certificate_sentence(None) is None
+
+
+def test_a_certificate_of_other_options_or_another_task_is_not_shown(tmp_path: Path) -> None:
+    policy = make_policy("linear", TASK)
+    save_policy(tmp_path, policy, np.zeros(policy.space.size), TASK)
+    stored = read_json(tmp_path / POLICY_FILE)
+    certificate = EXTRA[CERTIFICATE_KEY] | {
+        "weights_sha256": weights_digest(np.zeros(policy.space.size)),
+        "settings_sha256": settings_digest(stored),
+    }
+    stored["extra"] = {CERTIFICATE_KEY: certificate}
+    for changed, told in (
+        (stored, certificate),
+        (stored | {"options": stored["options"] | {"output_gain": 3.0}}, None),
+        (stored | {"task": stored["task"] | {"id": "two"}}, None),
+    ):
+        write_json(tmp_path / POLICY_FILE, changed)
+        assert load_policy(tmp_path).certificate == told
 
 
 @pytest.mark.parametrize("field", ["weights_sha256", "confidence", "episodes", "rates"])
@@ -92,6 +114,5 @@ def test_extra_data_of_another_kind_are_refused(extra: Any, tmp_path: Path) -> N
 
 
 def test_all_bounds_are_told() -> None:
-    certificate = valid_certificate(EXTRA, "mine")
-    assert certificate is not None
+    certificate = EXTRA[CERTIFICATE_KEY]
     assert [name for name, _ in certified_bounds(certificate)] == ["mean return", "rate of solved"]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from rolecast.platform.deployment.config import CertifyConfig, ExportConfig
 from rolecast.platform.deployment.export import export_policy
 from rolecast.platform.reports.run import write_report
 from rolecast.policies.artefact import load_policy
-from rolecast.policies.certificate import certificate_sentence, weights_digest
+from rolecast.policies.certificate import certificate_sentence
 
 TRIALS = 4000
 
@@ -69,7 +70,7 @@ def test_a_certificate_is_stored_and_printed_in_the_exported_header(
     stored = after.extra["certificate"]
     assert stored["episode_return"]["at_least"] == found.episode_return.at_least
     assert (stored["seed"], stored["returns_within"]) == (0, [-1e4, 1e4])
-    sentence = certificate_sentence(after.extra, weights_digest(after.weights))
+    sentence = certificate_sentence(after.certificate)
     assert sentence is not None
     assert "Certificate" in write_report(run).read_text()
     export_policy(run, tmp_path / "out", ExportConfig())
@@ -87,6 +88,18 @@ def test_a_task_of_other_sizes_is_refused_by_naming_both(small_run: Path, tmp_pa
     expected = r"observation_size of task 'drone_delivery_3' is \d+; expected 16"
     with pytest.raises(RequestError, match=expected):
         certify(run, CertifyConfig(episodes=10))
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_first_episode(
+    small_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr("rolecast.platform.deployment.certify.rollout", None)
+    with pytest.raises(RequestError, match=r"policy cannot be written \(Permission denied\)"):
+        certify(small_run, CertifyConfig(episodes=10))
 
 
 def test_certified_episodes_are_met_by_nothing_else() -> None:

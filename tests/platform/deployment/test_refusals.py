@@ -268,6 +268,19 @@ def test_another_policy_is_not_signed_in_place_of_the_one_that_was_loaded(
     assert not firmware.exists()
 
 
+def test_a_policy_that_cannot_be_signed_leaves_no_export(
+    policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, firmware = policy.parent / "key", policy.parent / "out"
+    pair = Ed25519PrivateKey.generate()
+    key.write_bytes(pair.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    (policy / "policy.json.sig").mkdir()
+    words = ["export", str(policy), "--sign", str(key), "--out", str(firmware)]
+    assert main(words) == 1
+    assert "policy.json.sig cannot be written" in capsys.readouterr().err
+    assert not firmware.exists()
+
+
 def test_what_a_user_builds_beside_an_export_is_no_fault(policy: Path) -> None:
     firmware = policy.parent / "firmware"
     export_policy(policy, firmware)
