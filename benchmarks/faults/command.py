@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from rolecast.benchmarks.options import Out, Processes, kept_results, write_results
+from rolecast.core.mortal import end_with_parent
 from rolecast.platform.cli.output import Json, print_json, say, warn
 
 
@@ -38,9 +39,6 @@ SIMULATION_MODULES: Final[Mapping[Part, str]] = MappingProxyType(
 CHUNK_SCHEDULES: Final = 50
 """Schedules that a process takes at once."""
 
-SUMMED_FIGURES: Final = ("lives", "faults", "points", "simulated_hours", "wall_s", "core_s")
-"""Figures that add up over ranges of seeds."""
-
 SECONDS_SILENT: Final = 10.0
 """Time after which it is told how far a long run is."""
 
@@ -52,7 +50,7 @@ def fault_schedules(
     *,
     part: Annotated[Part, typer.Option(help="What is disturbed.")] = Part.SEARCHES,
     schedules: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many; 10 to 20 a second of a core.")
+        int, typer.Option(min=1, metavar="N", help="How many; some 5 to 20 a second of a core.")
     ] = 300,
     hours: Annotated[
         float, typer.Option(min=0.0, help="Of the soak, which kills real processes.")
@@ -62,7 +60,7 @@ def fault_schedules(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Figures of other seeds, as --json printed them, to be added; repeatable.",
+            help="Figures of other seeds, printed by --json or kept by --out; repeatable.",
         ),
     ] = None,
     points: Annotated[
@@ -83,13 +81,24 @@ def fault_schedules(
     if part is Part.SOAK:
         _soak(hours, seed, add or (), out, json=json)
         return
+    from rolecast.core.errors import RequestError, RunError
+
     if part is Part.DAMAGE:
+        if add:
+            raise RequestError("--add is of no use with --part damage; expected another part")
         _damage(schedules, seed, out, json=json)
         return
+    from rolecast.benchmarks.faults.added import (
+        ADDED_FIELDS,
+        joined,
+        read_added,
+        require_adjoining,
+    )
     from rolecast.benchmarks.faults.schedule import shrunk
-    from rolecast.core.errors import RunError
-    from rolecast.core.files import read_json
 
+    others = read_added(part, add or (), ADDED_FIELDS)
+    own = {"schedules": schedules, "first_seed": seed}
+    require_adjoining([*others, own])  # refused before anything is run
     began = perf_counter()
     figures, failing = Counter[str](), list[int]()
     simulation = _simulation(part)
@@ -102,34 +111,24 @@ def fault_schedules(
             said = perf_counter()
             say(f"{finished} of {schedules} schedules: {len(failing)} failed")
     took = perf_counter() - began
-    results = _joined(
-        part,
-        [
-            *(read_json(file) for file in add or ()),
-            {
-                "schedules": schedules,
-                "first_seed": seed,
-                "failed": failing,
-                **_rounded(figures, took),
-            },
-        ],
-    )
+    results = joined(part, [*others, {**own, "failed": failing, **_rounded(figures, took)}])
     for each in failing[:MOST_SHOWN]:
         fails = partial(_fails, simulation, each)
         least = shrunk(simulation.run_schedule(each).faults, fails)
         shown = ", ".join(map(str, least))
         warn(f"seed {each}: {simulation.run_faults(each, least).failure} by {shown}")
-    if points:
-        say("\n".join(simulation.run_schedule(seed).passed))
+    if points:  # beside what --json prints
+        (warn if json else say)("\n".join(simulation.run_schedule(seed).passed))
+    failed = results["failed"]
     sentence = (
         f"{results['schedules']} schedules, {results['faults']} faults, {results['lives']} "
-        f"drivers: {len(failing)} failed; {results['real_time_ratio']:,} times real time on a core"
+        f"drivers: {len(failed)} failed; {results['real_time_ratio']:,} times real time on a core"
     )
     _tell(out, part, results, sentence, json=json)
-    if failing:
+    if failed:
         raise RunError(
-            f"{len(failing)} of {schedules} schedules failed; the first again: rolecast bench "
-            f"faults --part {part} --schedules 1 --seed {failing[0]} --points"
+            f"{len(failed)} of {results['schedules']} schedules failed; the first again: rolecast "
+            f"bench faults --part {part} --schedules 1 --seed {failed[0]} --points"
         )
 
 
@@ -156,11 +155,11 @@ def _soak(hours: float, seed: int, add: Sequence[Path], out: Path | None, *, jso
         RequestError: another soak has this seed, or two have the same.
         RunError: a run came out otherwise than undisturbed, or did not end.
     """
+    from rolecast.benchmarks.faults.added import SOAK_FIELDS, read_added
     from rolecast.benchmarks.faults.soak.run import added_soaks, soak
     from rolecast.core.errors import RequestError, RunError
-    from rolecast.core.files import read_json
 
-    others = [added_soaks([read_json(file) for file in add])] if add else []
+    others = [added_soaks(read_added(Part.SOAK, add, SOAK_FIELDS))] if add else []
     if any(seed in each["seeds"] for each in others):  # refused before hours are spent
         raise RequestError(f"--seed is {seed}; expected one that no file of --add has")
     results = added_soaks([*others, soak(hours, seed)])
@@ -169,8 +168,10 @@ def _soak(hours: float, seed: int, add: Sequence[Path], out: Path | None, *, jso
     kills = sum(results["kills"].values())
     sentence = f"{kills} kills, {finished} runs finished, {equal} of them equal"
     _tell(out, Part.SOAK, results, sentence, json=json)
-    if equal < finished or results["hanging"]:
+    if equal < finished:
         raise RunError(f"{finished - equal} of {finished} runs differ from undisturbed ones")
+    if results["hanging"]:
+        raise RunError(f"{', '.join(results['hanging'])}: not at the end long after the last kill")
 
 
 def _tell(
@@ -201,7 +202,7 @@ def _counted(part: Part, seeds: range, processes: int) -> Iterator[tuple[Counter
     if processes == 1:
         yield from map(partial(count_schedules, part), parts)
         return
-    with ProcessPoolExecutor(processes) as pool:
+    with ProcessPoolExecutor(processes, initializer=end_with_parent) as pool:
         yield from pool.map(partial(count_schedules, part), parts)
 
 
@@ -231,39 +232,6 @@ def _simulation(part: Part) -> Any:
     gc.collect()
     gc.freeze()
     return module
-
-
-def _joined(subject: Part, parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the figures of ranges of seeds, each of which begins where the one before ends.
-
-    Raises:
-        RequestError: one does not.
-    """
-    from rolecast.core.errors import RequestError
-
-    parts = sorted(parts, key=lambda part: part["first_seed"])
-    first = end = parts[0]["first_seed"]
-    sums, kinds = Counter[str](), Counter[str]()
-    failed: list[int] = []
-    for part in parts:
-        if part["first_seed"] != end:
-            raise RequestError(
-                f"seeds begin at {part['first_seed']}; expected {end}, where those before end"
-            )
-        end += part["schedules"]
-        failed += part["failed"]
-        kinds.update(part["kinds"])
-        sums.update({name: part[name] for name in SUMMED_FIGURES})
-    return {
-        "schedules": end - first,
-        "first_seed": first,
-        "failed": failed,
-        **{name: round(sums[name], 1) for name in SUMMED_FIGURES},
-        "kinds": dict(sorted(kinds.items())),
-        "real_time_ratio": round(3600 * sums["simulated_hours"] / max(0.1, sums["core_s"])),
-        "command": f"rolecast bench faults --part {subject} --schedules {end - first} "
-        f"--seed {first}",
-    }
 
 
 def _rounded(figures: Counter[str], took: float) -> dict[str, Any]:

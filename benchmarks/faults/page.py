@@ -16,7 +16,7 @@ PART_TEXTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "driver of rollout actors. The history, held-out return and weights must be those of",
             "the undisturbed search, bit by bit. No batch that was kept may be lost on the way (a",
             "power cut may take those of the last second), and a batch must come within ten",
-            "minutes whatever is lost.",
+            "minutes, but where as many answers as there are actors are late.",
         ),
         "comparisons": (
             "## Comparisons",
@@ -25,8 +25,8 @@ PART_TEXTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "watch, its table and its resume; simulated are Tune and what a learner computes. The",
             "table, each search's returns and weights must be those of the undisturbed comparison,",
             "bit by bit. No report that the driver has got may be lost, by a power cut either, a",
-            "trial is given up only after its process was lost three times or its disk was full,",
-            "and a resume runs it again.",
+            "trial is given up only after its process has ended three times, and a resume runs it",
+            "again.",
         ),
     }
 )

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from rolecast.core.errors import RequestError
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.tuning.comparison_folder import read_comparison
 from rolecast.policies.artefact import WEIGHTS_FILE
@@ -115,7 +116,10 @@ class Job:
             return
         if self.process.returncode == 0:
             self.finished += 1
-            self.equal += self.digest(self.out) == self.expected
+            try:
+                self.equal += self.digest(self.out) == self.expected
+            except (RequestError, OSError) as error:  # the run is damaged, so it differs
+                self.said.append(str(error))
             shutil.rmtree(self.out)
         elif not self.killed:
             lines = self.log.read_text(errors="replace").strip().splitlines()

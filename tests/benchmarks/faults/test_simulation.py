@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import numpy as np
@@ -166,25 +165,6 @@ def test_a_witness_answers_otherwise_after_one_other_bit() -> None:
         witness.tell(np.full((1, 3), 0.5), np.array([told]))
         asked.append(witness.ask(2))
     assert not np.array_equal(asked[0], asked[1])
-
-
-def test_the_command_counts_and_replays(tmp_path: Path) -> None:
-    run = CliRunner().invoke(
-        app, ["faults", "--schedules", "3", "--points", "--out", str(tmp_path)]
-    )
-    assert run.exit_code == 0, run.output
-    assert "append journal.bin" in run.output
-    assert "3 schedules" in (tmp_path / "faults.md").read_text()
-    part = tmp_path / "part.json"
-    run = CliRunner().invoke(app, ["faults", "--schedules", "2", "--json"])
-    part.write_text(run.stdout)
-    added = ["faults", "--schedules", "1", "--seed", "2", "--json", "--add", str(part)]
-    joined = json.loads(CliRunner().invoke(app, added).stdout)
-    whole = json.loads((tmp_path / "faults.json").read_text())["searches"]
-    for name in ("schedules", "lives", "faults", "kinds", "points", "failed", "command"):
-        assert joined[name] == whole[name]
-    apart = CliRunner().invoke(app, [*added[:4], "5", *added[5:]])
-    assert "seeds begin at 5; expected 2" in str(apart.exception)
 
 
 def test_a_long_run_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,40 @@ def test_a_driver_that_fails_tells_why_and_is_started_again(tmp_path: Path) -> N
     assert "none/run.json does not exist" in said
 
 
+def test_a_run_whose_folder_is_damaged_at_its_end_is_one_that_differs(tmp_path: Path) -> None:
+    def damaged(out: Path) -> str:
+        raise RequestError(f"{out} is damaged")
+
+    job = job_of(tmp_path / "out", "--version")
+    job.digest = damaged
+    job.out.mkdir()
+    (job.out / "record").touch()
+    job.start()
+    assert job.process is not None
+    job.process.wait()
+    job.tend(more=False)
+    assert (job.finished, job.equal) == (1, 0)
+    assert job.said == [f"{job.out} is damaged"]
+
+
+@pytest.mark.parametrize(
+    ("equal", "hanging", "text"),
+    [(1, ["a"], "1 of 2 runs differ"), (2, ["a"], "a: not at the end long after the last kill")],
+)
+def test_the_soak_ends_with_what_went_wrong(
+    equal: int,
+    hanging: list[str],
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = figures_of(0, 0.5, "lost") | {"hanging": hanging}
+    found["runs"][0]["equal"] = equal
+    monkeypatch.setattr(run, "soak", lambda hours, seed: found)
+    assert main(["bench", "faults", "--part", "soak"]) == 1
+    assert text in capsys.readouterr().err
+
+
 def figures_of(seed: int, hours: float, said: str) -> dict[str, Any]:
     """Return what a soak with one run tells."""
     return {
@@ -68,7 +102,7 @@ def figures_of(seed: int, hours: float, said: str) -> dict[str, Any]:
         "kills": {str(kind): 2 for kind in Victim},
         "runs": [{"run": "a", "resumed": 3, "finished": 2, "equal": 2, "said": [said]}],
         "hanging": [],
-        "commands": [f"soak {seed}"],
+        "commands": [f"bench --part soak --seed {seed}"],
     }
 
 
@@ -87,7 +121,7 @@ def test_soaks_of_different_seeds_add_up() -> None:
     assert together["runs"] == [
         {"run": "a", "finished": 4, "equal": 4, "resumed": 6, "said": ["gone", "lost"]}
     ]
-    assert "`soak 0`, `soak 1`" in page({"soak": together})
+    assert "`bench --part soak --seed 0`, `bench --part soak --seed 1`" in page({"soak": together})
     with pytest.raises(RequestError, match=r"seeds \[0, 0\]; expected seeds that differ"):
         run.added_soaks([one, one])
 
