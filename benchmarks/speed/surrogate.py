@@ -40,6 +40,7 @@ from rolecast.benchmarks.speed.clique_kernels import (
 )
 from rolecast.benchmarks.timing import peak_mib
 from rolecast.core.errors import require_known
+from rolecast.core.mortal import end_with_parent
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
@@ -298,7 +299,8 @@ def _rows(
     """Measure cases, each in a process of its own, and tell of each row."""
     rows = []
     for case in cases:
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, mp_context=spawn, initializer=end_with_parent) as pool:
             rows.append(asdict(case) | pool.submit(measured, case).result())
         note(told(rows[-1]))
     return rows
