@@ -18,6 +18,7 @@ from rolecast.benchmarks.options import (
     Quick,
     ScalingParts,
     Seeds,
+    TrustLearners,
     file_option,
     folder_of,
     kept_results,
@@ -142,6 +143,7 @@ def baselines_ledger(
     ] = False,
     processes: Processes = 1,
     out: Out = None,
+    trust: TrustLearners = False,
     page: Annotated[
         Path | None, file_option("Page whose ledger is filled: docs/results/baselines.md.")
     ] = None,
@@ -172,7 +174,7 @@ def baselines_ledger(
 
     if fresh:
         forget_trials(trials, path, warn)
-    rows = ledger.run_ledger(trials, path, processes=processes, note=warn)
+    rows = ledger.run_ledger(trials, path, processes=processes, note=warn, trust=trust)
     searches = read_rows(folder / "main.json")
     written = [path, *ledger.write_files(rows, folder, page=page, searches=searches)]
     tell(rows, written, json=json)

@@ -67,6 +67,7 @@ def run_missing_trials(
     processes: int,
     note: Callable[[str], None],
     methods: Mapping[str, MethodFactory] = MappingProxyType({}),
+    trust: bool = False,
 ) -> list[Row]:
     """Run the trials that a results file lacks, an experiment at a time; return all its rows.
 
@@ -77,6 +78,7 @@ def run_missing_trials(
         processes: trials at once, each on one core.
         note: told what is there, and each row as it is kept.
         methods: further learning methods by name.
+        trust: go on with learners of a folder that was not begun here.
     Raises:
         RequestError: a method does not fit its task; nothing of the experiment was run.
         RunError: trials failed; all others are kept.
@@ -106,6 +108,7 @@ def run_missing_trials(
                 methods=methods,
                 only=partial(_is_among, missing),
                 progress=progress_for(sys.stderr),
+                trust=trust,
             )
         except ComparisonInterrupted as stop:
             raise ComparisonInterrupted("stopped; the same command goes on from there") from stop

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
-from rolecast.benchmarks.main_table import seeds_of, team_yardsticks
+from rolecast.benchmarks.ledger_searches import SEARCH_LABELS, searches_text
+from rolecast.benchmarks.main_table import team_yardsticks
 from rolecast.benchmarks.result_table import (
     UNFINISHED_KEY,
     Row,
@@ -22,7 +23,7 @@ from rolecast.benchmarks.table_trials import TableTrial, TrialEnd, other_terms_t
 from rolecast.core.files import write_bytes
 from rolecast.platform.reports.comparison.paper import paper_number
 from rolecast.platform.reports.comparison.table import number
-from rolecast.platform.reports.curves import Trained, thousands, training_curves
+from rolecast.platform.reports.curves import Trained, training_curves
 from rolecast.platform.reports.style import png
 from rolecast.platform.search.records.measurements import Yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -72,10 +73,13 @@ def run_ledger(
     processes: int,
     note: Callable[[str], None],
     methods: Mapping[str, MethodFactory] = MappingProxyType({}),
+    trust: bool = False,
 ) -> list[Row]:
     """Train what baselines.json lacks; return all its rows; see `run_missing_trials`."""
     table = ExperimentTable(row=ledger_result, order=_order, line=_line, keeps_unfinished=True)
-    return run_missing_trials(trials, path, table, processes=processes, note=note, methods=methods)
+    return run_missing_trials(
+        trials, path, table, processes=processes, note=note, methods=methods, trust=trust
+    )
 
 
 def ledger_result(trial: TableTrial, end: TrialEnd) -> Row:
@@ -141,9 +145,6 @@ LEDGER_HEAD: Final = (
 )  # fmt: skip
 
 LEDGER_RULE: Final = ("---", "---:", "---", *["---:"] * 3, "---", "---", "---:", "---")
-
-SEARCH_LABELS: Final = ("dss_gp_ucb", "local_gp", "cmaes separable")
-"""Searches that stand beside the learners where the main result table has their task."""
 
 
 def write_files(
@@ -275,7 +276,7 @@ def _section(
         if row["arena"] == experiment.tasks[0] and row["contestant"] in SEARCH_LABELS
     ]
     beside = [f"{each.name} {each.text}" for each in yardsticks]
-    beside += _searches(experiment.tasks[0], shown)
+    beside += searches_text(experiment.tasks[0], shown)
     sets = ["scripted policies on the sealed set"] if len(yardsticks) > len(known.lines) else []
     policies = ", ".join(sorted({f"`{row['policy']}`" for row in shown}))
     sets += [f"searches of {policies} on {sets_text(shown)}"] if shown else []
@@ -303,21 +304,6 @@ def _nets(experiment: Experiment) -> str:
 def _settings(method: Method) -> Mapping[str, Any]:
     assert isinstance(method, LearnerMethod)
     return method.settings
-
-
-def _searches(task: str, rows: Sequence[Row]) -> list[str]:
-    """Say what searches of the main result table reach on a task, by budget."""
-    found = seeds_of(rows, task)
-    return [
-        f"{name} "
-        + ", ".join(
-            f"{statistics.median(returns):.1f} at {thousands(budget)}"
-            for budget, returns in sorted(found[name].items())
-        )
-        + f" (median of {len(next(iter(found[name].values())))} seeds)"
-        for name in SEARCH_LABELS
-        if name in found
-    ]
 
 
 def curve(row: Row) -> Trained:

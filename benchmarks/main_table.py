@@ -19,6 +19,7 @@ from rolecast.benchmarks.result_table import (
     sets_text,
     t_interval,
 )
+from rolecast.benchmarks.rivals import best_rival
 from rolecast.benchmarks.table_trials import (
     TableTrial,
     TrialEnd,
@@ -191,14 +192,14 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) ->
     Returns:
         The files written.
     Raises:
-        RequestError: the page has no such region.
+        RequestError: the page is not there, or has no such region.
     """
     frame = pd.DataFrame(
         [{k: v for k, v in row.items() if not isinstance(v, dict)} for row in rows]
     )
     write_bytes(folder / "main.csv", frame.to_csv(index=False).encode())
     written = [folder / "main.csv", folder / "main.md"]
-    parts = [_preamble(rows)]
+    parts, region = [_preamble(rows)], f"`{FIRST_HEADING}` was not run.\n"
     for heading, experiments in TABLE.items():
         seeds = seeds_of(rows, heading)
         if not seeds:
@@ -213,12 +214,12 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) ->
         drawing = comparison(seeds, yardsticks=yardsticks, title=title)
         write_bytes(folder / "main.png", png(drawing))
         written.append(folder / "main.png")
-        if page is not None:
-            region = _page_region(seeds, yardsticks, method.policy)
-            write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
-            robots = f"{robots_markdown(rows)}\n"
-            write_bytes(page, fill_region(page, ROBOTS_BEGIN, ROBOTS_END, robots))
-            written.append(page)
+        region = _page_region(seeds, yardsticks, method.policy)
+    if page is not None:
+        write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region))
+        robots = f"{robots_markdown(rows)}\n"
+        write_bytes(page, fill_region(page, ROBOTS_BEGIN, ROBOTS_END, robots))
+        written.append(page)
     write_bytes(folder / "main.md", "\n".join(parts).encode())
     return written
 
@@ -245,7 +246,7 @@ def robots_markdown(rows: Sequence[Row]) -> str:
     """Return a table of robots: a line for each section and budget, a column for each optimiser.
 
     Each entry has the median over seeds, the least, and the number of seeds. The last column is the
-    mean difference by seed of the search and its rival of the highest mean, with the 95 % t
+    mean difference by seed of the search and its best rival on these seeds, with the 95 % t
     interval of five seeds or more.
     """
     lines = []
@@ -284,14 +285,14 @@ def _difference(rows: Sequence[Row], heading: str, budget: int) -> str:
         if (row["arena"], row["env_steps"]) == (heading, budget):
             returns.setdefault(row["contestant"], {})[row["seed"]] = row["episode_return_mean"]
     ours = returns.pop(ROBOT_SEARCH, {})
-    if not ours or not returns:
+    rival = best_rival(ours, returns)
+    if rival is None:
         return "-"
-    rival = max(returns, key=lambda name: statistics.fmean(returns[name].values()))
-    paired = [ours[seed] - returns[rival][seed] for seed in ours if seed in returns[rival]]
+    paired = rival.differences
     if len(paired) < LEAST_SEEDS_OF_INTERVAL:
-        return f"{rival}: {len(paired)} seeds"
+        return f"{rival.name}: {len(paired)} seeds"
     low, high = t_interval(paired)
-    return f"{rival}: {statistics.fmean(paired):,.0f} ({low:,.0f} to {high:,.0f})"
+    return f"{rival.name}: {statistics.fmean(paired):,.0f} ({low:,.0f} to {high:,.0f})"
 
 
 def _preamble(rows: Sequence[Row]) -> str:

@@ -9,13 +9,21 @@ import typer
 from rolecast.platform.cli.output import print_json, say, warn
 
 if TYPE_CHECKING:
-    from rolecast.benchmarks.result_table import Cell, ResultTable
+    from rolecast.benchmarks.result_table import Cell, ResultTable, Row
 
 Quick = Annotated[bool, typer.Option("--quick", help="Seconds; says nothing, shows it works.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Seeds 0 to N - 1 of each cell.")]
 Processes = Annotated[int, typer.Option(min=1, help="Cells at once, a core each.")]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Compute all chosen cells again, whatever is kept of them.")
+]
+TrustLearners = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Go on with learners of a folder that was not begun here, though their states can run "
+        "any code.",
+    ),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help=r"\[default: docs/results]")]
 RESULTS_FOLDER = Path("docs/results")
@@ -59,6 +67,17 @@ def write_results(
     folder: Path, name: str, results: Mapping[str, Any], page: str | None, *, json: bool
 ) -> None:
     """Write NAME.json, and NAME.md where there is a page; print the results, or what is written."""
+    written = result_files(folder, name, results, page)
+    if json:
+        print_json(results)
+    else:
+        say_written(written)
+
+
+def result_files(
+    folder: Path, name: str, results: Mapping[str, Any], page: str | None
+) -> list[Path]:
+    """Write NAME.json, and NAME.md where there is a page; return both."""
     from rolecast.core.files import write_bytes, write_json
 
     written = [folder / f"{name}.json"]
@@ -66,10 +85,7 @@ def write_results(
     if page is not None:
         written.append(folder / f"{name}.md")
         write_bytes(written[1], page.encode())
-    if json:
-        print_json(results)
-    else:
-        say_written(written)
+    return written
 
 
 def say_written(written: Iterable[Path]) -> None:
@@ -98,10 +114,25 @@ def run_table(
     fresh: bool,
 ) -> None:
     """Run the cells of a table that are asked for and missing, write its files, and say so."""
-    from rolecast.benchmarks.result_table import chosen, forget_rows
+    from rolecast.benchmarks.result_table import chosen
 
     asked = chosen(cells, only or [], table.kinds)
+    rows, written = filled_table(table, asked, folder, processes=processes, fresh=fresh)
+    tell(rows, written, json=json)
+
+
+def filled_table(
+    table: "ResultTable[Cell]",
+    cells: "Sequence[Cell]",
+    folder: Path,
+    *,
+    processes: int,
+    fresh: bool,
+) -> "tuple[list[Row], list[Path]]":
+    """Run the cells of a table that are missing and write its files; return its rows and files."""
+    from rolecast.benchmarks.result_table import forget_rows
+
     if fresh:
-        forget_rows(folder / table.file, asked, warn)
-    rows = table.run_missing(asked, folder, processes=processes, note=warn)
-    tell(rows, table.write(rows, folder), json=json)
+        forget_rows(folder / table.file, cells, warn)
+    rows = table.run_missing(cells, folder, processes=processes, note=warn)
+    return rows, table.write(rows, folder)

@@ -18,7 +18,7 @@ from scipy import stats
 from rolecast.benchmarks.cell_processes import results
 from rolecast.benchmarks.commits import source_commit
 from rolecast.benchmarks.kept_rows import COMMIT_KEY, commits_text, other_settings_text
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, require_known
 from rolecast.core.files import make_folder, read_json, write_all, write_bytes
 from rolecast.core.locks import wait_for_lock
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
@@ -57,7 +57,7 @@ def chosen(cells: Iterable[Cell], filters: Sequence[str], kinds: Sequence[str]) 
         kinds: the kinds that there are.
 
     Raises:
-        RequestError: a filter is of another form, or nothing is left.
+        RequestError: a filter is of another form, no cell has its value, or nothing is left.
     """
     wanted: dict[str, set[str]] = {}
     for word in filters:
@@ -67,6 +67,8 @@ def chosen(cells: Iterable[Cell], filters: Sequence[str], kinds: Sequence[str]) 
             raise RequestError(f"--only {word!r} is not understood; expected one of {forms}")
         wanted.setdefault(kind, set()).add(value)
     offered = list(cells)
+    for kind, values in wanted.items():
+        require_known(f"--only {kind}", sorted(values), {cell.names[kind] for cell in offered})
     left = [cell for cell in offered if all(cell.names[kind] in wanted[kind] for kind in wanted)]
     if not left:
         known = {cell.names[kind]: None for kind in wanted for cell in offered}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
+from rolecast.baselines.budget_shares import within_shares
 from rolecast.baselines.ddpg.published import LILLICRAP_SETTINGS
 from rolecast.core.files import file_name
 from rolecast.platform.tuning.experiment import Experiment
@@ -21,11 +22,11 @@ TD3_LATER_CODE: Final[Mapping[str, Any]] = MappingProxyType(
         "critic_lr": 3e-4,
         "train_batch_size_per_learner": 256,
         "critic_hidden": (256, 256),
-        "random_steps": 20_000,
-        "num_steps_sampled_before_learning_starts": 20_000,
+        "random_steps": 25_000,
+        "num_steps_sampled_before_learning_starts": 25_000,
     }
 )
-"""TD3's settings in its authors' later code, whose 25,000 uniform steps are 20,000 here."""
+"""TD3's settings in its authors' later code, for runs of a million steps."""
 
 LATE_UPDATES: Final[Mapping[str, Any]] = MappingProxyType(
     {"random_steps": 1_000, "num_steps_sampled_before_learning_starts": 1_000}
@@ -97,7 +98,7 @@ def experiment(
         name=file_name(f"ledger_{heading.replace(chr(39), '')}"),
         summary=f"Learners on {heading}",
         tasks=(task,),
-        methods=tuple(_learner(label, {"size": size, **settings}) for label in labels),
+        methods=tuple(_learner(label, {"size": size, **settings}, env_steps) for label in labels),
         seeds=seeds,
         env_steps=env_steps,
         points=points,
@@ -107,9 +108,11 @@ def experiment(
     )
 
 
-def _learner(label: str, shared: Mapping[str, Any]) -> LearnerMethod:
+def _learner(label: str, shared: Mapping[str, Any], env_steps: int) -> LearnerMethod:
+    """Return a learner; what its authors chose for longer runs is cut to shares of the budget."""
     algorithm, own = LEDGER_LEARNERS[label]
-    return LearnerMethod(algorithm=algorithm, settings={**shared, **own}, label=label)
+    settings = {**shared, **within_shares(own, env_steps)}
+    return LearnerMethod(algorithm=algorithm, settings=settings, label=label)
 
 
 def _game(

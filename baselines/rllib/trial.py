@@ -4,7 +4,6 @@ import logging
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from ray.rllib.core import (
 from ray.rllib.core.rl_module.rl_module import RLModule
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
+from rolecast.baselines.budget_shares import LARGEST_BUDGET_SHARES, within_shares
 from rolecast.baselines.registry import algorithm_config
 from rolecast.baselines.rllib.actor_policy import ActingNet, ActorPolicy
 from rolecast.baselines.rllib.augment import SymmetryAugmentation
@@ -32,19 +32,6 @@ from rolecast.platform.tuning.learner import Progress
 
 CHECKPOINT_FOLDER: Final = "algorithm"
 """Folder of RLlib's checkpoint in that of the trial."""
-
-LARGEST_BUDGET_SHARES: Final[Mapping[str, float]] = MappingProxyType(
-    {
-        "random_steps": 0.1,
-        "num_steps_sampled_before_learning_starts": 0.1,
-        "epsilon_steps": 0.5,
-    }
-)
-"""Settings that count env steps at the start, and the largest share of a trial's budget of each.
-
-Settings that the user gave stay. Authors chose theirs for runs of a million steps; a shorter trial
-would learn nothing, or explore to its end.
-"""
 
 
 def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
@@ -133,12 +120,13 @@ class LearnerTrial:
                 settings with this number of runners.
         """
         config = configured(name, task, settings)
-        short = {
-            field: min(getattr(config, field), max(int(share * env_steps), 1))
-            for field, share in LARGEST_BUDGET_SHARES.items()
+        # Settings that the user gave stay.
+        authors = {
+            field: getattr(config, field)
+            for field in LARGEST_BUDGET_SHARES
             if field in config.RULES and field not in settings
         }
-        config.training(**short)
+        config.training(**within_shares(authors, env_steps))
         config.env_runners(num_env_runners=workers).debugging(seed=seed)
         joint_step = max(workers, 1) * config.num_envs_per_env_runner
         if joint_step > env_steps:

@@ -1,6 +1,9 @@
 """`rolecast bench causal`: what causal searches find, and how fast their acquisition is."""
 
-from typing import Annotated, Final
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -10,17 +13,21 @@ from rolecast.benchmarks.options import (
     Processes,
     Quick,
     Seeds,
+    filled_table,
     folder_of,
     only_option,
     part_option,
-    run_table,
-    write_results,
+    result_files,
+    say_written,
 )
-from rolecast.platform.cli.output import Json, print_table, say
+from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
 
 CAUSAL_PARTS: Final = ("figures", "acquisition", "team")
 CUDA_ACQUISITION: Final = "cuda_acquisition"
 """A part that is measured only if it is named: it needs a device."""
+
+TIMED_PARTS: Final = (CUDA_ACQUISITION, "acquisition")
+"""Parts without cells, which `--only` says nothing of."""
 
 
 def causal_results(
@@ -39,21 +46,57 @@ def causal_results(
 ) -> None:
     """Run causal searches side by side, and time the batched acquisition; hours, in pieces.
 
-    A finished search is kept in causal.json and not run again.
+    A finished search is kept in causal.json or causal_team.json and not run again. With `--only`
+    and no part, searches alone are run.
     """
-    from rolecast.benchmarks.causal import acquisition, figures, team
-    from rolecast.core.errors import require_known
+    from rolecast.benchmarks.causal import figures, team
+    from rolecast.benchmarks.result_table import chosen
+    from rolecast.core.errors import RequestError, require_known
 
     require_known("--part", part or (), (*CAUSAL_PARTS, CUDA_ACQUISITION))
+    if quick and part and "team" in part:
+        raise RequestError("--part team is not quick; expected other parts, or no --quick")
+    parts = part or [name for name in CAUSAL_PARTS if not (quick and name == "team")]
+    searches: list[figures.FigureRun | team.TeamRun] = []
+    if "figures" in parts:
+        searches += figures.quick_figure_runs() if quick else figures.figure_runs(seeds, rounds)
+    if "team" in parts:
+        searches += team.team_runs(seeds)
+    asked = chosen(searches, only or [], figures.FIGURE_TABLE.kinds) if searches else []
     folder = folder_of(out, quick=quick)
-    if CUDA_ACQUISITION in (part or ()):
+    timed = [name for name in TIMED_PARTS if name in parts and (part or not only)]
+    written, told = _measured(timed, folder, 1 if quick else seeds, quick=quick, json=json)
+    fill = partial(filled_table, folder=folder, processes=processes, fresh=fresh)
+    rows: list[Mapping[str, Any]] = []
+    if of_figures := [each for each in asked if isinstance(each, figures.FigureRun)]:
+        found, files = fill(figures.FIGURE_TABLE, of_figures)
+        rows, written = [*rows, *found], [*written, *files]
+    if of_team := [each for each in asked if isinstance(each, team.TeamRun)]:
+        found, files = fill(team.TEAM_TABLE, of_team)
+        rows, written = [*rows, *found], [*written, *files]
+    if json:
+        print_json({"cells": len(rows), **told, "written": written})
+    else:
+        say_written(written)
+
+
+def _measured(
+    parts: Sequence[str], folder: Path, seeds: int, *, quick: bool, json: bool
+) -> tuple[list[Path], dict[str, Any]]:
+    """Time acquisitions; return the files written, and the results by part."""
+    from rolecast.benchmarks.causal import acquisition
+
+    written: list[Path] = []
+    told: dict[str, Any] = {}
+    if CUDA_ACQUISITION in parts:
         from rolecast.benchmarks.speed.cuda import CUDA_DEVICE, machine, require_cuda
 
         require_cuda()
-        timed = acquisition.measure_device(CUDA_DEVICE, quick=quick, note=say)
-        write_results(folder, "causal_cuda", machine() | {"rows": timed}, None, json=json)
-    if "acquisition" in (part or CAUSAL_PARTS):
-        results = acquisition.measure_all(1 if quick else seeds, quick=quick)
+        timed = acquisition.measure_device(CUDA_DEVICE, quick=quick, note=warn if json else say)
+        told[CUDA_ACQUISITION] = machine() | {"rows": timed}
+        written += result_files(folder, "causal_cuda", told[CUDA_ACQUISITION], None)
+    if "acquisition" in parts:
+        results = acquisition.measure_all(seeds, quick=quick)
         if not json:
             rows = [
                 (task, *(f"{each[name]:.4g}" for name in each))
@@ -62,19 +105,6 @@ def causal_results(
             ]
             first = next(iter(results.values()))[0]
             print_table(("task", *(name.replace("_", " ") for name in first)), rows)
-        write_results(folder, "causal_acquisition", results, None, json=json)
-    if "figures" in (part or CAUSAL_PARTS):
-        runs = figures.quick_figure_runs() if quick else figures.figure_runs(seeds, rounds)
-        run_table(
-            figures.FIGURE_TABLE, runs, only, folder, processes=processes, json=json, fresh=fresh
-        )
-    if "team" in (part or CAUSAL_PARTS) and not quick:
-        run_table(
-            team.TEAM_TABLE,
-            team.team_runs(seeds),
-            only,
-            folder,
-            processes=processes,
-            json=json,
-            fresh=fresh,
-        )
+        told["acquisition"] = results
+        written += result_files(folder, "causal_acquisition", results, None)
+    return written, told

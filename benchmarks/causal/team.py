@@ -125,13 +125,16 @@ def team_page(rows: Sequence[Row]) -> str:
         if returns:
             error = np.std(returns, ddof=1) / len(returns) ** 0.5 if len(returns) > 1 else np.nan
             lines.append((method, f"{np.mean(returns):.2f}", f"{error:.2f}", str(len(returns))))
-    found = rows[0]["found_return"]
+    found = list(dict.fromkeys(f"{row['found_return']:.2f}" for row in rows))
+    itself = f"The found policy itself, all gains 1, returns {' or '.join(found)}"
+    if len(found) > 1:
+        itself += ": rows are of different found policies, which do not compare"
     return "\n".join(
         [
             TEAM_HEAD,
             markdown_table(("method", "held-out return", "standard error", "seeds"), lines),
             "",
-            f"The found policy itself, all gains 1, returns {found:.2f}. {_difference(rows)}",
+            f"{itself}. {_difference(rows)}",
             "",
         ]
     )

@@ -9,6 +9,7 @@ from rolecast.benchmarks.options import (
     Processes,
     Quick,
     Seeds,
+    TrustLearners,
     file_option,
     folder_of,
     only_option,
@@ -25,6 +26,7 @@ def dial_table(
     only: Annotated[list[str] | None, only_option("method=, reward= or seed=")] = None,
     processes: Processes = 2,
     out: Out = None,
+    trust: TrustLearners = False,
     readme: Annotated[Path | None, file_option("README whose region is filled.")] = None,
     json: Json = False,
 ) -> None:
@@ -42,5 +44,5 @@ def dial_table(
     trials = chosen(every, only or [], table.DIAL_FILTERS)
     if fresh:
         forget_trials(trials, path, warn)
-    rows = table.run_dial(trials, path, processes=processes, note=warn)
+    rows = table.run_dial(trials, path, processes=processes, note=warn, trust=trust)
     tell(rows, [path, *table.write_dial(rows, path.parent, readme=readme)], json=json)

@@ -67,6 +67,7 @@ class Duel:
 def returns_of(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
     """Return method to reward to held-out returns by seed; a search has dense as sparse ones."""
     found: dict[str, dict[str, list[float]]] = {}
+    rows = of_one_budget(rows)
     for method in EXPERIMENT.methods:
         mine: dict[str, list[float]] = {}
         for reward in EXPERIMENT.rewards:
@@ -81,6 +82,18 @@ def returns_of(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
         if mine:
             found[method.label] = mine
     return found
+
+
+def of_one_budget(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the greatest budget: returns of different ones do not compare."""
+    greatest = max((row["budget"] for row in rows), default=0)
+    return [row for row in rows if row["budget"] == greatest]
+
+
+def other_budgets_text(rows: Sequence[Row]) -> str:
+    """Say how many rows are left out for their budget; nothing where all have one."""
+    left = len(rows) - len(of_one_budget(rows))
+    return f"{left} of {len(rows)} rows are of smaller budgets and left out.\n" if left else ""
 
 
 def _source(label: str, reward: str) -> str:

@@ -16,6 +16,8 @@ from rolecast.benchmarks.dial.findings import (
     caveats,
     discounts_text,
     duels,
+    of_one_budget,
+    other_budgets_text,
     returns_of,
     rewards_of,
     unrun_text,
@@ -46,9 +48,9 @@ def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
         terms: which rows are of other episodes or settings than the plan has.
         speed: a section on wall time, from other tables.
     """
-    returns = returns_of(rows)
+    others, rows = other_budgets_text(rows), of_one_budget(rows)
+    returns, budget = returns_of(rows), f"{rows[0]['budget']:,}"
     episodes = " or ".join(f"{each:,}" for each in sorted({row["test_episodes"] for row in rows}))
-    budget = " or ".join(f"{each:,}" for each in sorted({row["budget"] for row in rows}))
     parts = [
         "# Where gradients fail: the dial\n",
         f"`{EXPERIMENT.tasks[0]}`, {budget} env steps a trial, reward ever more broken "
@@ -69,6 +71,7 @@ def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
             parts.append(f"## {heading}\n\n{_table(mine, rewards_of(rows))}\n")
     parts += [
         terms and f"{terms}\n",
+        others,
         f"{commits_text(rows)}\n",
         unrun_text(rows),
         f"What this does not show:\n\n{caveats(rows)}\n",
@@ -98,6 +101,7 @@ def _entry(returns: Sequence[float]) -> str:
 
 def picture(rows: Sequence[Row]) -> Figure:
     """Return the picture: return against reward, one panel for each state of knowledge."""
+    rows = of_one_budget(rows)
     returns = returns_of(rows)
     rewards = rewards_of(rows)
     styles = method_styles(list(returns))
@@ -141,7 +145,8 @@ def _draw(
 
 def readme_region(rows: Sequence[Row]) -> str:
     """Return the README's part: the picture, and what search and learner earn under each reward."""
-    budget = max(row["budget"] for row in rows)
+    rows = of_one_budget(rows)
+    budget = rows[0]["budget"]
     said = " ".join(filter(None, (worth_text(rows), discounts_text(rows))))
     return (
         "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"

@@ -75,11 +75,12 @@ def run_dial(
     processes: int,
     note: Callable[[str], None],
     methods: Mapping[str, MethodFactory] | None = None,
+    trust: bool = False,
 ) -> list[Row]:
     """Run the trials that dial.json lacks; return all its rows; see `run_missing_trials`."""
     table = ExperimentTable(row=_row, order=_order, line=_line)
     return run_missing_trials(
-        trials, path, table, processes=processes, note=note, methods=methods or {}
+        trials, path, table, processes=processes, note=note, methods=methods or {}, trust=trust
     )
 
 

@@ -16,7 +16,12 @@ from rolecast.benchmarks.functions.known_suite import (
     known_runs,
     run_known,
 )
-from rolecast.benchmarks.functions.runs import FunctionProblem, FunctionRun, planned_settings
+from rolecast.benchmarks.functions.runs import (
+    FunctionProblem,
+    FunctionRun,
+    planned_settings,
+    unrun_text,
+)
 from rolecast.benchmarks.result_table import ResultTable, by_table, markdown_table
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
@@ -197,6 +202,8 @@ def markdown(rows: Sequence[Row]) -> str:
             searches.append((str(contestant), *entries))
         head = ("optimiser", *(f"{mark} evaluations" for mark in marks), "seeds", "ms a batch")
         lines += ["", f"## {problem}", "", markdown_table(head, searches)]
+    if unrun := unrun_text(rows, known_runs(1)):
+        lines += ["", unrun]
     return "\n".join(lines) + "\n"
 
 

@@ -26,6 +26,7 @@ from rolecast.benchmarks.functions.runs import (
     incumbents,
     optimizer_of,
     planned_settings,
+    unrun_text,
 )
 from rolecast.benchmarks.result_table import ResultTable, Row, by_table, markdown_table
 from rolecast.platform.optimizers.duets.config import MOST_DIMENSIONS
@@ -228,6 +229,8 @@ def markdown(rows: Sequence[Row]) -> str:
             "",
             markdown_table(PROBLEM_HEAD, lines),
         ]
+    if unrun := unrun_text(rows, published_runs(1)):
+        text += ["", unrun]
     text += [
         "",
         "## Published",

@@ -195,6 +195,19 @@ def planned_settings(runs: Iterable[FunctionRun]) -> dict[str, dict[str, Any]]:
     return {run.key: run.planned_settings for run in runs}
 
 
+def unrun_text(rows: Sequence[Mapping[str, Any]], planned: Iterable[FunctionRun]) -> str:
+    """Say which problems and optimisers of a plan no row has; nothing where all are there."""
+    kinds = {"problems": "problem", "optimisers": "contestant"}
+    runs = list(planned)
+    left = []
+    for what, kind in kinds.items():
+        there = {row[kind] for row in rows}
+        names = dict.fromkeys(run.names[kind] for run in runs if run.names[kind] not in there)
+        if names:
+            left.append(f"{what} {', '.join(f'`{name}`' for name in names)}")
+    return f"Not run: {'; '.join(left)}." if left else ""
+
+
 def optimizer_of(run: FunctionRun, settings: Mapping[str, Any]) -> Optimizer:
     """Return the fresh optimiser of a run."""
     return make_optimizer(

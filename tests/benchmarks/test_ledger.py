@@ -21,8 +21,10 @@ from rolecast.benchmarks.ledger import (
     paper_text,
     write_files,
 )
-from rolecast.benchmarks.result_table import ROWS_SCHEMA, chosen
+from rolecast.benchmarks.ledger_searches import searches_text
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, Row, chosen
 from rolecast.benchmarks.table_trials import TrialEnd
+from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import rollout_scripted
 from rolecast.platform.cli.app import main
@@ -244,3 +246,47 @@ def test_the_command_lists_cells_and_runs_none(
         "Pendulum-v1 / td3 later code / 0": False,
         "Pendulum-v1 / sac / 0": False,
     }
+
+
+def test_what_authors_chose_for_longer_runs_is_a_tenth_of_the_budget() -> None:
+    """The games' steps were chosen for the games, and stay."""
+    names = ("random_steps", "num_steps_sampled_before_learning_starts")
+    for heading, label, steps in (
+        ("Pendulum-v1", "td3 later code", 2_000),
+        ("hopper, authors' nets", "td3 later code", 20_000),
+        ("hopper, small nets", "td3 late updates", 1_000),
+        ("ridge", "maddpg", 800),
+    ):
+        method = LEDGER_SECTIONS[heading].method(label)
+        assert isinstance(method, LearnerMethod)
+        assert [method.settings[name] for name in names] == [steps, steps]
+
+
+def test_medians_of_searches_name_the_seeds_of_each_budget() -> None:
+    searches = [
+        {"arena": "pred_prey_3", "contestant": "local_gp", "env_steps": steps,
+         "episode_return_mean": 160.0}
+        for steps, seeds in ((400_000, 3), (800_000, 2))
+        for _ in range(seeds)
+    ]  # fmt: skip
+    (told,) = searches_text("pred_prey_3", searches)
+    assert told == "local_gp 160.0 at 400k, 160.0 at 800k (medians of 3, 2 seeds)"
+
+
+@pytest.mark.parametrize(
+    ("command", "run"),
+    [("baselines", "ledger.run_ledger"), ("dial", "dial.table.run_dial")],
+)
+def test_a_folder_that_was_moved_is_gone_on_with_when_it_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, run: str
+) -> None:
+    trusted: list[bool] = []
+
+    def run_nothing(*_: object, trust: bool, **__: object) -> list[Row]:
+        trusted.append(trust)
+        raise RequestError("nothing is run")
+
+    monkeypatch.setattr(f"rolecast.benchmarks.{run}", run_nothing)
+    words = ["bench", command, "--quick", "--out", str(tmp_path)]
+    assert main(words) == main([*words, "--trust"]) == 2
+    assert trusted == [False, True]

@@ -228,6 +228,19 @@ def test_a_page_gets_its_region_and_keeps_the_rest(tmp_path: Path) -> None:
     assert "| local_gp | **10.0** |" in text
 
 
+def test_a_page_is_filled_or_refused_though_the_first_heading_was_not_run(tmp_path: Path) -> None:
+    page = tmp_path / "results.md"
+    page.write_text(f"{REGION_BEGIN}\nold\n{REGION_END}\n{ROBOTS_BEGIN}\nold\n{ROBOTS_END}\n")
+    hopper = [row("ars", 250_000, seed, 90.0) | {"arena": "hopper"} for seed in range(2)]
+    assert page in write_main_table(hopper, tmp_path, page=page)
+    text = page.read_text()
+    assert f"`{FIRST_HEADING}` was not run." in text
+    assert "| hopper | 250k |" in text
+    assert "old" not in text
+    with pytest.raises(RequestError, match=r"none\.md is no file"):
+        write_main_table(hopper, tmp_path, page=tmp_path / "none.md")
+
+
 def test_a_page_without_a_region_is_refused(tmp_path: Path) -> None:
     (tmp_path / "results.md").write_text("nothing here")
     with pytest.raises(RequestError, match="has no region"):

@@ -128,7 +128,7 @@ def test_the_command_writes_the_page_and_goes_on_where_it_was(
     rows = read_json(tmp_path / "duets.json")["cells"]
     assert [row["method"] for row in rows] == ["duets", "nkernelucb"]
     page = (tmp_path / "duets.md").read_text()
-    assert page == markdown(rows)
+    assert page.startswith(markdown(rows))
     assert "| `nkernelucb` | 1 |" in page
     assert set(pages(rows)) == {"duets.md", "duets.png"}
     capsys.readouterr()

@@ -177,7 +177,9 @@ def test_the_page_of_the_team_says_whether_the_graph_helps() -> None:
         "With the graph less without: 5.33 ± 0.33 (3 seeds, paired); knowing the graph helps"
         in told
     )
-    assert "returns 9.00" in told
+    assert "returns 9.00. With" in told
+    other = team_page([*rows[:-1], {**rows[-1], "found_return": 60.0}])
+    assert "returns 9.00 or 60.00: rows are of different found policies" in other
     assert "too few seeds" in team_page(rows[:2])
     graph = team_graph(["update.0", "update.1"])
     assert graph.reward.parents == ("fuel_used", "collisions", "empty_tank_steps", "deliveries")

@@ -208,3 +208,13 @@ def test_a_quick_piece_runs_and_is_kept(tmp_path: Path) -> None:
     again = run_dial(trials, tmp_path / DIAL_FILE, processes=1, note=notes.append)
     assert again == [found]
     assert notes[-1] == "1 of 1 cells are there; 0 to run"
+
+
+def test_rows_of_smaller_budgets_are_left_out_and_told_of() -> None:
+    small = {**row("dss_gp_ucb", "dense", 0, 1.0), "budget": 10}
+    mixed = [small, *ROWS]
+    assert returns_of(mixed) == returns_of(ROWS)
+    assert readme_region(mixed) == readme_region(ROWS)
+    left = f"1 of {len(mixed)} rows are of smaller budgets and left out."
+    assert left in report(mixed)
+    assert "left out" not in report(ROWS)

@@ -129,7 +129,10 @@ def test_filters_of_a_kind_are_alternatives_and_kinds_agree(filters: list[str], 
     assert len(chosen(cells, filters, KNOWN_TABLE.kinds)) == count
 
 
-@pytest.mark.parametrize("filters", [["optimizer=random"], ["random"], ["seed=77"]])
+@pytest.mark.parametrize(
+    "filters",
+    [["optimizer=random"], ["random"], ["seed=77"], ["contestant=random", "contestant=rndom"]],
+)
 def test_a_filter_that_leaves_nothing_is_refused(filters: list[str]) -> None:
     cells: list[FunctionRun | TableTrial] = [*known_runs(1), *policy_trials(1)]
     with pytest.raises(RequestError, match="--only"):
@@ -181,6 +184,8 @@ def test_the_files_hold_every_problem(tmp_path: Path) -> None:
         "optimizers_time.png",
     }
     text = markdown(ROWS)
+    assert "\nNot run: problems `additive 20`, `additive 20, noise 0.2`, " in text
+    assert "; optimisers `random`, " in text
     assert "| additive 6 | local | true / none | **0.50**" in text
     assert "| local, true | 0.800 [-] |" in text
     assert (tmp_path / "optimizers.png").read_bytes().startswith(b"\x89PNG")
