@@ -25,6 +25,9 @@ DEBIAN_PACKAGES: Final = {
 }
 """Program to the package of Debian that has it; all other compilers: gcc."""
 
+NO_UNWIND_TABLES: Final = "-fno-asynchronous-unwind-tables"
+"""Flag by which an object has no tables for debuggers, which `size` counts as code."""
+
 AGENT_MEMORY_SOURCE: Final = """\
 #include "rolecast_policy.h"
 char agent_bytes[sizeof(rolecast_agent)];
@@ -40,19 +43,21 @@ def has_program(name: str) -> bool:
 
 
 def require_program(name: str) -> str:
-    """Return the path of a program.
+    """Return the absolute path of a program, for it is run in another folder.
 
     Raises:
-        RequestError: it is not installed; names the package.
+        RequestError: it is not installed; names the package. Or a path names no program.
     """
     path = shutil.which(name)
+    if path is None and Path(name).name != name:
+        raise RequestError(f"{name} is no file that can be executed; expected a program")
     if path is None:
         package = DEBIAN_PACKAGES.get(name, "gcc")
         raise RequestError(
             f"program {name!r} is not installed; expected it on PATH (Debian: apt-get install "
             f"{package})"
         )
-    return path
+    return str(Path(path).absolute())
 
 
 def run_program(
@@ -61,11 +66,17 @@ def run_program(
     """Run a program in a folder, and in an environment, and return what it printed.
 
     Raises:
+        RequestError: the system cannot execute it.
         RunError: it failed; has its first error, or its last line.
     """
-    ended = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    try:
+        ended = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise RequestError(
+            f"{command[0]} cannot be executed ({error.strerror}); expected a program"
+        ) from error
     if ended.returncode:
         words = (ended.stderr or ended.stdout).strip().splitlines()
         errors = [line for line in words if "error:" in line] or words[-1:]
@@ -96,7 +107,8 @@ def object_sizes(folder: Path, compiler: str, flags: Sequence[str]) -> tuple[int
         RequestError: there is no such compiler, or no `size`.
         RunError: it failed.
     """
-    run_program([require_program(compiler), *flags, "-c", "rolecast_policy.c"], folder)
+    command = [require_program(compiler), *flags, NO_UNWIND_TABLES, "-c", "rolecast_policy.c"]
+    run_program(command, folder)
     return binary_sizes(folder, require_program("size"), "rolecast_policy.o")
 
 
@@ -126,8 +138,11 @@ def binary_sizes(folder: Path, program: str, file: str) -> tuple[int, int]:
     Raises:
         RunError: it failed.
     """
-    lines = run_program([program, file], folder).splitlines()
-    text, data, bss = (int(word) for word in lines[1].split()[:3])
+    named, sizes = run_program([program, file], folder).splitlines()[:2]
+    found = dict(zip(named.split(), sizes.split(), strict=False))
+    if "__TEXT" in found:  # of macOS: segments, constants among the text
+        return int(found["__TEXT"]), int(found["__DATA"])
+    text, data, bss = (int(found[name]) for name in ("text", "data", "bss"))
     return text + data, data + bss
 
 

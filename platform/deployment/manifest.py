@@ -15,8 +15,13 @@ from rolecast.policies.signature import sign_file, verify_file
 MANIFEST_SCHEMA: Final = 1
 MANIFEST_FILE: Final = "manifest.json"
 
-SOURCE_SUFFIXES: Final = (".c", ".h", ".py")
-"""Endings of files that a user would compile or run with those of an export."""
+SOURCE_SUFFIXES: Final = (
+    *(".c", ".cc", ".cpp", ".cxx", ".c++", ".ino", ".s", ".asm"),
+    *(".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl"),
+    *(".py", ".pyc", ".pyd", ".so", ".mpy"),
+)
+"""Endings, in small letters, of files that a build or Python takes up by itself. Objects and
+libraries that a user has built beside an export are none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +44,7 @@ def refuse_existing(target: Path) -> None:
     Raises:
         RequestError: there is.
     """
-    if target.exists():
+    if target.exists() or target.is_symlink():
         raise RequestError(f"{target} exists; expected a folder to make: name another by --out")
 
 
@@ -98,6 +103,8 @@ def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[s
             no signature by that key.
     """
     place = Path(folder) / MANIFEST_FILE
+    if not place.exists():
+        raise RequestError(f"{place} does not exist; expected a folder that was exported, to check")
     content = read_bytes(place) if verify is None else verify_file(place, verify)
     manifest = json_object(place, content)
     schema = manifest.get("schema")
@@ -114,7 +121,7 @@ def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[s
     for path in sorted(Path(folder).iterdir()):
         # A package of the module's name would be imported in its place.
         for file in path.rglob("*") if path.is_dir() else [path]:
-            if file.suffix in SOURCE_SUFFIXES and (file != path or path.name not in named):
+            if file.suffix.lower() in SOURCE_SUFFIXES and (file != path or path.name not in named):
                 raise RequestError(f"{file} is source that {MANIFEST_FILE} does not name")
     for name, digest in named.items():
         path = Path(folder) / name

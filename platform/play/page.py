@@ -53,6 +53,11 @@ def write_page(folder: str | Path, out: str | Path | None = None, *, trust: bool
         game = None if world is None else game_page(trained, task, world)
     finally:
         task.close()
+    if game is None and not (Path(folder) / "run.json").is_file():
+        raise RequestError(
+            f"{folder} is no run, and of task {trained.task_id!r} a recorded episode is shown; "
+            "expected the folder of the run"
+        )
     if game is not None:
         text = game.text
         description = (

@@ -8,12 +8,19 @@ from rolecast.envs.spec import BatchedTask
 from rolecast.policies.artefact import LoadedPolicy
 
 
-def artefact_folder(path: Path) -> Path:
-    """Return the folder of the policy: of a run, or the path itself."""
+def artefact_folder(path: Path, *, or_scripted: bool = False) -> Path:
+    """Return the folder of the policy: of a run, or the path itself.
+
+    Args:
+        path: of the run, or of the policy.
+        or_scripted: whether the name of a scripted policy might have stood there.
+    Raises:
+        RequestError: there is no such folder, or no policy in it yet.
+    """
     if not path.is_dir():
-        scripted = ", ".join(SCRIPTED)
+        others = f", or a scripted policy: {', '.join(SCRIPTED)}" if or_scripted else ""
         raise RequestError(
-            f"{str(path)!r} is no folder; expected that of a run, or a scripted policy: {scripted}"
+            f"{str(path)!r} is no folder; expected that of a run, or of its policy{others}"
         )
     if not (path / "run.json").is_file():
         return path

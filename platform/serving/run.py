@@ -1,5 +1,6 @@
 """`rolecast serve`: starts the application on this machine, or in a cluster, and ends it again."""
 
+import errno
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,13 +8,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.actors.cluster import Cluster
 from rolecast.platform.serving.config import ServeConfig
 from rolecast.platform.serving.served_policy import ServedPolicy
 
 SERVE_PACKAGES: Final = ("fastapi", "starlette", "uvicorn")
 """Part of Ray Serve, and absent where Ray is installed without it."""
+
+PORT_ERRORS: Final = (errno.EADDRINUSE, errno.EACCES)
+"""Errors of the system that another port avoids."""
 
 APPLICATION_NAME: Final = "rolecast"
 
@@ -61,7 +65,8 @@ def serving(
         served = application(str(Path(folder).absolute()), key, config.replicas)
         try:
             serve.run(served, name=APPLICATION_NAME, route_prefix="/")
-            yield f"http://{config.host}:{port}"
+            host = f"[{config.host}]" if ":" in config.host else config.host
+            yield f"http://{host}:{port}"
         finally:
             serve.shutdown()  # type: ignore[no-untyped-call]
     finally:
@@ -69,14 +74,18 @@ def serving(
 
 
 def _free_port(config: ServeConfig) -> int:
-    """Return the port, or a free one for 0; RequestError where it is in use."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+    """Return the port, or a free one for 0; RequestError where it or the host cannot be used."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in config.host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((config.host, config.port))
-        except OSError as error:
+            return int(probe.getsockname()[1])
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "no name of a machine"
+        if getattr(error, "errno", None) in PORT_ERRORS:
             raise RequestError(
-                f"port {config.port} of {config.host} cannot be used ({error.strerror}); expected "
-                "a free one: name another by --port"
+                f"port {config.port} of {config.host} cannot be used ({reason}); expected a free "
+                "one: name another by --port"
             ) from error
-        return int(probe.getsockname()[1])
+        expected = f"an address or a name of this machine ({reason})"
+        raise ConfigError("serve.host", config.host, expected) from error

@@ -152,7 +152,8 @@ def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
     if isinstance(run_or_policy, LoadedPolicy):
         trained, name = run_or_policy, run_or_policy.policy.name
     else:
-        trained, name = load_policy(artefact_folder(Path(run_or_policy))), str(run_or_policy)
+        folder = artefact_folder(Path(run_or_policy), or_scripted=True)
+        trained, name = load_policy(folder), str(run_or_policy)
         terms = RunTerms.read(run_or_policy)
 
     def play(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float, NDArray[np.int64]]:

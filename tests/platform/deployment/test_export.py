@@ -85,6 +85,24 @@ def test_a_changed_file_is_noticed(firmware: Path) -> None:
         source.write_text(text)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("more.cc", "more.cpp", "more.C", "more.S", "more.ino", "more.inc", "more.hpp"),
+        *("rolecast_policy.so", "__pycache__/rolecast_policy.cpython-311.pyc", "more.mpy"),
+    ],
+)
+def test_whatever_a_build_takes_up_by_itself_is_source(
+    small_run: Path, tmp_path: Path, name: str
+) -> None:
+    firmware = tmp_path / "firmware"
+    export_policy(small_run, firmware)
+    (firmware / name).parent.mkdir(exist_ok=True)
+    (firmware / name).write_bytes(b"another")
+    with pytest.raises(RequestError, match=r"is source that manifest\.json does not name"):
+        check_export(firmware)
+
+
 def test_one_agent_of_a_shared_mlp_does_what_the_team_does(
     shared_mlp: Path, tmp_path: Path
 ) -> None:

@@ -206,7 +206,10 @@ def files_of_another_type(folder: Path) -> None:
         (outside_name, "names '../policy/policy.json'; expected names of files beside it"),
         (files_of_another_type, "names no files; expected names of files beside it"),
         (lambda folder: (folder / "manifest.json").write_text("{"), "manifest.json is damaged"),
-        (lambda folder: (folder / "manifest.json").unlink(), "manifest.json"),
+        (
+            lambda folder: (folder / "manifest.json").unlink(),
+            "manifest.json does not exist; expected a folder that was exported",
+        ),
         (
             lambda folder: (folder / "more.c").write_text("int more;"),
             "more.c is source that manifest.json does not name",
@@ -222,6 +225,24 @@ def test_a_manifest_that_does_not_match_is_refused(
     export_policy(policy, firmware)
     change(firmware)
     assert sentence in refused(capsys, "export", firmware, "--check")
+
+
+def test_a_link_that_leads_nowhere_is_left_alone(policy: Path) -> None:
+    out = policy.parent / "out"
+    out.symlink_to(policy.parent / "nowhere")
+    with pytest.raises(RequestError, match="out exists; expected a folder to make"):
+        export_policy(policy, out)
+    assert out.is_symlink()
+
+
+@pytest.mark.parametrize("command", ["export", "certify", "play", "serve"])
+def test_a_scripted_policy_is_offered_only_where_it_is_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    out = {"export": ("--out", tmp_path / "x"), "play": ("--out", tmp_path / "x.html")}
+    sentence = refused(capsys, command, "random", *out.get(command, ()))
+    assert sentence.endswith("'random' is no folder; expected that of a run, or of its policy")
+    assert "or a scripted policy: " in refused(capsys, "evaluate", "rundom")
 
 
 def test_the_manifest_that_is_read_is_the_one_that_was_verified(

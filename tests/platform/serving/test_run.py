@@ -2,12 +2,13 @@
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.platform.serving.config import ServeConfig
-from rolecast.platform.serving.run import serving
+from rolecast.platform.serving.config import LARGEST_PORT, ServeConfig
+from rolecast.platform.serving.run import _free_port, serving
 
 
 def test_a_port_in_use_is_refused(small_run: Path) -> None:
@@ -38,8 +39,25 @@ def test_a_missing_extra_is_named(small_run: Path, monkeypatch: pytest.MonkeyPat
     [
         ({"port": 70000}, r"serve\.port is 70000; expected an integer from 0 to 65535"),
         ({"replicas": 0}, r"serve\.replicas is 0"),
+        ({"host": ""}, r"serve\.host is ''; expected an address or a name of this machine"),
     ],
 )
-def test_a_wrong_setting_is_named(setting: dict[str, int], expected: str) -> None:
+def test_a_wrong_setting_is_named(setting: dict[str, Any], expected: str) -> None:
     with pytest.raises(ConfigError, match=expected):
-        ServeConfig(**setting)  # type: ignore[arg-type]
+        ServeConfig(**setting)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "x" * 70, "2001:db8::1"])
+def test_a_host_that_is_not_of_this_machine_is_blamed_and_not_the_port(
+    small_run: Path, host: str
+) -> None:
+    expected = rf"serve\.host is '{host}'; expected an address or a name of this machine \("
+    with pytest.raises(ConfigError, match=expected), serving(small_run, ServeConfig(host=host)):
+        pass
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_free_port_of_both_kinds_of_address_is_found(host: str) -> None:
+    if host == "::1" and not Path("/proc/net/if_inet6").is_file():
+        pytest.skip("needs IPv6")
+    assert 0 < _free_port(ServeConfig(host=host, port=0)) <= LARGEST_PORT
