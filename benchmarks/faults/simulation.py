@@ -161,14 +161,17 @@ class Simulation:
         return RunFolder(RUN_PATH, disk=self.disk, clock=self._world.clock, piece_bytes=SMALL_PIECE)
 
     def names(self) -> frozenset[Path]:
-        """Return the paths of what the run has, but for status.json, which a power cut may take."""
+        """Return the paths of what the run has whenever faults strike.
+
+        A power cut may take status.json, and a state is saved only where a search lasts long.
+        """
         found, folders = set[Path](), [RUN_PATH]
         while folders:
             folder = folders.pop()
             within = [folder / name for name in self.disk.names(folder)]
             folders += [path for path in within if not self.disk.is_file(path)]
             found.update(within)
-        return frozenset(found - {self.folder().status_file})
+        return frozenset(found - {self.folder().status_file, self.folder().state_file})
 
     def run(self) -> None:
         """Run one driver after the other until the search has its result.

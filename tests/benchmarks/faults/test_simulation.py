@@ -52,7 +52,9 @@ def test_a_search_that_ends_at_any_of_its_last_points_has_its_result() -> None:
         assert run_faults(0, [Fault(point, FaultKind.KILL, 0)]).failure is None
 
 
-@pytest.mark.parametrize("seed", [511, 529, 751, 815, 1047, 1230, 6005, 7254, 7705, 63_102])
+@pytest.mark.parametrize(
+    "seed", [511, 529, 751, 815, 1047, 1230, 3023, 4458, 6005, 7254, 7705, 63_102]
+)
 def test_a_schedule_that_once_failed_passes(seed: int) -> None:
     assert run_schedule(seed).failure is None
 
