@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from rolecast.benchmarks.device.measured import (
     MEASURED_POLICIES,
@@ -27,7 +27,7 @@ from rolecast.platform.deployment.boards import (
     run_on_board,
     stream_digest,
 )
-from rolecast.platform.deployment.compiler import build_library
+from rolecast.platform.deployment.compiler import build_library, compiler_version
 from rolecast.policies.export.c99 import COMPILER_FLAGS
 
 WASM_TARGET: Final = "wasm32"
@@ -121,7 +121,7 @@ def run_device(run: DeviceRun) -> Row:
 
 def _on_board(
     folder: Path, run: DeviceRun, measured: MeasuredPolicy, flags: tuple[str, ...]
-) -> tuple[int, dict[str, int]]:
+) -> tuple[int, dict[str, Any]]:
     """Return the digest on a core, and the costs there."""
     found = run_on_board(
         folder,
@@ -132,7 +132,8 @@ def _on_board(
         further_flags=flags,
         libc=measured.rival is not None,
     )
-    costs = {"flash": found.flash, "ram": found.ram, "stack": found.stack}
+    compiler = compiler_version(BOARDS_BY_NAME[run.core].programs[0])
+    costs = {"compiler": compiler, "flash": found.flash, "ram": found.ram, "stack": found.stack}
     return found.digest, {**costs, "instructions": round(found.instructions)}
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from rolecast.benchmarks.device.rivals import RIVALS_BY_NAME
 from rolecast.benchmarks.result_table import Row, markdown_table
-from rolecast.policies.export.c99 import COMPILER_FLAGS
+from rolecast.policies.export.c99 import BOARD_FLAGS, COMPILER_FLAGS
 
 _COST_NAMES: Final = ("flash", "ram", "stack", "instructions")
 
@@ -32,7 +32,7 @@ _COST_REMARKS: Final = (
     "of three agents with 16 and 2. Flash is code and constants, with software floats where "
     "the core has none. RAM is static working memory; the stack was seen in use. "
     "Instructions are counted in emulation (QEMU); cycles of a real core differ. GCC with "
-    f"`-Os {' '.join(COMPILER_FLAGS)}`.\n\n"
+    f"`{' '.join((*COMPILER_FLAGS, *BOARD_FLAGS))}` and what names the core.\n\n"
     "Rows of onnx2c and emlearn are the same nets with the same flags and the tanhf of newlib "
     "(of picolibc on RV32IMC), without the clipping of observations; their bits are their own. "
     "For an mlp, onnx2c is given Gemm and Tanh; for hom, the graph of `--target onnx`, whose sums "
@@ -103,6 +103,8 @@ def _rival_goals(shown: Mapping[tuple[str, str], Row]) -> Iterator[tuple[str, st
             for (name, core), row in shown.items()
             if name == rival and (policy, core) in shown
         ]
+        if not pairs:
+            continue
         less = [sum(ours[cost] < row[cost] for ours, row in pairs) for cost in _SMALLER_COSTS]
         yield (
             f"{policy}: less flash and fewer instructions than by {writer}",

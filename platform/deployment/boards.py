@@ -18,7 +18,7 @@ from rolecast.core.errors import RunError
 from rolecast.core.types import Float32
 from rolecast.platform.deployment.compiler import binary_sizes, require_program, run_program
 from rolecast.platform.deployment.wasm import WASM_FILE, compile_wasm
-from rolecast.policies.export.c99 import COMPILER_FLAGS, c_templates
+from rolecast.policies.export.c99 import BOARD_FLAGS, COMPILER_FLAGS, c_templates
 
 SPIN_COUNT: Final = 50_000
 _LIBC_LIBRARIES: Final = ("-Wl,--start-group", "-lm", "-lc", "-lgcc", "-Wl,--end-group")
@@ -148,8 +148,8 @@ def run_on_board(
         RunError: a program failed.
     """
     gcc, _ = (require_program(name) for name in board.programs)
-    flags = [*COMPILER_FLAGS, *board.core_flags, "-Os", "-ffreestanding", *further_flags]
-    flags += ["-ffunction-sections", "-fdata-sections", *(board.library_flags if libc else ())]
+    flags = [*COMPILER_FLAGS, *board.core_flags, *BOARD_FLAGS, *further_flags]
+    flags += board.library_flags if libc else ()
     libraries = _LIBC_LIBRARIES if libc else ("-lgcc",)
     run_program([gcc, *flags, "-c", "rolecast_policy.c"], folder)
     build = [gcc, "-std=gnu99", *flags[1:]]

@@ -60,6 +60,16 @@ def require_program(name: str) -> str:
     return str(Path(path).absolute())
 
 
+def compiler_version(name: str) -> str:
+    """Return the first line of what a compiler says of its version.
+
+    Raises:
+        RequestError: it is not installed; names its package.
+        RunError: it failed.
+    """
+    return run_program([require_program(name), "--version"], Path()).splitlines()[0]
+
+
 def run_program(
     command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
 ) -> str:

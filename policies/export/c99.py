@@ -21,6 +21,9 @@ from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.mlp import MlpPolicy
 from rolecast.policies.network import TANH_BOUND
 
+BOARD_FLAGS: Final = ("-Os", "-ffreestanding", "-ffunction-sections", "-fdata-sections")
+"""Flags for every core, beside those of the promise that all bits are the same."""
+
 COMPILER_FLAGS: Final = ("-std=c99", "-ffp-contract=off")
 """Without which a compiler may fuse a multiplication with an addition, and lose the equality."""
 

@@ -19,6 +19,7 @@ from rolecast.benchmarks.device.returns import NUMBER_BITS, SHIPPED_POLICIES
 from rolecast.benchmarks.device.rivals import RIVALS_BY_NAME, Rival
 from rolecast.core.types import Float
 from rolecast.platform.deployment.boards import BOARDS_BY_NAME
+from rolecast.platform.deployment.compiler import compiler_version
 from rolecast.platform.deployment.wasm import WASM_TOOLS
 from tests.platform.deployment.test_boards import programs_or_skip
 
@@ -127,6 +128,7 @@ def test_the_goals_of_size_hold_on_a_cortex_m33() -> None:
     runs = {run.policy: run for run in device_runs(quick=True) if run.core == "Cortex-M33"}
     mlp, hom = run_device(runs["mlp 16x16"]), run_device(runs["hom"])
     assert (mlp["equal"], hom["equal"]) == (True, True)
+    assert mlp["compiler"].startswith("arm-none-eabi-gcc")
     assert mlp["flash"] <= 2000
     assert mlp["ram"] <= 128
     assert hom["flash"] <= 3000
@@ -161,3 +163,15 @@ def test_a_page_shows_what_integers_lose() -> None:
     page = cost_page([row, ROW])
     assert line in page
     assert "returns, int8" not in page
+
+
+def test_a_rival_without_a_core_of_ours_beside_it_has_no_goal() -> None:
+    (rival, *_) = RIVALS_BY_NAME
+    page = cost_page([{**ROW, "policy": f"hom, {rival}", "vectors": 0, "equal": None}])
+    assert "fewer instructions than by" not in page
+
+
+def test_a_compiler_says_which_one_it_is() -> None:
+    said = compiler_version("gcc")
+    assert said.startswith("gcc")
+    assert "\n" not in said
