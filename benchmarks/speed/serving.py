@@ -108,8 +108,8 @@ def _load(port: int, body: str, clients: int, seconds: float) -> tuple[Float, fl
                 if answer.status != http.HTTPStatus.OK:
                     failures.append(f"{answer.status}: {text.decode()[:200]}")
                     return
-        except OSError as error:
-            failures.append(str(error))
+        except (OSError, http.client.HTTPException) as error:
+            failures.append(f"{type(error).__name__}: {error}")
         finally:
             connection.close()
 
