@@ -225,9 +225,9 @@ def scaling(
     """Measure start and searches by workers, driver, forecast, and --asynchronous; an hour."""
     from rolecast.benchmarks.speed.scaling import SCALING_PARTS, markdown, measure_all
 
-    folder = folder_of(out, quick=quick)
-    results = kept_results(folder, "scaling", part)
-    results |= measure_all(part or SCALING_PARTS, quick=quick, note=warn)
+    folder, parts = folder_of(out, quick=quick), part or list(SCALING_PARTS)
+    results = kept_results(folder, "scaling", parts)
+    measure_all(parts, results, folder / "scaling.json", quick=quick, note=warn)
     write_results(folder, "scaling", results, markdown(results), json=json)
 
 

@@ -1,13 +1,13 @@
 """Processes in which the cells of a table are computed, each on one core."""
 
-import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
+
+from rolecast.core.mortal import end_with_parent
 
 Cell = TypeVar("Cell")
 Result = TypeVar("Result")
@@ -53,12 +53,4 @@ def _settle() -> None:
 
     torch.set_num_threads(1)
     threadpool_limits(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that began it is gone, killed or not: none would read it."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    end_with_parent()

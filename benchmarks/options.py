@@ -40,9 +40,11 @@ def part_option(parts: str) -> Any:
     return typer.Option(metavar="PART", help=f"{parts}; repeatable. What else is there stays.")
 
 
-ScalingParts = Annotated[
-    list[str] | None, part_option("start, searches, driver, forecast, unequal")
-]
+SCALING_PART_NAMES = (
+    "start, searches, driver, forecast, unequal, batches; cuda_rollouts where there is a GPU"
+)
+
+ScalingParts = Annotated[list[str] | None, part_option(SCALING_PART_NAMES)]
 
 
 def file_option(help_text: str) -> Any:

@@ -11,6 +11,7 @@ from rolecast.benchmarks.bandits.cluster import arrival_times
 from rolecast.benchmarks.bandits.server_cost import SERVER_AGENTS, SERVER_DRAWS, server_cost
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import Row
+from rolecast.benchmarks.timing import machine
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.optimizers.duets.region import EmptyRegionError
@@ -164,7 +165,8 @@ def run_cell(run: BanditRun) -> Row:
     if run.part == "server":
         dimension = int(run.function.removeprefix("bumps"))
         cost = server_cost(dimension, run.rounds, run.seed, BUMP_LENGTHSCALE)
-        return row | {name: five_digits(value) for name, value in cost.items()}
+        row |= {name: five_digits(value) for name, value in cost.items()}
+        return row | {"machine": machine({"numpy": "numpy", "scipy": "scipy"})}
     start = time.process_time()
     try:
         found = _played(run)

@@ -156,7 +156,7 @@ def compare_modes(*, quick: bool, note: Callable[[str], None]) -> list[dict[str,
     """Return what both modes earn, a row for each task and number of workers.
 
     Three searches a seed: both modes with one budget, and a synchronous one whose budget is cut so
-    that it takes as long as the asynchronous one did.
+    that it takes about as long as the asynchronous one did; `budgets` are the env steps by seed.
 
     Args:
         quick: one small search of each mode.
@@ -167,6 +167,7 @@ def compare_modes(*, quick: bool, note: Callable[[str], None]) -> list[dict[str,
         for workers in row.workers:
             returns = dict[str, list[float]]()
             times = dict[str, list[float]]()
+            used = dict[str, list[int]]()
             for seed in range(row.seeds):
                 cut = 1.0
                 for name, kind in (
@@ -178,6 +179,7 @@ def compare_modes(*, quick: bool, note: Callable[[str], None]) -> list[dict[str,
                     earned, took = _simulated(row, kind, workers, seed, steps)
                     returns.setdefault(name, []).append(earned)
                     times.setdefault(name, []).append(took)
+                    used.setdefault(name, []).append(steps)
                     if kind is AsynchronousSearch:
                         cut = took / times["synchronous"][-1]
             found += [
@@ -187,6 +189,7 @@ def compare_modes(*, quick: bool, note: Callable[[str], None]) -> list[dict[str,
                     "mode": name,
                     "seeds": row.seeds,
                     "env_steps": row.env_steps,
+                    "budgets": used[name],
                     "time": digits(float(np.mean(times[name]) / np.mean(times["synchronous"]))),
                     **returns_by_seed(returns[name]),
                 }
@@ -256,7 +259,7 @@ def markdown(found: Sequence[Mapping[str, Any]]) -> list[str]:
         "Episodes of unequal length, on a simulated cluster: those of predator-prey last from 1",
         "to 20, by chance; those of hopper as many steps as they have. Optimiser and messages",
         "take no time. `time` is that of the synchronous search's; `as long` is a synchronous",
-        "search whose budget is cut so that it takes as long as the asynchronous one.",
+        "search whose budget is cut so that it takes about as long as the asynchronous one.",
         "",
         markdown_table(
             head, ([*(row[key] for key in keys), row["return_stderr"] or "-"] for row in found)

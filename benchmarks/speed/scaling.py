@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from rolecast.benchmarks.commits import source_commit
 from rolecast.benchmarks.result_table import keyed_table, markdown_table
 from rolecast.benchmarks.speed import (
     asynchronous,
@@ -30,6 +31,7 @@ from rolecast.benchmarks.speed.searches import (
 )
 from rolecast.benchmarks.timing import digits, machine
 from rolecast.core.errors import require_known
+from rolecast.core.files import write_json
 from rolecast.core.threads import available_cores
 
 SCALING_PARTS: Final = ("start", "searches", "driver", "forecast", "unequal", "batches")
@@ -47,18 +49,27 @@ FORECAST_COLUMNS: Final = (
 
 
 def measure_all(
-    parts: Sequence[str], *, quick: bool, note: Callable[[str], None]
-) -> dict[str, Any]:
-    """Return the results of some parts, as JSON values.
+    parts: Sequence[str],
+    results: dict[str, Any],
+    file: Path,
+    *,
+    quick: bool,
+    note: Callable[[str], None],
+) -> None:
+    """Add the results of some parts to others, as JSON values, and keep each as it ends.
 
     Args:
         parts: of `SCALING_PARTS`, or `CUDA_PART`.
+        results: to which they are added.
+        file: in which all are kept.
         quick: seconds instead of minutes.
         note: told of each measurement.
     Raises:
-        RequestError: a part is unknown.
+        RequestError: a part is unknown, or needs a GPU that is not there.
     """
     require_known("--part", parts, (*SCALING_PARTS, CUDA_PART))
+    if CUDA_PART in parts:
+        cuda_rollouts.require_numba_cuda()
     measured: Mapping[str, Callable[[], Any]] = {
         "start": lambda: start.measure_start(1 if quick else start.START_RUNS, note),
         "searches": lambda: searches.measure_searches(quick=quick, note=note),
@@ -75,12 +86,11 @@ def measure_all(
         CUDA_PART: lambda: cuda_rollouts.measure_rollouts(quick=quick, note=note),
     }
     here = machine({"ray": "ray", "numpy": "numpy", "numba": "numba", "mujoco": "mujoco"})
-    found: dict[str, Any] = {}
     for name in parts:
-        load = digits(os.getloadavg()[0])
-        found[name] = measured[name]()
-        found[f"{name}_on"] = {**here, "load": load}
-    return found
+        load, commit = digits(os.getloadavg()[0]), source_commit()
+        results[name] = measured[name]()
+        results[f"{name}_on"] = {**here, "load": load, "commit": commit}
+        write_json(file, results)
 
 
 def _searched(task: str, options: Sequence[str]) -> Mapping[str, Any]:

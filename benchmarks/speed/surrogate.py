@@ -25,6 +25,7 @@ from botorch.optim.fit import fit_gpytorch_mll_scipy
 from botorch.optim.optimize import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
+from rolecast.benchmarks.commits import source_commit
 from rolecast.benchmarks.speed import cuda
 from rolecast.benchmarks.speed.clique_kernels import (
     ASK_BATCH,
@@ -38,7 +39,7 @@ from rolecast.benchmarks.speed.clique_kernels import (
     noisy_sum,
     random_cliques,
 )
-from rolecast.benchmarks.timing import peak_mib
+from rolecast.benchmarks.timing import machine, peak_mib
 from rolecast.core.errors import require_known
 from rolecast.core.mortal import end_with_parent
 from rolecast.core.types import Float
@@ -272,7 +273,7 @@ def measure_all(
         covariance and for its gradient, the same per pair and clique, and the peak of memory beyond
         what the process had before, and how many times faster the fused kernel is at the same case.
         How many times as fast it is on all cores. Whole iterations, and how many times as fast as
-        BoTorch's they are.
+        BoTorch's they are. `PART_on` is the machine and commit that a part was measured with.
 
     Raises:
         RequestError: a part is not known, or is of CUDA and torch sees none.
@@ -286,7 +287,9 @@ def measure_all(
     }
     for name, measured in known.items():
         if name in parts:
-            found |= measured(quick=quick, note=note)
+            here = machine({"torch": "torch", "numba": "numba", "gpytorch": "gpytorch"})
+            on = {**here, "commit": source_commit()}
+            found |= {**measured(quick=quick, note=note), f"{name}_on": on}
     return found
 
 

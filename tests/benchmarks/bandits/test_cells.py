@@ -213,6 +213,7 @@ def test_the_servers_epoch_is_measured_and_tabulated() -> None:
     for row in rows:
         assert 0.0 < row["seconds"] < 60.0
         assert 0.1 < row["memory_mib"] < 500.0
+        assert row["machine"]["cores"] >= 1
     page = markdown(rows)
     assert "| N T_j | seconds, d = 1 |" in page
     assert "| 100 | " in page

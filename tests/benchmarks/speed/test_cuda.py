@@ -6,6 +6,7 @@ import torch
 from rolecast.benchmarks.speed.clique_kernels import FUSED_SIDE
 from rolecast.benchmarks.speed.cuda import (
     kernel_cases,
+    least_seconds,
     measure_kernel,
     measure_search,
     search_cases,
@@ -44,3 +45,9 @@ def test_without_a_gpu_its_tables_are_refused_before_others_are_measured(part: s
     with pytest.raises(RequestError, match="torch sees no CUDA device here"):
         measure_all(quick=True, note=told.append, parts=("kernels", part))
     assert not told
+
+
+def test_the_least_of_three_runs_is_taken_on_every_side_but_of_long_ones() -> None:
+    given = iter([(3.0, 1.0), (1.0, 3.0), (2.0, 2.0), (15.0, 6.0)])
+    assert least_seconds(lambda: next(given)) == (1.0, 1.0)
+    assert least_seconds(lambda: next(given)) == (15.0, 6.0)

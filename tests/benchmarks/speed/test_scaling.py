@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from rolecast.benchmarks.speed import searches
+from rolecast.benchmarks.speed import cuda_rollouts, driver, searches, start
 from rolecast.benchmarks.speed.batches import compare_batches
 from rolecast.benchmarks.speed.driver import measure_driver
 from rolecast.benchmarks.speed.scaling import markdown
+from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.cli.app import main
 from rolecast.platform.search.forecast import Costs
 
@@ -53,6 +54,9 @@ def test_both_modes_are_compared_on_a_simulated_clock(tmp_path: Path) -> None:
     assert whole == 1.0
     assert sooner < 1.0
     assert cut < 1.0
+    budgets = [row["budgets"] for row in rows]
+    assert budgets[0] == budgets[1] == [16_000]
+    assert budgets[2][0] < 16_000
     assert "| pred_prey_3 | 16 | asynchronous | 1 |" in (tmp_path / "scaling.md").read_text()
 
 
@@ -125,3 +129,36 @@ def test_the_committed_page_is_made_from_the_committed_results() -> None:
     results = Path(__file__).parents[3] / "docs" / "results"
     page = markdown(json.loads((results / "scaling.json").read_text()))
     assert page.rstrip() == (results / "scaling.md").read_text().rstrip()
+
+
+def test_without_a_part_what_a_gpu_gave_stays_and_each_part_is_kept_as_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "scaling.json"
+    kept = {"device": "any", "cores": 2, "rows": []}
+    file.write_text(json.dumps({"cuda_rollouts": kept}))
+
+    def fails(*_: object, **__: object) -> None:
+        raise RunError("the driver fails")
+
+    monkeypatch.setattr(start, "measure_start", lambda *_: [])
+    monkeypatch.setattr(searches, "measure_searches", lambda **_: [])
+    monkeypatch.setattr(driver, "measure_driver", fails)
+    assert main(["bench", "scaling", "--out", str(tmp_path)]) == 1
+    found = json.loads(file.read_text())
+    assert found["cuda_rollouts"] == kept
+    assert {"start", "searches", "start_on", "searches_on"} <= set(found)
+    assert "commit" in found["start_on"]
+
+
+def test_a_part_that_needs_a_gpu_is_refused_before_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> str:
+        raise RequestError("no device")
+
+    monkeypatch.setattr(cuda_rollouts, "require_numba_cuda", missing)
+    monkeypatch.setattr(start, "measure_start", None)
+    words = ["--part", "start", "--part", "cuda_rollouts", "--out", str(tmp_path)]
+    assert main(["bench", "scaling", *words]) == 2
+    assert not list(tmp_path.iterdir())

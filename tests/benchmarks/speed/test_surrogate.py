@@ -39,7 +39,8 @@ def test_a_part_is_measured_alone_and_one_core_is_no_faster_than_itself() -> Non
     told: list[str] = []
     results = measure_all(quick=True, note=told.append, parts=("cores",))
     assert len(told) == len(results["cores"])
-    assert set(results) == {"unit", "cores"}
+    assert set(results) == {"unit", "cores", "cores_on"}
+    assert {"processor", "versions", "commit"} <= set(results["cores_on"])
     for row in results["cores"]:
         for name in ("value", "gradient"):
             assert row[f"{name}_one_s"] > 0.0
