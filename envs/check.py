@@ -9,31 +9,22 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RequestError, RunError, first_line
 from rolecast.core.patience import Patience
-from rolecast.core.types import Float, Seeds
 from rolecast.envs.episode_length import episode_lengths, without_horizon
 from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import (
-    RAW_REWARD,
-    RewardTask,
-    set_patience,
-    survival_bonus,
-    unwrapped,
-)
-from rolecast.envs.scripted import SCRIPTED
-from rolecast.envs.spec import BatchedTask
+from rolecast.envs.rewards.task import RewardTask, set_patience
+from rolecast.envs.spec import OBSERVATION_CLIP, BatchedTask
 from rolecast.envs.symmetry_check import GREATEST_DEVIATION, symmetry_deviation
+from rolecast.envs.trajectory import Trajectory, random_trajectory
 
 CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
 """Seeds of the episodes in the checks."""
 
-MOST_STEPS: Final = 200
-"""Maximum steps of each episode in a check."""
+MOST_CLIPPED: Final = 0.05
+"""Share of observed numbers beyond the policies' clip from which on a warning is given."""
 
 MOST_SECONDS: Final = 1.0
 """Maximum seconds of the speed measurement."""
@@ -72,26 +63,6 @@ class CheckReport:
         return all(check.ok for check in self.checks)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Trajectory:
-    """Trajectory of B episodes under random actions, of at most T steps."""
-
-    observations: Float
-    """Observations [T + 1, B, n, do]."""
-
-    rewards: Float
-    """Rewards [T, B] as paid."""
-
-    earned: Float
-    """Rewards [T, B] as earned, without the reward settings."""
-
-    bonus: Float
-    """Survival bonus [T, B] in the earned rewards; 0 for a task without one."""
-
-    done: NDArray[np.bool_]
-    """Whether an episode has ended [T, B]."""
-
-
 def check_task(
     task: str | Callable[..., object], *, patience: Patience | None = None, **options: Any
 ) -> CheckReport:
@@ -110,7 +81,7 @@ def check_task(
     set_patience(made, patience)
     found: list[Check] = []
     try:
-        first = _play(made, CHECK_SEEDS)
+        first = random_trajectory(made, CHECK_SEEDS)
         payment = (_payment,) if isinstance(made, RewardTask) else ()
         symmetries = (_symmetries,) if made.spec.symmetries else ()
         ends = (_episodes,) if without_horizon(made) else ()
@@ -130,40 +101,7 @@ def check_task(
     return CheckReport(id=made.spec.id, checks=tuple(found))
 
 
-def _play(task: BatchedTask, seeds: Seeds) -> _Trajectory:
-    """Run episodes under random actions that depend on each seed alone."""
-    keys = episode_keys(seeds)
-    observations, rewards, earned, bonus, done = [task.reset(seeds)], [], [], [], []
-    for step in range(min(task.spec.horizon, MOST_STEPS)):
-        seen, reward, ended, metrics = task.step(SCRIPTED["random"].act(task, keys, step))
-        observations.append(seen)
-        rewards.append(reward)
-        earned.append(metrics.get(RAW_REWARD, reward))
-        told = survival_bonus(unwrapped(task))
-        bonus.append(np.zeros(len(reward)) if told is None else np.nan_to_num(told))
-        done.append(ended)
-        if ended.all():
-            break
-    return _Trajectory(
-        observations=np.array(observations),
-        rewards=np.array(rewards),
-        earned=np.array(earned),
-        bonus=np.array(bonus),
-        done=np.array(done),
-    )
-
-
-def _equal(one: _Trajectory, other: _Trajectory) -> bool:
-    """Return whether two trajectories are the same in every bit."""
-    return (
-        np.array_equal(one.observations, other.observations)
-        and np.array_equal(one.rewards, other.rewards, equal_nan=True)
-        and np.array_equal(one.earned, other.earned, equal_nan=True)
-        and np.array_equal(one.done, other.done)
-    )
-
-
-def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
+def _spaces(task: BatchedTask, first: Trajectory) -> Check:
     """Check sizes against the spec, finite numbers, and the horizon."""
     spec = task.spec
     expected = (CHECK_SEEDS.size, spec.agents, spec.observation_size)
@@ -179,10 +117,16 @@ def _spaces(task: BatchedTask, first: _Trajectory) -> Check:
         return Check(name="spaces", ok=False, detail="an observation is NaN or infinite")
     if len(first.done) == spec.horizon and not first.done[-1].all():
         return Check(name="spaces", ok=False, detail="an episode is not done at the horizon")
-    return Check(name="spaces", ok=True, detail=sizes)
+    beyond = first.share_beyond(OBSERVATION_CLIP)
+    if beyond > MOST_CLIPPED:
+        sizes += (
+            f"; {beyond:.0%} of the numbers observed are outside +-{OBSERVATION_CLIP:g}, where "
+            "policies clip them: scale them, or set policy.observation_clip"
+        )
+    return Check(name="spaces", ok=True, detail=sizes, warning=beyond > MOST_CLIPPED)
 
 
-def _episodes(task: BatchedTask, first: _Trajectory) -> Check:
+def _episodes(task: BatchedTask, first: Trajectory) -> Check:
     """Measure the length of episodes that end by themselves."""
     lengths = episode_lengths(task)
     detail = (
@@ -193,7 +137,7 @@ def _episodes(task: BatchedTask, first: _Trajectory) -> Check:
     return Check(name="episodes", ok=True, detail=detail)
 
 
-def _opposition(task: BatchedTask, first: _Trajectory) -> Check:
+def _opposition(task: BatchedTask, first: Trajectory) -> Check:
     """Look for agents whose rewards are opposed."""
     remark = opposition_remark(task)
     return Check(
@@ -204,9 +148,9 @@ def _opposition(task: BatchedTask, first: _Trajectory) -> Check:
     )
 
 
-def _seeding(task: BatchedTask, first: _Trajectory) -> Check:
+def _seeding(task: BatchedTask, first: Trajectory) -> Check:
     """Check that equal seeds give equal trajectories."""
-    if not _equal(_play(task, CHECK_SEEDS), first):
+    if not random_trajectory(task, CHECK_SEEDS).equals(first):
         detail = "the same seeds and actions gave different trajectories"
         return Check(name="seeding", ok=False, detail=detail)
     starts = first.observations[0]
@@ -215,7 +159,7 @@ def _seeding(task: BatchedTask, first: _Trajectory) -> Check:
     return Check(name="seeding", ok=True, detail=detail)
 
 
-def _rewards(task: BatchedTask, first: _Trajectory) -> Check:
+def _rewards(task: BatchedTask, first: Trajectory) -> Check:
     """Check that all rewards are finite."""
     bad = np.argwhere(~np.isfinite(first.earned))
     if bad.size:
@@ -236,7 +180,7 @@ def _rewards(task: BatchedTask, first: _Trajectory) -> Check:
     return Check(name="rewards", ok=True, detail=detail)
 
 
-def _payment(task: BatchedTask, first: _Trajectory) -> Check:
+def _payment(task: BatchedTask, first: Trajectory) -> Check:
     """Check that the reward settings pay some of the reward; the finding is the share paid."""
     assert isinstance(task, RewardTask)
     settings, horizon = task.reward_settings, task.spec.horizon
@@ -264,26 +208,26 @@ def _payment(task: BatchedTask, first: _Trajectory) -> Check:
     return Check(name="payment", ok=True, detail=detail)
 
 
-def _batch(task: BatchedTask, first: _Trajectory) -> Check:
+def _batch(task: BatchedTask, first: Trajectory) -> Check:
     """Check that an episode alone equals the same episode in a batch."""
     for index in range(CHECK_SEEDS.size):
-        alone = _play(task, CHECK_SEEDS[index : index + 1])
+        alone = random_trajectory(task, CHECK_SEEDS[index : index + 1])
         steps = len(alone.rewards)
-        part = _Trajectory(
+        part = Trajectory(
             observations=first.observations[: steps + 1, index : index + 1],
             rewards=first.rewards[:steps, index : index + 1],
             earned=first.earned[:steps, index : index + 1],
             bonus=first.bonus[:steps, index : index + 1],
             done=first.done[:steps, index : index + 1],
         )
-        if not _equal(alone, part) or first.rewards[steps:, index].any():
+        if not alone.equals(part) or first.rewards[steps:, index].any():
             detail = f"the episode of seed {CHECK_SEEDS[index]} differs alone and beside others"
             return Check(name="batch", ok=False, detail=detail)
     detail = "each episode is the same alone and beside others"
     return Check(name="batch", ok=True, detail=detail)
 
 
-def _symmetries(task: BatchedTask, first: _Trajectory) -> Check:
+def _symmetries(task: BatchedTask, first: Trajectory) -> Check:
     """Check each declared symmetry on episodes of random policies and of their images."""
     for symmetry in task.spec.symmetries:
         found = symmetry_deviation(task, symmetry)
@@ -297,12 +241,12 @@ def _symmetries(task: BatchedTask, first: _Trajectory) -> Check:
     return Check(name="symmetries", ok=True, detail=f"hold for random policies: {names}")
 
 
-def _speed(task: BatchedTask, first: _Trajectory) -> Check:
+def _speed(task: BatchedTask, first: Trajectory) -> Check:
     """Measure environment steps per second, with random actions."""
     seeds = np.arange(64 if hasattr(task, "lanes") else 4, dtype=np.uint64)
     steps, begin = 0, time.perf_counter()
     while (spent := time.perf_counter() - begin) < MOST_SECONDS:
-        steps += int((~_play(task, seeds).done).sum()) + seeds.size
+        steps += int((~random_trajectory(task, seeds).done).sum()) + seeds.size
     rate = steps / spent
     detail = f"{rate:,.0f} steps a second in batches, in this process"
     return Check(name="speed", ok=True, detail=detail)

@@ -130,6 +130,9 @@ class KnowsPresence(Protocol):
         """Whether each agent [B, n] acts in the next step; observations of others are 0."""
 
 
+OBSERVATION_CLIP: Final = 10.0
+"""Bound to which policies clip observations, unless they are told another."""
+
 FAILED_EPISODES: Final = "failed_episodes"
 """Metric [B], 1 in the step in which an episode ended as its environment hung, raised or showed
 NaN, where that is forgiven; absent from steps without one."""

@@ -18,7 +18,7 @@ import numpy as np
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.types import Float
 from rolecast.core.validation import OPEN_FRACTION
-from rolecast.envs.spec import TaskSpec
+from rolecast.envs.spec import OBSERVATION_CLIP, TaskSpec
 from rolecast.envs.symmetry import SignedPlaces, Symmetry
 from rolecast.policies.space import Block, ParameterSpace
 from rolecast.policies.symmetry import (
@@ -78,7 +78,7 @@ class Parameterisation:
 class PolicySettings:
     """Settings of every policy of this project. None is the value of the preset."""
 
-    observation_clip: float = 10.0
+    observation_clip: float = OBSERVATION_CLIP
     """Bound of the observations, above 0: they are first clipped to [-bound, bound]."""
 
     normalise: Literal["none", "running"] = "none"

@@ -177,11 +177,13 @@ class ParallelTeam:
         return np.asarray(self._env.state()).ravel() if self.state_size else None
 
     def max_steps(self) -> int | None:
-        """Return `max_cycles` of the environment, or of the turn-based one inside it."""
+        """Return `max_cycles` of the environment, or of the turn-based one inside it.
+
+        Infinity is no limit.
+        """
         for holder in (self._env, getattr(self._env, "aec_env", self._env)):
             steps = getattr(getattr(holder, "unwrapped", holder), "max_cycles", None)
-            stated = isinstance(steps, int | float | np.integer)
-            if stated and math.isfinite(steps):  # infinity is no limit
+            if isinstance(steps, int | float | np.integer) and math.isfinite(steps):
                 return int(steps)
         return None
 

@@ -158,7 +158,15 @@ class Batched:
         if self.steps == 3 and self.fault == "exits":
             sys.exit(0)
         size = 3 if self.steps == 3 and self.fault == "ragged" else 2
-        return np.zeros((batch, 1, size)), np.ones(batch), np.full(batch, self.steps >= 5), {}
+        shape = (batch, 1) if self.fault == "column" else batch
+        reward: Any = 1.0 if self.fault == "scalar" else np.ones(shape)
+        done = np.full(batch, self.steps >= 5)
+        return (
+            np.zeros((batch, 1, size)),
+            reward,
+            done.astype(int if self.fault == "int" else bool),
+            {},
+        )
 
     def close(self) -> None:
         pass
@@ -170,6 +178,9 @@ class Batched:
         ("raises", "the task raised KeyError ('fuel'); expected none"),
         ("exits", "the task raised SystemExit (0); expected none"),
         ("ragged", "the task raised ValueError (setting an array element"),
+        ("scalar", "task 'mine' returned float for rewards in step 1; expected an array (3,) of"),
+        ("column", "task 'mine' returned an array (3, 1) of float64 for rewards in step 1; expect"),
+        ("int", "task 'mine' returned an array (3,) of int64 for done in step 1; expected an arr"),
     ],
 )
 def test_an_error_of_a_batched_task_is_a_failed_check(fault: str, detail: str) -> None:
@@ -188,3 +199,53 @@ def test_one_environment_for_all_episodes_is_a_failed_check() -> None:
 def test_a_task_that_cannot_be_made_is_a_wrong_request() -> None:
     with pytest.raises(RequestError, match="does not exist"):
         check_task("pred_pray_3")
+
+
+class Reusing(Batched):
+    """Writes each step into the arrays of the first, and differs from play to play."""
+
+    def __init__(self) -> None:
+        super().__init__("none")
+        self.random = np.random.default_rng(0)
+
+    def reset(self, seeds: Any) -> Any:
+        self.steps, self.seen = 0, np.zeros((len(seeds), 1, 2))
+        return self.seen
+
+    def step(self, actions: Any) -> Any:
+        self.steps += 1
+        self.seen[:] = self.random.random() if self.steps < 5 else 0.0
+        return self.seen, np.ones(len(actions)), np.full(len(actions), self.steps >= 5), {}
+
+
+def test_what_a_task_writes_over_is_compared_as_it_was() -> None:
+    assert failed(check_task(Reusing)) == ["seeding", "batch"]
+
+
+class Picture(gymnasium.Env[Any, Any]):
+    """Shows brightness from 0 to a limit."""
+
+    action_space = spaces.Box(-1.0, 1.0, (1,))
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.observation_space = spaces.Box(0, limit, (4, 4), np.uint8)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return self.look(), {}
+
+    def look(self) -> Any:
+        return self.np_random.integers(0, self.limit, (4, 4)).astype(np.uint8)
+
+    def step(self, action: Any) -> Any:
+        return self.look(), 0.0, False, False, {}
+
+
+@pytest.mark.parametrize(("limit", "warned"), [(255, True), (8, False)])
+def test_observations_that_policies_clip_are_warned_of(limit: int, warned: bool) -> None:
+    report = check_task(Picture, limit=limit, horizon=6)
+    found = report.checks[0]
+    assert report.ok
+    assert found.warning == warned
+    assert ("% of the numbers observed are outside +-10" in found.detail) == warned
