@@ -205,7 +205,7 @@ def _legend(drawing: Figure, styles: Mapping[str, MethodStyle], statistic: str) 
         Line2D([], [], lw=1.9, label=literal(method), **style.line(1))
         for method, style in styles.items()
     ]
-    band = f"band: 95 % percentile bootstrap interval, from {LEAST_SEEDS_OF_INTERVAL} seeds"
+    band = f"band: 95 % bootstrap interval, from {LEAST_SEEDS_OF_INTERVAL} seeds"
     parts = [f"{statistic} over seeds", band, "thin: each seed", "cross: failed"]
     many = len(handles) > MANY_METHODS
     letters = max(len(method) for method in styles)

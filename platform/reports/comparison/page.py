@@ -192,7 +192,7 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame, other
             "was paid; of the policy at the end of the budget, on "
             f"{settings['final_test_episodes']:,} held-out episodes, the same for all. Mean over "
             "seeds (standard error), bold what is not told apart from the best mean of a row; "
-            "under it the interquartile mean with a 95 % percentile interval of "
+            "under it the interquartile mean with a 95 % expanded percentile interval of "
             f"{BOOTSTRAP_RESAMPLES:,} bootstrap resamples of the seeds, each taken under all "
             "rewards where a row joins several; such a row is of the seeds that finished in each. "
             "No figure was chosen by its held-out return."
@@ -233,7 +233,7 @@ def _improvement(whole: Groups, found: Sequence[Improvement], summed: Pictures) 
     parts = [
         paragraph(
             "Probability that a seed of the first method ends with a higher held-out return than "
-            "a seed of the second, a tie counting half, with its 95 % percentile bootstrap "
+            "a seed of the second, a tie counting half, with its 95 % bootstrap "
             "interval from five seeds in each setting on; over all settings in which both have "
             "finished trials, each of the same weight. [1.00, 1.00] says that every seed won, not "
             "that the next one will."

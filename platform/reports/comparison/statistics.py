@@ -1,12 +1,15 @@
-"""Percentile bootstrap intervals over the seeds of a method; none of a few seeds.
+"""Expanded percentile bootstrap intervals over the seeds of a method; none of a few seeds.
 
 A seed is one draw of a method: its trials under all settings (task and reward) share first weights
 and noise, and a search whose reward changes no sum is the same run under several. So a resample
 draws seeds once and takes each in all settings, which keep their weights (Agarwal et al. 2021,
 "Deep reinforcement learning at the edge of the statistical precipice", draw each setting apart:
-that counts one run several times, and its intervals are too narrow here). Below five seeds a
-percentile interval is little more than the range of the seeds: with three it holds the median of
-the distribution in three cases of four, not in 95 %. So there is none.
+that counts one run several times, and its intervals are too narrow here). Percentiles are moved
+out as t's quantiles are from the normal's, and as the deviation of N seeds is from that with N - 1
+(Hesterberg 2015, "What teachers should know about the bootstrap", section 3.3): plain ones hold
+the mean of a normal distribution in 83 % of cases with five seeds, these in 92 %. Below five seeds
+an interval could be no more than the range of the seeds: with three that holds the median of the
+distribution in three cases of four, not in 95 %. So there is none.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +19,7 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from rolecast.core.types import Float
 
@@ -26,7 +30,7 @@ LEAST_SEEDS_OF_INTERVAL: Final = 5
 """Seeds of each stratum from which there is an interval."""
 
 BOOTSTRAP_RESAMPLES: Final = 2000
-"""Of one interval; the ends then move by about a hundredth of the deviation of the seeds."""
+"""Of one interval; the ends then move by some hundredths of the deviation of the seeds."""
 
 BOOTSTRAP_SEED: Final = 0x5EED
 """Of the resampling, so that the same results make the same report."""
@@ -113,7 +117,8 @@ def estimate(strata: Sequence[Float], statistic: str = "mean") -> Estimate:
     if _too_few(samples):
         return Estimate(value=value, low=None, high=None)
     (counts,) = _resample_counts(samples.shape[-1])
-    return _interval(value, _RESAMPLED_STATISTICS[statistic](pooled, np.tile(counts, len(samples))))
+    resampled = _RESAMPLED_STATISTICS[statistic](pooled, np.tile(counts, len(samples)))
+    return _interval(value, resampled, samples.shape[-1])
 
 
 def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimate:
@@ -146,7 +151,7 @@ def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimat
     value = mean_share(*(np.ones((1, size)) for size in sizes))[0]
     if _too_few(ours) or _too_few(theirs):
         return Estimate(value=value, low=None, high=None)
-    return _interval(value, mean_share(*_resample_counts(*sizes)))
+    return _interval(value, mean_share(*_resample_counts(*sizes)), min(sizes))
 
 
 def _too_few(samples: Float) -> bool:
@@ -204,12 +209,23 @@ _RESAMPLED_STATISTICS: Final[Mapping[str, Callable[[Float, Float], Float]]] = Ma
 """Name to the statistic of all resamples, which is that of their counts."""
 
 
-def _interval(value: Float, resampled: Float) -> Estimate:
-    """Return a statistic [...] with the percentile interval of its resamples [..., R].
+def expanded_tail(seeds: int) -> float:
+    """Return the share of resamples of some seeds beyond either end of an interval.
+
+    Differs: the source gives it for the mean of one sample; it serves all statistics here, and two
+    methods by the smaller number of seeds.
+    """
+    normal_tail = (1.0 - CONFIDENCE_LEVEL) / 2.0
+    quantile = stdtrit(seeds - 1, normal_tail)
+    return float(ndtr(np.sqrt(seeds / (seeds - 1)) * quantile))
+
+
+def _interval(value: Float, resampled: Float, seeds: int) -> Estimate:
+    """Return a statistic [...] with the interval of its resamples [..., R] of N seeds.
 
     A resample may leave out all seeds of a stratum; where it leaves nothing, it does not count.
     """
-    tail = (1.0 - CONFIDENCE_LEVEL) / 2.0
+    tail = expanded_tail(seeds)
     # With a NaN, NumPy goes row by row.
     quantile = np.nanquantile if np.isnan(resampled).any() else np.quantile
     low, high = quantile(resampled, [tail, 1.0 - tail], axis=-1)

@@ -143,7 +143,7 @@ def test_a_caveat_on_lines_is_printed_where_there_are_such_lines() -> None:
 
 def test_an_interval_needs_five_seeds_and_every_seed_is_printed() -> None:
     page = report(ROWS)
-    assert "| `dss_gp_ucb` | **102.0** (100.8 to 103.2) [100 101 102 103 104] |" in page
+    assert "| `dss_gp_ucb` | **102.0** (100.2 to 103.8) [100 101 102 103 104] |" in page
     assert "| `masac` | - | - | **40.0** [60 20] |" in page
     assert page.index("`facmac_symmetries` |") < page.index("`masac` |")
 

@@ -12,9 +12,15 @@ from rolecast.platform.reports.comparison.statistics import (
     Estimate,
     complete_seeds,
     estimate,
+    expanded_tail,
     iqm,
     probability_of_improvement,
 )
+
+
+def tails(seeds: int) -> list[float]:
+    """Return the quantiles of resamples at which an interval ends."""
+    return [expanded_tail(seeds), 1.0 - expanded_tail(seeds)]
 
 
 def figures(found: Estimate) -> tuple[float, float, float]:
@@ -57,8 +63,31 @@ def test_from_five_seeds_on_the_interval_is_that_of_the_resamples() -> None:
     grid = np.stack(np.meshgrid(*[np.arange(5.0)] * 5), -1).reshape(-1, 5).mean(1)
     value, low, high = figures(estimate([np.arange(5.0)]))
     assert value == 2.0
-    assert low == pytest.approx(np.quantile(grid, 0.025), abs=0.2)
-    assert high == pytest.approx(np.quantile(grid, 0.975), abs=0.2)
+    tail = expanded_tail(5)
+    assert low == pytest.approx(np.quantile(grid, tail), abs=0.2)
+    assert high == pytest.approx(np.quantile(grid, 1.0 - tail), abs=0.2)
+
+
+@pytest.mark.parametrize(("seeds", "least"), [(5, 0.9), (10, 0.92)])
+def test_an_interval_of_few_seeds_holds_the_mean_nearly_as_often_as_it_says(
+    seeds: int, least: float
+) -> None:
+    """Of 4000 normal samples; plain percentiles hold it in 83 % with five seeds, 90 % with ten.
+
+    False alarm: below 1e-6, for a share of 0.92 or 0.945 errs by 0.0043 at most.
+    """
+    samples = np.random.default_rng(1).standard_normal((4000, seeds))
+    found = estimate([samples])
+    assert found.low is not None
+    assert found.high is not None
+    held = ((found.low <= 0.0) & (found.high >= 0.0)).mean()
+    assert least < held < 0.97
+
+
+def test_the_tail_is_that_of_the_source_and_nears_the_normal_one() -> None:
+    root = np.sqrt(5.0 / 4.0)
+    assert expanded_tail(5) == pytest.approx(stats.norm.cdf(-root * stats.t.ppf(0.975, 4)))
+    assert expanded_tail(10**6) == pytest.approx(0.025, abs=1e-6)
 
 
 def test_strata_are_resampled_each_from_its_own_seeds() -> None:
@@ -132,7 +161,7 @@ def test_counts_of_seeds_give_the_interval_of_the_drawn_seeds(statistic: str, la
     strata[1][:, :lacking] = np.nan
     drawn = np.random.default_rng(BOOTSTRAP_SEED).integers(0, 9, (BOOTSTRAP_RESAMPLES, 9))
     resamples = np.concatenate([each[:, drawn] for each in strata], axis=-1)
-    expected = np.nanquantile(SUMMARY_STATISTICS[statistic](resamples), [0.025, 0.975], axis=-1)
+    expected = np.nanquantile(SUMMARY_STATISTICS[statistic](resamples), tails(9), axis=-1)
     found = estimate(strata, statistic)
     assert found.low is not None
     assert found.high is not None
@@ -149,7 +178,7 @@ def test_counts_of_seeds_give_the_improvement_of_the_drawn_seeds() -> None:
     difference = first[:, :, None] - second[:, None, :]
     shares = ((difference > 0) + 0.5 * (difference == 0)).mean(axis=(1, 2))
     found = probability_of_improvement([(ours, theirs)])
-    assert figures(found)[1:] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
+    assert figures(found)[1:] == pytest.approx(np.quantile(shares, tails(5)))
 
 
 def test_the_same_results_have_the_same_interval() -> None:
