@@ -179,9 +179,11 @@ def _tell(
 ) -> None:
     """Add the figures of a part to those in a folder; without one, print them or a sentence."""
     if out is not None:
+        from rolecast.benchmarks.commits import source_commit
         from rolecast.benchmarks.faults.page import page
 
-        parts = kept_results(out, "faults", [part]) | {str(part): results}
+        own = {**results, "commit": source_commit()}
+        parts = kept_results(out, "faults", [part]) | {str(part): own}
         write_results(out, "faults", parts, page(parts), json=json)
     elif json:
         print_json(results)

@@ -65,6 +65,11 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def _commit(part: Mapping[str, Any]) -> str:
+    """Return which commit's code made a part; nothing where none was noted."""
+    return f" at commit {part['commit']}" if part.get("commit") else ""
+
+
 def _damage(part: Mapping[str, Any]) -> list[str]:
     """Return the section of mutated files."""
     columns = {name: key for name, key in DAMAGE_COLUMNS.items() if key in part}
@@ -85,7 +90,7 @@ def _damage(part: Mapping[str, Any]) -> list[str]:
         "",
         markdown_table(("file", *columns), rows),
         "",
-        f"Made by `{part['command']} --out docs/results`.",
+        f"Made by `{part['command']} --out docs/results`{_commit(part)}.",
         "",
     ]
 
@@ -133,6 +138,6 @@ def _figures(part: Mapping[str, Any]) -> list[str]:
         "",
         markdown_table(("fault", "struck"), struck),
         "",
-        f"Made by `{part['command']} --out docs/results`.",
+        f"Made by `{part['command']} --out docs/results`{_commit(part)}.",
         "",
     ]

@@ -64,7 +64,10 @@ def test_figures_that_a_folder_keeps_are_added(tmp_path: Path) -> None:
         main(["bench", "faults", "--schedules", "1", "--seed", "2", "--add", kept, "--out", out])
         == 0
     )
-    assert json.loads(Path(kept).read_text())["searches"]["schedules"] == 3
+    found = json.loads(Path(kept).read_text())["searches"]
+    assert found["schedules"] == 3
+    if commit := found["commit"]:
+        assert f"at commit {commit}" in (tmp_path / "faults.md").read_text()
 
 
 @pytest.mark.parametrize(
