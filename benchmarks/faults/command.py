@@ -50,7 +50,7 @@ def fault_schedules(
     *,
     part: Annotated[Part, typer.Option(help="What is disturbed.")] = Part.SEARCHES,
     schedules: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many; some 5 to 20 a second of a core.")
+        int, typer.Option(min=1, metavar="N", help="How many; some 5 to 30 a second of a core.")
     ] = 300,
     hours: Annotated[
         float, typer.Option(min=0.0, help="Of the soak, which kills real processes.")

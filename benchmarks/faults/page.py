@@ -58,6 +58,9 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
         lines += _damage(results["damage"])
     if "soak" in results:
         lines += _soak(results["soak"])
+    named = [bool(part.get("commit")) for part in results.values()]
+    if any(named) and not all(named):
+        lines += ["Parts that name no commit are of earlier code.", ""]
     lines += [
         "A seed again, point by point: `rolecast bench faults --schedules 1 --seed 4711 --points`.",
         "",
