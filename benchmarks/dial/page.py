@@ -157,7 +157,7 @@ def readme_region(rows: Sequence[Row]) -> str:
 
 
 def _best_table(rows: Sequence[Row]) -> str:
-    """Return the search and the best learner under each reward, by what both know."""
+    """Return the search and the best learner by what both know, where a learner was run."""
     found = [
         {duel.reward: duel for duel in duels(rows, symmetries=known)} for known in (True, False)
     ]
@@ -165,6 +165,7 @@ def _best_table(rows: Sequence[Row]) -> str:
     lines = [
         (reward, *chain.from_iterable(_sides(each.get(reward)) for each in found))
         for reward in rewards_of(rows)
+        if any(reward in each for each in found)
     ]
     return markdown_table(head, lines)
 
