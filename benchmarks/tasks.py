@@ -140,8 +140,12 @@ def write_page(rows: Sequence[Row], page: Path) -> None:
     Raises:
         RequestError: the page has no region for it.
     """
-    text = f"{markdown(rows)}\n{commits_text(rows)}\n"
-    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, text))
+    write_bytes(page, fill_region(page, REGION_BEGIN, REGION_END, region(rows)))
+
+
+def region(rows: Sequence[Row]) -> str:
+    """Return what stands between the marks of a page: the table, and of which commits it is."""
+    return f"{markdown(rows)}\n{commits_text(rows)}\n"
 
 
 def draw_all(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rolecast.benchmarks.result_table import read_rows
-from rolecast.benchmarks.tasks import DRAWN_TASKS, REGION_BEGIN, REGION_END, markdown
+from rolecast.benchmarks.tasks import DRAWN_TASKS, REGION_BEGIN, REGION_END, region
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.mujoco.models import load_model
 from rolecast.envs.mujoco.task import MujocoTask
@@ -94,8 +94,8 @@ def test_every_picture_of_the_pages_is_made_by_the_command_and_small() -> None:
 def test_the_table_of_returns_is_that_of_the_measured_results() -> None:
     results = PAGE.parent / "results"
     text = (results / "tasks.md").read_text()
-    region = text.partition(f"{REGION_BEGIN}\n")[2].partition(REGION_END)[0]
+    written = text.partition(f"{REGION_BEGIN}\n")[2].partition(REGION_END)[0]
     rows = read_rows(results / "tasks.json")
     assert rows
     assert {row["task"] for row in rows} <= task_specs().keys()
-    assert region == markdown(rows)
+    assert written == region(rows)

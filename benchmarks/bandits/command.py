@@ -38,18 +38,20 @@ def duets_table(
     from rolecast.benchmarks.bandits.cluster import best_betas
     from rolecast.benchmarks.bandits.page import DUETS_TABLE, PART_NAMES
     from rolecast.benchmarks.result_table import chosen, forget_rows, read_rows
-    from rolecast.core.errors import require_known
+    from rolecast.core.errors import RequestError, require_known
     from rolecast.platform.cli.output import warn
 
     require_known("--part", part or (), PART_NAMES)
-    filters = [*(only or []), *(f"part={name}" for name in part or ())]
     folder = folder_of(out, quick=quick)
     path = folder / DUETS_TABLE.file
 
     def asked() -> list[BanditRun]:
         found = best_betas(read_rows(path))
         every = quick_runs() if quick else [*all_runs(seeds), *cluster_runs(seeds, found)]
-        return chosen(every, filters, DUETS_TABLE.kinds)
+        mine = [run for run in every if not part or run.part in part]
+        if not mine:
+            raise RequestError(f"{path} has no rows of the figure; expected --part figure, too")
+        return chosen(mine, only or [], DUETS_TABLE.kinds)
 
     if fresh:
         forget_rows(path, asked(), warn)

@@ -118,6 +118,13 @@ def test_rows_of_a_beta_that_is_no_longer_the_best_are_not_shown() -> None:
     assert "| `duets` | 33 | 33 | 33 | 33 | 33 |" in page
 
 
+def test_the_cluster_alone_needs_the_figure_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "duets", "--part", "cluster", "--out", str(tmp_path)]) == 2
+    assert "has no rows of the figure; expected --part figure, too" in capsys.readouterr().err
+
+
 def test_the_command_runs_the_clusters_cells_after_the_figures(tmp_path: Path) -> None:
     words = ["bench", "duets", "--only", "function=branin", "--only", "method=nkernelucb"]
     parts = ["--part", "figure", "--part", "cluster", "--seeds", "1", "--processes", "1"]

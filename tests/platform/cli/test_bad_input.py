@@ -132,7 +132,7 @@ def test_a_wrong_search_is_refused_in_one_sentence(
         (["optimizers", "dss_gp"], "did you mean 'dss_gp_ucb'?"),
         (["policies", "mpl"], "did you mean 'mlp'?"),
         (["bench", "main", "--only", "colour=red"], "expected one of task=VALUE"),
-        (["bench", "main", "--only", "task=chess"], "leaves no cell"),
+        (["bench", "main", "--only", "task=chess"], "'chess' does not exist; known: ant"),
         (["bench", "structure", "--part", "stabilty"], "stability"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
