@@ -25,6 +25,9 @@ PLAIN_SEARCH: Final = "dss_gp_ucb_no_symmetry"
 
 KNOWLEDGE_WORDS: Final = {True: "told symmetries", False: "told none"}
 
+NET_SEARCH: Final = "dss_gp_ucb_one_net"
+"""The headline search, told symmetries, on the learners' own net."""
+
 NET_LABELS: Final = frozenset(search.label for search in NET_SEARCHES)
 """Searches of the learners' own net."""
 
@@ -198,6 +201,23 @@ def worth_text(rows: Sequence[Row]) -> str:
         f"({len(runs)}), symmetries are worth {number(mean(told, runs) - mean(plain, runs))} to it "
         f"if it is told them, {number(mean(found, runs) - mean(plain, runs))} if it has to find "
         "them."
+    )
+
+
+def net_text(rows: Sequence[Row]) -> str:
+    """Say what the search earns on the learners' own net; nothing where that was not run."""
+    returns = returns_of(rows)
+    own, theirs = (returns.get(label, {}) for label in (HEADLINE_SEARCHES[True], NET_SEARCH))
+    shared = [each for each in own if each in theirs and each not in SPARSE_REWARDS]
+    if not shared:
+        return ""
+    ours, same = (
+        statistics.fmean(statistics.fmean(each[reward]) for reward in shared)
+        for each in (own, theirs)
+    )
+    return (
+        f"On the learners' own net the search told symmetries earns {number(same)} "
+        f"on average over {len(shared)} rewards, on `hom` {number(ours)}."
     )
 
 

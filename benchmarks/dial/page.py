@@ -16,6 +16,7 @@ from rolecast.benchmarks.dial.findings import (
     caveats,
     discounts_text,
     duels,
+    net_text,
     of_one_budget,
     other_budgets_text,
     returns_of,
@@ -63,7 +64,8 @@ def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
         "![Held-out return by reward](dial.png)\n",
         "Mean held-out return (number of seeds) of the search and of the learner that earns most, "
         "told the symmetries of the task or told none; the search then looks for some, which its "
-        f"budget pays:\n\n{_best_table(rows)}\n\n{ahead_text(rows)} {worth_text(rows)}\n",
+        f"budget pays:\n\n{_best_table(rows)}\n\n"
+        f"{' '.join(filter(None, (ahead_text(rows), worth_text(rows), net_text(rows))))}\n",
     ]
     for known, heading in GROUP_HEADINGS.items():
         mine = {label: returns[label] for label in returns if (label in KNOW_SYMMETRIES) == known}
@@ -147,7 +149,7 @@ def readme_region(rows: Sequence[Row]) -> str:
     """Return the README's part: the picture, and what search and learner earn under each reward."""
     rows = of_one_budget(rows)
     budget = rows[0]["budget"]
-    said = " ".join(filter(None, (worth_text(rows), discounts_text(rows))))
+    said = " ".join(filter(None, (worth_text(rows), net_text(rows), discounts_text(rows))))
     return (
         "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
         f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps, mean held-out return (seeds) of the "

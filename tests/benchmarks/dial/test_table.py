@@ -111,6 +111,21 @@ def test_a_dense_run_counts_once_in_the_worth_of_symmetries() -> None:
     assert "(2), symmetries are worth 66.0 to it if it is told them, 25.0 if it has" in text
 
 
+def test_what_is_earned_on_the_learners_own_net_is_told_beside_hom() -> None:
+    """Over the rewards that both have, dense as such alone."""
+    said = "On the learners' own net the search told symmetries earns "
+    assert said not in readme_region(ROWS)
+    own = [row("dss_gp_ucb_one_net", "dense", 0, 62.0), row("dss_gp_ucb_one_net", "drop=0.9", 0, 9)]
+    for text in (readme_region([*ROWS, *own]), report([*ROWS, *own])):
+        assert f"{said}62.0 on average over 1 rewards, on `hom` 102.0." in text
+
+
+def test_a_reward_without_a_learner_is_not_among_the_compared() -> None:
+    rows = [*ROWS, row("dss_gp_ucb", "drop=0.5", 0, 70.0)]
+    assert "drop=0.5" not in readme_region(rows)
+    assert "**70.0**" in report(rows)
+
+
 def test_what_was_planned_and_not_run_is_named() -> None:
     page = report(ROWS)
     (line,) = [line for line in page.splitlines() if line.startswith("Not run: ")]
