@@ -53,6 +53,12 @@ def table(folder: Path) -> ResultTable[Waiting]:
     )
 
 
+@pytest.fixture(autouse=True)
+def in_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the processes of a table import this file, whatever path pytest was begun with."""
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2])
+
+
 def test_cells_that_had_begun_when_another_failed_are_kept(tmp_path: Path) -> None:
     slow = Waiting(key="slow", waits_for="failed")
     others = [Waiting(key=f"later {number}") for number in range(20)]
