@@ -216,8 +216,8 @@ def net_text(rows: Sequence[Row]) -> str:
         for each in (own, theirs)
     )
     return (
-        f"On the learners' own net the search told symmetries earns {number(same)} "
-        f"on average over {len(shared)} rewards, on `hom` {number(ours)}."
+        f"Told symmetries, it earns {number(same)} on the learners' net, {number(ours)} on `hom` "
+        f"({len(shared)} rewards)."
     )
 
 

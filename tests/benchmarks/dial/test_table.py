@@ -113,11 +113,11 @@ def test_a_dense_run_counts_once_in_the_worth_of_symmetries() -> None:
 
 def test_what_is_earned_on_the_learners_own_net_is_told_beside_hom() -> None:
     """Over the rewards that both have, dense as such alone."""
-    said = "On the learners' own net the search told symmetries earns "
+    said = "Told symmetries, it earns "
     assert said not in readme_region(ROWS)
     own = [row("dss_gp_ucb_one_net", "dense", 0, 62.0), row("dss_gp_ucb_one_net", "drop=0.9", 0, 9)]
     for text in (readme_region([*ROWS, *own]), report([*ROWS, *own])):
-        assert f"{said}62.0 on average over 1 rewards, on `hom` 102.0." in text
+        assert f"{said}62.0 on the learners' net, 102.0 on `hom` (1 rewards)." in text
 
 
 def test_a_reward_without_a_learner_is_not_among_the_compared() -> None:
