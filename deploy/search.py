@@ -25,14 +25,16 @@ from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.cli.verbosity import VERBOSITY_FLAGS
 from rolecast.platform.search.planning.request import read_request
 
-BUDGETS: Final = ("env_steps", "evaluations")
+BUDGET_SETTINGS: Final = ("env_steps", "evaluations")
+"""Settings of which a larger one extends a run."""
+
 HOW_IT_RUNS: Final = ("workers", "step_timeout", "failed_episodes")
 """Settings that `rolecast resume` takes too."""
 
-DECIDING: Final = ("policy", "optimizer", "seed", "episodes", "batch_size", "asynchronous")
+DECIDING_SETTINGS: Final = ("policy", "optimizer", "seed", "episodes", "batch_size", "asynchronous")
 """Settings that are the same in every search of one folder, and so are those by --set."""
 
-FLAGS: Final = (*VERBOSITY_FLAGS, "--debug")
+COMMON_FLAGS: Final = (*VERBOSITY_FLAGS, "--debug")
 """Words of every command."""
 
 
@@ -74,25 +76,25 @@ def _resumed(words: Sequence[str], stored: Mapping[str, Any]) -> Iterator[str]:
     Raises:
         RequestError: a setting is another one than the run's.
     """
-    given = _parsed([word for word in words if word not in FLAGS])
+    given = _parsed([word for word in words if word not in COMMON_FLAGS])
     file = {} if given["config"] is None else read_request(given["config"])
     options = parse_settings(given["settings"] or [])
     options["task"] |= {name: given[name] for name in REWARD_OPTIONS if given.get(name) is not None}
     request = merged(
         file,
-        {name: given[name] for name in ("task", *BUDGETS, *HOW_IT_RUNS, *DECIDING)}
+        {name: given[name] for name in ("task", *BUDGET_SETTINGS, *HOW_IT_RUNS, *DECIDING_SETTINGS)}
         | {f"{part}_options": options[part] for part in ("task", "policy")}
         | {"optimizer_settings": options["optimizer"]},
     )
     _require_same(request, stored)
     yield from ("--task", _task_id(request)) if "task" in request else ()
-    for name in (*BUDGETS, *HOW_IT_RUNS):
+    for name in (*BUDGET_SETTINGS, *HOW_IT_RUNS):
         if request.get(name) not in (None, stored.get(name)):
             yield from (f"--{name.replace('_', '-')}", str(request[name]))
     for logger in given["log"] or []:
         yield from ("--log", logger)
     yield from (f"--{name}" for name in ("trust", "json") if given[name])
-    yield from (word for word in words if word in FLAGS)
+    yield from (word for word in words if word in COMMON_FLAGS)
 
 
 def _parsed(words: list[str]) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def _task_id(settings: Mapping[str, Any]) -> str:
 
 def _require_same(request: Mapping[str, Any], stored: Mapping[str, Any]) -> None:
     """Refuse a request that would find something else than the run finds."""
-    pairs = [(name, request.get(name), stored.get(name)) for name in DECIDING]
+    pairs = [(name, request.get(name), stored.get(name)) for name in DECIDING_SETTINGS]
     if "task" in request:
         pairs.append(("task", _task_id(request), _task_id(stored)))
     for table in ("policy_options", "optimizer_settings"):

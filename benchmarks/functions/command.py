@@ -9,6 +9,7 @@ from rolecast.benchmarks.options import (
     Processes,
     Quick,
     Seeds,
+    filled_table,
     folder_of,
     only_option,
     run_table,
@@ -40,7 +41,7 @@ def optimizers_table(
     from rolecast.benchmarks.functions.known_page import KNOWN_TABLE, ratios
     from rolecast.benchmarks.functions.known_suite import known_runs, quick_known_runs
     from rolecast.benchmarks.functions.runs import FunctionRun
-    from rolecast.benchmarks.result_table import chosen, forget_rows
+    from rolecast.benchmarks.result_table import chosen
     from rolecast.benchmarks.table_trials import TableTrial
 
     folder = folder_of(out, quick=quick)
@@ -51,11 +52,11 @@ def optimizers_table(
     of_functions = [cell for cell in cells if isinstance(cell, FunctionRun)]
     of_policies = [cell for cell in cells if isinstance(cell, TableTrial)]
     if fresh:
-        forget_rows(folder / KNOWN_TABLE.file, of_functions, warn)
         forget_trials(of_policies, path, warn)
-    functions = KNOWN_TABLE.run_missing(of_functions, folder, processes=processes, note=warn)
+    functions, written = filled_table(
+        KNOWN_TABLE, of_functions, folder, processes=processes, fresh=fresh
+    )
     searches = policy_table.run_policy_table(of_policies, path, processes=processes, note=warn)
-    written = KNOWN_TABLE.write(functions, folder)
     if searches:
         written += [path, *policy_table.write_files(searches, folder)]
     compared = {
