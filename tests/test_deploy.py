@@ -4,20 +4,18 @@ import importlib.util
 import inspect
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
 
-from rolecast.core.errors import RequestError
-from rolecast.core.files import write_json
-from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.cli import app
 from rolecast.rooms import ROOMS
 from tests.test_docs import blocks
 
@@ -29,17 +27,6 @@ FETCHES = blocks(ROOT / "docs" / "howto" / "fetch.md", "sh")
 """Commands that bring a report, and a whole folder, through the log of a job."""
 
 RAY_VERSION = re.findall(r"^ray==(\S+)", (ROOT / "constraints.txt").read_text(), re.MULTILINE)[0]
-
-
-@pytest.fixture
-def script() -> ModuleType:
-    """Return deploy/search.py as a module."""
-    spec = importlib.util.spec_from_file_location("deploy_search", DEPLOY / "search.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_cluster_is_what_ray_up_takes() -> None:
@@ -120,63 +107,21 @@ def test_the_batch_script_gives_options_that_ray_has() -> None:
     assert named <= own | further - {"--head", "--node-ip-address", "--port", "--block"}
 
 
-@pytest.mark.parametrize("out", [["--out", "DIR"], ["--out=DIR"]], ids=["word", "equals"])
-def test_the_script_searches_first_and_resumes_then(
-    script: ModuleType, tmp_path: Path, out: list[str]
-) -> None:
-    out = [each.replace("DIR", str(tmp_path)) for each in out]
-    words = ["pred_prey_3", *out, "--seed", "3", "--env-steps", "4000", "--log-json", "-q"]
-    assert script.command(words) == ["search", *words, "--address", "auto"]
-    _begin(tmp_path)
-    again = ["resume", str(tmp_path), "--task", "pred_prey_3", "-q", "--address", "auto"]
-    assert script.command(words) == again
+def test_the_script_is_a_search_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word that is given comes after the script's own, and the last of two counts."""
+    told: list[list[str]] = []
 
+    def record(words: list[str]) -> int:
+        told.append(words)
+        return 3
 
-def test_the_script_passes_on_what_a_resumption_takes(script: ModuleType, tmp_path: Path) -> None:
-    _begin(tmp_path)
-    words = ["pred_prey_3", "--out", str(tmp_path), "--env-steps=9000", "--workers", "8"]
-    told = script.command([*words, "--address=head:6379", "--trust", "--set", "window=600"])
-    assert told == [
-        *("resume", str(tmp_path), "--task", "pred_prey_3", "--env-steps", "9000"),
-        *("--workers", "8", "--trust", "--address", "head:6379"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["pred_prey_6"], "task is 'pred_prey_6'; expected 'pred_prey_3'"),
-        (["pred_prey_3", "--sparse", "5"], "task is 'pred_prey_3.sparse=5'"),
-        (["pred_prey_3", "--seed", "4"], "seed is 4; expected 3"),
-        (["pred_prey_3", "--set", "window=10"], "window is 10; expected 600"),
-        (["pred_prey_3", "-m"], "--multirun"),
-    ],
-)
-def test_the_script_resumes_no_other_search(
-    script: ModuleType, tmp_path: Path, words: list[str], named: str
-) -> None:
-    _begin(tmp_path)
-    with pytest.raises(RequestError, match=named):
-        script.command([*words, "--out", str(tmp_path)])
-
-
-def test_the_script_needs_a_folder() -> None:
-    ended = subprocess.run(
-        [sys.executable, str(DEPLOY / "search.py"), "pred_prey_3"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("deploy/search.py: --out is missing")
-
-
-def _begin(folder: Path) -> None:
-    """Write what a search notes of itself when it begins."""
-    config = SearchConfig(
-        task="pred_prey_3", seed=3, env_steps=4000, optimizer_settings={"window": 600}
-    )
-    write_json(folder / "run.json", {"search": config.to_json()})
+    monkeypatch.setattr(app, "main", record)
+    monkeypatch.setattr(sys, "argv", ["search.py", "hopper", "--address", "head:6379"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(DEPLOY / "search.py"), run_name="__main__")
+    assert ended.value.code == 3
+    own = ["search", "--resume", "--address", "auto"]
+    assert told == [[*own, "hopper", "--address", "head:6379"]]
 
 
 @pytest.mark.parametrize("line", FETCHES, ids=["report", "folder"])

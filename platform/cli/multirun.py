@@ -24,8 +24,8 @@ NEVER_LISTS: Final = ("--out", "--config", "--address", "--log")
 
 FLAGS_WITHOUT_VALUE: Final = (
     "--json", "--log-json", "--fewer-episodes", "--no-fewer-episodes", "--asynchronous",
-    "--no-asynchronous", "--flush-on-end", "--no-flush-on-end", "--help", "--trust", "--quiet",
-    "-q", "--verbose", "-v",
+    "--no-asynchronous", "--flush-on-end", "--no-flush-on-end", "--help", "--resume", "--trust",
+    "--quiet", "-q", "--verbose", "-v",
 )  # fmt: skip
 """Options of a search that no value follows."""
 
@@ -35,11 +35,9 @@ DEFAULT_FOLDER: Final = "runs/multirun"
 WORDS_FILE: Final = "multirun.json"
 """File in that folder: name of a search to the words that decide what it finds."""
 
-RESUMED_OPTIONS: Final = ("--workers", "--address", "--step-timeout", "--log")
-OTHER_OPTIONS: Final = ("--threads",)
-OTHER_FLAGS: Final = ("--log-json", "--trust")
-HOW_IT_RUNS: Final = (*RESUMED_OPTIONS, *OTHER_OPTIONS, *OTHER_FLAGS)
-"""Options that say how and where a search runs, and not what it finds."""
+VALUES_OF_HOW: Final = ("--workers", "--threads", "--address", "--step-timeout", "--log")
+FLAGS_OF_HOW: Final = ("--log-json", "--resume", "--trust")
+"""Options that say how and where a search runs, and not what it finds; those with a value first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,24 +53,13 @@ class Combination:
     @property
     def deciding(self) -> list[str]:
         """Words that decide what it finds."""
-        return [word for word, how in self._sorted() if not how]
-
-    @property
-    def again(self) -> list[str]:
-        """Words that `rolecast resume` takes, too."""
-        taken = (*RESUMED_OPTIONS, "--trust")
-        return [word for word, how in self._sorted() if how in taken]
-
-    def _sorted(self) -> list[tuple[str, str]]:
-        """Return each word with the option of `RESUMED_OPTIONS` or others that it is of, or ""."""
-        found: list[tuple[str, str]] = []
-        of_next = ""
+        found: list[str] = []
+        value_follows = False
         for word in self.words:
             option = word.partition("=")[0]
-            how = of_next or (option if option in HOW_IT_RUNS else "")
-            takes_value = not of_next and how and how not in OTHER_FLAGS and "=" not in word
-            of_next = how if takes_value else ""
-            found.append((word, how))
+            if not value_follows and option not in (*VALUES_OF_HOW, *FLAGS_OF_HOW):
+                found.append(word)
+            value_follows = not value_follows and word in VALUES_OF_HOW
         return found
 
 
@@ -112,11 +99,9 @@ def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
             summary = _summary(out) if begun else None
             if summary is None:
                 warn(f"{number} of {len(searches)}: {search.name}")
-                if begun:
-                    code = run(["resume", str(out), *search.again])
-                else:
+                if not begun:
                     _note_words(folder, search)
-                    code = run([*search.words, "--out", str(out)])
+                code = run([*search.words, "--resume", "--out", str(out)])
                 if code:
                     return code
                 summary = read_json(out / "summary.json")

@@ -29,6 +29,10 @@ def resume(
         int | None,
         typer.Option(help=option_text("Processes that run episodes. Default: as the run had.")),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(help=option_text("As of `rolecast search`. Default: as the run had.")),
+    ] = None,
     address: Annotated[
         str | None, typer.Option(help=option_text("Ray cluster to run in. Default: the run's."))
     ] = None,
@@ -65,7 +69,7 @@ def resume(
     if BanditFolder(folder).known:
         from rolecast.platform.search.bandit.run import resume_bandit
 
-        given = env_steps, evaluations, step_timeout, failed_episodes, task, log
+        given = env_steps, evaluations, threads, step_timeout, failed_episodes, task, log
         if any(each is not None for each in given):
             raise RequestError(
                 f"{folder} is a bandit run; expected no option but --workers, --address, --trust "
@@ -81,6 +85,7 @@ def resume(
         env_steps=env_steps,
         evaluations=evaluations,
         workers=workers,
+        threads=threads,
         address=address,
         step_timeout=step_timeout,
         failed_episodes=failed_episodes,

@@ -16,6 +16,7 @@ from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.cli.verbosity import shown
 from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.continuation import begun_search, continuation
 from rolecast.platform.search.planning.request import (
     check_names,
     read_request,
@@ -43,6 +44,15 @@ Settings = Annotated[
     ),
 ]
 
+
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on if --out holds a run of this search, to a larger budget if one is given; "
+        "refuse another search. For jobs that may be started twice.",
+    ),
+]
 
 Multirun = Annotated[
     bool,
@@ -101,13 +111,15 @@ def search(
         bool, typer.Option("--log-json", help="Write progress to stderr as JSON, one line a batch.")
     ] = False,
     log: Log = None,
+    resume: Resume = False,
     multirun: Multirun = False,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Search the weights of a policy for a task; the result is a folder.
 
-    With -m, lists with commas give one search for each combination of their values.
+    With --resume, the same command goes on with what it has begun. With -m, lists with commas give
+    one search for each combination of their values.
 
     Example: rolecast search pred_prey_3 --env-steps 400000 --seed 0 --out runs/hunt
 
@@ -143,14 +155,20 @@ def search(
     request = merged(file, given)
     if request.get("task") is None:
         raise RequestError("no task is given; expected TASK, or --config FILE with a task")
-    check_names(request)
+    stored = begun_search(request.get("out")) if resume else None
+    check_names(request, begun=stored is not None)
     require_trusted_file(file, given, trust=trust)
+    again = None if stored is None else continuation(request, stored)
     told = callbacks(log)
+    from rolecast.platform.search import run
     from rolecast.platform.search.progress import progress_for
-    from rolecast.platform.search.run import search as run_search
 
     progress = shown(progress_for(sys.stderr, json=log_json))
-    result = run_search(progress=progress, callbacks=told, **request)
+    if again is None:
+        result = run.search(progress=progress, callbacks=told, **request)
+    else:
+        out = request["out"]
+        result = run.resume(out, progress=progress, callbacks=told, trust=trust, **again)
     tell(result.out, result.summary, json=json)
 
 

@@ -95,6 +95,7 @@ def resume(
     evaluations: int | str | None = None,
     task: TaskSource | None = None,
     workers: int | None = None,
+    threads: int | None = None,
     address: str | None = None,
     step_timeout: float | None = None,
     failed_episodes: str | None = None,
@@ -111,6 +112,7 @@ def resume(
         task: the run's task again: the callable if it was begun with one, or the id, which is then
             made though it may run any code.
         workers: as in `SearchConfig`; None is as many as the run had.
+        threads: as in `SearchConfig`; None is as many as the run had.
         address: as in `SearchConfig`; None is the run's.
         step_timeout: as in `SearchConfig`; None is the run's.
         failed_episodes: as in `SearchConfig`; None is the run's.
@@ -148,6 +150,7 @@ def resume(
             config,
             out=str(folder.path),
             workers=config.workers if workers is None else workers,
+            threads=config.threads if threads is None else threads,
             address=address or config.address,
             step_timeout=config.step_timeout if step_timeout is None else step_timeout,
             failed_episodes=(

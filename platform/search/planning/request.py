@@ -126,11 +126,12 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def check_names(request: Mapping[str, Any]) -> None:
+def check_names(request: Mapping[str, Any], *, begun: bool = False) -> None:
     """Refuse names that do not exist, and a folder that does.
 
     Args:
         request: fields of `SearchConfig`; the task is an id.
+        begun: whether `out` holds the run that is meant.
 
     Raises:
         RequestError: a name is unknown, with the nearest; or `out` exists.
@@ -146,7 +147,7 @@ def check_names(request: Mapping[str, Any]) -> None:
     for kind, known in (("optimizer", optimizer_names()), ("policy", policy_names())):
         if request.get(kind) is not None:
             require_known(kind, [request[kind]], known)
-    if request.get("out") is not None and Path(request["out"]).exists():
+    if not begun and request.get("out") is not None and Path(request["out"]).exists():
         raise folder_exists(Path(request["out"]))
 
 

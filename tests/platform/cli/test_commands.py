@@ -161,6 +161,29 @@ def test_resume_extends_a_finished_search(rolecast_command: Command, tmp_path: P
     assert told["policy_evaluations"] == 50
 
 
+def test_the_same_command_begins_goes_on_and_extends(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    words = ["search", "pred_prey_3", "--optimizer", "random", "--policy", "mlp", "--seed", "3"]
+    words += ["--episodes", "2", "--batch-size", "4", "--workers", "0", "--resume"]
+    words += ["--out", str(tmp_path / "run")]
+    first = rolecast_command(*words, "--evaluations", "8", "--json")
+    assert first.returncode == 0, first.stderr
+    again = rolecast_command(*words, "--evaluations", "8", "--json")
+    assert json.loads(again.stdout) == json.loads(first.stdout)
+    longer = rolecast_command(*words, "--evaluations=12", "--threads", "1", "--log-json")
+    assert longer.returncode == 0, longer.stderr
+    assert len(read_history(tmp_path / "run")) == 12
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["search"]["threads"] == 1
+    words[1] = "pred_prey_6"
+    refused = rolecast_command(*words)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.splitlines()[-1].startswith(
+        "rolecast: task is 'pred_prey_6'; expected the run's, 'pred_prey_3'"
+    )
+    assert len(read_history(tmp_path / "run")) == 12
+
+
 @pytest.mark.parametrize(
     ("words", "keys"),
     [
