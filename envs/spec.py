@@ -1,6 +1,6 @@
 """Interfaces of tasks: sizes, the batched task, and its optional compiled form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -164,6 +164,32 @@ class DrawsEpisodes(Protocol):
             step: 0 to T.
             title: first line of the caption.
         """
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrowserWorld:
+    """Physics of a task for a page: numbers of a C template, and what pictures show."""
+
+    name: str
+    """Name of the template in `platform/play/templates`."""
+
+    values: Mapping[str, float | Sequence[float]]
+    """Variables of the template; floats become float32, integers and switches stay so."""
+
+    scene: Mapping[str, Any]
+    """Kind of picture, counts and radii, as JSON for the page's script."""
+
+
+@runtime_checkable
+class HasBrowserWorld(Protocol):
+    """Task whose physics a page can carry, as C from a template."""
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Sizes of the task."""
+
+    def browser_world(self) -> BrowserWorld:
+        """Return its world, which pays as earned."""
 
 
 class LaneEpisodes(Protocol):

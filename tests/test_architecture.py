@@ -178,6 +178,18 @@ def test_imports_follow_the_arrows_inside_the_platform() -> None:
     assert broken((file, beyond(file)) for file in files) == {}
 
 
+def test_the_platform_knows_no_simulator() -> None:
+    """A task offers what a page or a film needs, by a Protocol of `envs/spec.py`."""
+    simulators = {"predator_prey", "drone_delivery", "mujoco"}
+
+    def known(file: Path) -> set[str]:
+        parts = [module.split(".") for module in imported_modules(file)]
+        return {part[2] for part in parts if part[1] == "envs"} & simulators
+
+    files = [file for file in ROOM_FILES if file.is_relative_to(ROOT / "platform")]
+    assert broken((file, known(file)) for file in files) == {}
+
+
 @pytest.mark.parametrize(
     ("folder", "allowed"),
     [("planning", {"planning"}), ("records", {"planning", "records"})],

@@ -26,7 +26,7 @@ from rolecast.envs.drone_delivery.physics import (
 )
 from rolecast.envs.drone_delivery.render import draw
 from rolecast.envs.ids import format_id
-from rolecast.envs.spec import TaskSpec
+from rolecast.envs.spec import BrowserWorld, TaskSpec
 from rolecast.envs.symmetry import square_symmetries
 
 if TYPE_CHECKING:
@@ -116,6 +116,12 @@ class DroneDeliveryTask:
         from rolecast.envs.drone_delivery.physics_fused import DroneDeliveryLanes
 
         return DroneDeliveryLanes(self.params)
+
+    def browser_world(self) -> BrowserWorld:
+        """Return the world of a page, in which a policy plays."""
+        from rolecast.envs.drone_delivery.browser import browser_world  # loads the compiled task
+
+        return browser_world(self.params)
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return a picture [H, W, 3] of the current state of one episode."""

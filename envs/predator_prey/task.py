@@ -20,7 +20,7 @@ from rolecast.envs.predator_prey.physics import (
 )
 from rolecast.envs.predator_prey.prey import prey_policy
 from rolecast.envs.predator_prey.symmetry import symmetries
-from rolecast.envs.spec import TaskSpec
+from rolecast.envs.spec import BrowserWorld, TaskSpec
 
 if TYPE_CHECKING:
     from rolecast.envs.predator_prey.physics_fused import PredatorPreyLanes
@@ -157,6 +157,12 @@ class PredatorPreyTask:
         from rolecast.envs.predator_prey.physics_fused import PredatorPreyLanes
 
         return PredatorPreyLanes(self.params, self.observation)
+
+    def browser_world(self) -> BrowserWorld:
+        """Return the world of a page, in which a policy plays."""
+        from rolecast.envs.predator_prey.browser import browser_world  # loads the compiled task
+
+        return browser_world(self.params, self.observation)
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return a picture [H, W, 3] of the current state of one episode."""

@@ -1,6 +1,7 @@
 """The worlds in C follow the readable float64 tasks, step by step."""
 
 import ctypes
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
+from rolecast.envs.spec import HasBrowserWorld
 from rolecast.platform.play.game import world_files
 from rolecast.platform.play.worlds import world_of
 from rolecast.platform.rollout.rollout import rollout
@@ -110,3 +112,12 @@ def test_episodes_return_what_the_compiled_task_pays(task_id: str, tmp_path: Pat
 
 def test_a_task_without_a_world_in_c_has_none() -> None:
     assert world_of(make_task("gym:Pendulum-v1")) is None
+
+
+@pytest.mark.parametrize("task_id", [*PREDATOR_PREY, *DRONES])
+def test_a_task_tells_its_world_in_plain_numbers(task_id: str) -> None:
+    """A number of NumPy would be neither a literal of C nor JSON."""
+    task = unwrapped(make_task(task_id))
+    assert isinstance(task, HasBrowserWorld)
+    told = task.browser_world()
+    assert json.loads(json.dumps([told.values, told.scene])) == [told.values, told.scene]
