@@ -4,24 +4,35 @@ A method that reaches a return in n env steps and s seconds of this machine, its
 included, takes s + n c seconds where each step costs c more. Two lines in c meet at most once.
 """
 
+import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from rolecast.benchmarks.dial.findings import HEADLINE_SEARCHES, PLAIN_SEARCH, of_one_budget
 from rolecast.benchmarks.result_table import Row, markdown_table
+from rolecast.platform.tuning.rewards import DENSE_REWARD
 
 TARGET_RETURNS: Final = (100.0, 150.0, 175.0)
 """Held-out returns to reach; a scripted chase has 135."""
 
-BREAK_EVEN_SEARCHES: Final = ("dss_gp_ucb", "cmaes separable")
-"""Of the main table: with the task's symmetries, and without."""
+BREAK_EVEN_PAIRS: Final = (
+    ("told to both", HEADLINE_SEARCHES[True], "facmac_symmetries"),
+    ("found by the search", HEADLINE_SEARCHES[False], "facmac"),
+    ("none", PLAIN_SEARCH, "facmac"),
+)
+"""Who knows the task's symmetries; a search; a learner. Both of the dial."""
 
-BREAK_EVEN_LEARNERS: Final = ("facmac", "maddpg", "comix")
-"""Of the ledger; none knows symmetries."""
+TIMED_SEARCH: Final = "dss_gp_ucb"
+"""Contestant of the main table whose seconds a step stand for all searches."""
+
+TIMED_LEARNER: Final = "facmac"
+"""Contestant of the ledger whose seconds a step stand for both learners."""
 
 BREAK_EVEN_HEAD: Final = (
     "return",
+    "symmetries",
     "search",
     "env steps",
     "s",
@@ -31,12 +42,16 @@ BREAK_EVEN_HEAD: Final = (
     "break-even",
 )
 
+NOT_REACHED: Final = "not within the budget"
+
 BREAK_EVEN_NOTE: Final = """\
-Seconds are of [main.json](main.json) and [baselines.json](baselines.json), one core each, with the
-compiled simulator in them. A search counts with the smallest budget of the main table whose median
-reaches the return, a learner with the point at which its first seed reached it: both are late by up
-to a step of their table, and seeds of a learner that never reached it are not counted. The cost is
-that of a further simulator, beyond the compiled one. "None": one is ahead whatever a step costs."""
+Dense reward. Env steps are those at which the median seed first has the return at one of the ten
+points of its trial, so that both are late by up to a tenth of the budget. Seconds are these steps
+at the fastest pace in [main.json](main.json) (`{search}`, {search_us} µs a step) and in
+[baselines.json](baselines.json) (`{learner}`, {learner_us} µs a step), one core, with the compiled
+simulator in them. The two tables were made at different times, and random play by which a search
+finds symmetries is counted as its other steps are. The cost is that of a further simulator,
+beyond the compiled one. "None": one is ahead whatever a step costs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,32 +62,51 @@ class Reached:
     seconds: float
 
 
-def search_reaches(rows: Sequence[Row], task: str, name: str, target: float) -> Reached | None:
-    """Return the smallest budget of a search whose median over seeds is at least a return."""
-    budgets: dict[int, list[Row]] = {}
-    for row in rows:
-        if row["arena"] == task and row["contestant"] == name:
-            budgets.setdefault(row["env_steps"], []).append(row)
-    for budget, mine in sorted(budgets.items()):
-        if statistics.median(row["episode_return_mean"] for row in mine) >= target:
-            seconds = statistics.median(row["search_seconds"] for row in mine)
-            return Reached(env_steps=budget, seconds=seconds)
-    return None
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """Seconds of one core for an env step, simulator included."""
+
+    search: float
+    learner: float
 
 
-def learner_reaches(rows: Sequence[Row], task: str, name: str, target: float) -> Reached | None:
-    """Return what the seed that was first, in env steps, had spent at a return."""
-    found = [
-        Reached(env_steps=point["env_steps"], seconds=point["seconds"])
-        for row in rows
-        if row["task"] == task and row["contestant"] == name
-        for point in _first(row["curve"], target)
+def pace_of(searches: Sequence[Row], learners: Sequence[Row], task: str) -> Pace | None:
+    """Return the fastest pace in the rows of two tables; None where one has no row.
+
+    Rows were made beside other work, which the fastest met least.
+    """
+    searched = [
+        row["search_seconds"] / row["env_steps"]
+        for row in searches
+        if row["arena"] == task and row["contestant"] == TIMED_SEARCH
     ]
-    return min(found, key=lambda each: each.env_steps) if found else None
+    learned = [
+        row["curve"][-1]["seconds"] / row["curve"][-1]["env_steps"]
+        for row in learners
+        if row["task"] == task and row["contestant"] == TIMED_LEARNER
+    ]
+    if not searched or not learned:
+        return None
+    return Pace(search=min(searched), learner=min(learned))
 
 
-def _first(curve: Sequence[Mapping[str, Any]], target: float) -> Sequence[Mapping[str, Any]]:
-    return [point for point in curve if point["test_return"] >= target][:1]
+def median_steps(rows: Sequence[Row], method: str, target: float) -> int | None:
+    """Return the env steps at which the median seed of a method first has a return.
+
+    Args:
+        rows: of the dial; those with dense reward count.
+        method: its label.
+        target: held-out return.
+    Returns:
+        None where the method has no row, or half of its seeds or more never have the return.
+    """
+    first = [
+        min((steps for steps, value in row["curve"] if value >= target), default=math.inf)
+        for row in rows
+        if row["method"] == method and row["reward"] == DENSE_REWARD
+    ]
+    middle = statistics.median(first) if first else math.inf
+    return None if math.isinf(middle) else round(middle)
 
 
 def break_even_us(search: Reached, learner: Reached) -> float | None:
@@ -87,39 +121,67 @@ def break_even_us(search: Reached, learner: Reached) -> float | None:
     return cost if cost > 0.0 else None
 
 
-def break_even_section(searches: Sequence[Row], learners: Sequence[Row], task: str) -> str:
-    """Return the part of a page: a table of targets, searches and learners, and its note."""
-    lines = []
-    for target in TARGET_RETURNS:
-        for ours in BREAK_EVEN_SEARCHES:
-            for theirs in BREAK_EVEN_LEARNERS:
-                search = search_reaches(searches, task, ours, target)
-                learner = learner_reaches(learners, task, theirs, target)
-                if search is not None and learner is not None:
-                    lines.append(_line(target, ours, search, theirs, learner))
+def break_even_section(
+    rows: Sequence[Row], searches: Sequence[Row], learners: Sequence[Row], task: str
+) -> str:
+    """Return the part of a page: a table of targets, searches and learners, and its note.
+
+    Args:
+        rows: of the dial.
+        searches: of the main table, with seconds.
+        learners: of the ledger, with seconds.
+        task: of all three.
+    """
+    pace = pace_of(searches, learners, task)
+    if pace is None:
+        return ""
+    lines = [
+        line
+        for target in TARGET_RETURNS
+        for pair in BREAK_EVEN_PAIRS
+        for line in _lines(of_one_budget(rows), target, pair, pace)
+    ]
     if not lines:
         return ""
-    rule = ("---:", "---", "---:", "---:", "---", "---:", "---:", "---")
+    rule = ("---:", "---", "---", "---:", "---:", "---", "---:", "---:", "---")
     table = markdown_table(BREAK_EVEN_HEAD, lines, rule)
-    return f"## Which costs less wall time, by the cost of a step\n\n{table}\n\n{BREAK_EVEN_NOTE}\n"
-
-
-def _line(
-    target: float, ours: str, search: Reached, theirs: str, learner: Reached
-) -> tuple[str, ...]:
-    return (
-        f"{target:.0f}",
-        ours,
-        f"{search.env_steps:,}",
-        f"{search.seconds:,.1f}",
-        theirs,
-        f"{learner.env_steps:,}",
-        f"{learner.seconds:,.1f}",
-        _verdict(search, learner),
+    note = BREAK_EVEN_NOTE.format(
+        search=TIMED_SEARCH,
+        search_us=f"{1e6 * pace.search:.1f}",
+        learner=TIMED_LEARNER,
+        learner_us=f"{1e6 * pace.learner:,.0f}",
     )
+    return f"## Which costs less wall time, by the cost of a step\n\n{table}\n\n{note}\n"
 
 
-def _verdict(search: Reached, learner: Reached) -> str:
+def _lines(
+    rows: Sequence[Row], target: float, pair: tuple[str, str, str], pace: Pace
+) -> list[tuple[str, ...]]:
+    """Return the line of a pair; none where neither reaches the return."""
+    known, ours, theirs = pair
+    search = _reached(median_steps(rows, ours, target), pace.search)
+    learner = _reached(median_steps(rows, theirs, target), pace.learner)
+    if search is None and learner is None:
+        return []
+    sides = [_side(name, each) for name, each in ((ours, search), (theirs, learner))]
+    return [(f"{target:.0f}", known, *sides[0], *sides[1], _verdict(search, learner))]
+
+
+def _reached(env_steps: int | None, seconds_a_step: float) -> Reached | None:
+    if env_steps is None:
+        return None
+    return Reached(env_steps=env_steps, seconds=env_steps * seconds_a_step)
+
+
+def _side(name: str, found: Reached | None) -> tuple[str, str, str]:
+    if found is None:
+        return f"`{name}`", NOT_REACHED, "-"
+    return f"`{name}`", f"{found.env_steps:,}", f"{found.seconds:,.1f}"
+
+
+def _verdict(search: Reached | None, learner: Reached | None) -> str:
+    if search is None or learner is None:
+        return f"none: the {'learner' if search is None else 'search'} is ahead"
     even = break_even_us(search, learner)
     if even is None:
         ahead = search.seconds <= learner.seconds

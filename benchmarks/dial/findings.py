@@ -20,6 +20,12 @@ from rolecast.tune_configs.dial import (
 HEADLINE_SEARCHES: Final[Mapping[bool, str]] = {True: "dss_gp_ucb", False: "dss_gp_ucb_found"}
 """The default search, told the task's symmetries or not: no other is chosen by its result."""
 
+GROUP_HEADINGS: Final = {
+    True: "Methods that are told the task's symmetries",
+    False: "Methods that are told none",
+}
+"""Of tables and panels."""
+
 PLAIN_SEARCH: Final = "dss_gp_ucb_no_symmetry"
 """The same, which has none."""
 
@@ -58,6 +64,9 @@ class Duel:
     """The headline search beside the best learner that is told as much, under one reward."""
 
     reward: str
+    searcher: str
+    """Label of the search."""
+
     search: float
     search_seeds: int
     learner: str
@@ -74,17 +83,18 @@ def returns_of(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
     for method in EXPERIMENT.methods:
         mine: dict[str, list[float]] = {}
         for reward in EXPERIMENT.rewards:
-            source = _source(method.label, reward)
-            values = [
-                row["test_return"]
-                for row in rows
-                if row["method"] == method.label and row["reward"] == source
-            ]
+            values = [row["test_return"] for row in rows_of(rows, method.label, reward)]
             if values:
                 mine[reward] = values
         if mine:
             found[method.label] = mine
     return found
+
+
+def rows_of(rows: Sequence[Row], label: str, reward: str) -> list[Row]:
+    """Return the trials of a method under a reward; of a search, dense ones stand for sparse."""
+    source = _source(label, reward)
+    return [row for row in rows if row["method"] == label and row["reward"] == source]
 
 
 def of_one_budget(rows: Sequence[Row]) -> list[Row]:
@@ -130,6 +140,7 @@ def duels(rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
         found.append(
             Duel(
                 reward=reward,
+                searcher=HEADLINE_SEARCHES[symmetries],
                 search=statistics.fmean(ours[reward]),
                 search_seeds=len(ours[reward]),
                 learner=best,

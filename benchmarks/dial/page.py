@@ -1,16 +1,12 @@
-"""The dial's page, its picture and its sentences in the README, all from the rows of dial.json."""
+"""The dial's page and its sentences in the README, all from the rows of dial.json."""
 
-import math
-import statistics
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, Final
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from rolecast.benchmarks.dial.findings import (
+    GROUP_HEADINGS,
     Duel,
     ahead_text,
     caveats,
@@ -26,19 +22,14 @@ from rolecast.benchmarks.dial.findings import (
 )
 from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import Row, markdown_table, sets_text
-from rolecast.platform.reports.comparison.method_styles import method_styles
-from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL, estimate
+from rolecast.platform.reports.comparison.statistics import (
+    LEAST_SEEDS_OF_INTERVAL,
+    UNDECIDED_SHARE,
+    estimate,
+    probability_of_improvement,
+)
 from rolecast.platform.reports.comparison.table import number
-from rolecast.platform.reports.style import panel_grid, panel_style
 from rolecast.tune_configs.dial import EXPERIMENT, KNOW_SYMMETRIES
-
-GROUP_HEADINGS: Final = {
-    True: "Methods that are told the task's symmetries",
-    False: "Methods that are told none",
-}
-
-POINT_SPREAD: Final = 0.03
-"""Distance between methods in a picture, of that between rewards."""
 
 
 def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
@@ -56,7 +47,8 @@ def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
         "# Where gradients fail: the dial\n",
         f"`{EXPERIMENT.tasks[0]}`, {budget} env steps a trial, reward ever more broken "
         "([rewards](../rewards.md)). Entries: mean held-out return, in round brackets its 95 % "
-        f"interval where there are {LEAST_SEEDS_OF_INTERVAL} seeds, in square ones each seed; over "
+        f"interval where there are {LEAST_SEEDS_OF_INTERVAL} seeds, in square ones each seed; bold "
+        "is what is not told apart from the best of its table and reward. Over "
         f"{episodes} held-out episodes of {sets_text(rows)}, reward as earned. `rolecast bench "
         "dial` makes rows that are missing, this page and the picture; `rolecast bench dial --only "
         "method=facmac --only seed=0` some of them. A search sees an episode's sum: sparse reward "
@@ -66,6 +58,10 @@ def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
         "told the symmetries of the task or told none; the search then looks for some, which its "
         f"budget pays:\n\n{_best_table(rows)}\n\n"
         f"{' '.join(filter(None, (ahead_text(rows), worth_text(rows), net_text(rows))))}\n",
+        "How probable it is that a seed of the search earns more than a seed of that learner, with "
+        f"a 95 % interval where both have {LEAST_SEEDS_OF_INTERVAL} seeds:\n\n"
+        f"{_improvement_table(rows)}\n",
+        "![Held-out return against env steps](dial_steps.png)\n",
     ]
     for known, heading in GROUP_HEADINGS.items():
         mine = {label: returns[label] for label in returns if (label in KNOW_SYMMETRIES) == known}
@@ -83,14 +79,36 @@ def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
 
 
 def _table(returns: Mapping[str, Mapping[str, Sequence[float]]], rewards: Sequence[str]) -> str:
+    bold = {reward: _not_told_apart(returns, reward) for reward in rewards}
     lines = [
-        (f"`{label}`", *(_entry(mine.get(reward, ())) for reward in rewards))
+        (
+            f"`{label}`",
+            *(_entry(mine.get(reward, ()), bold=label in bold[reward]) for reward in rewards),
+        )
         for label, mine in returns.items()
     ]
     return markdown_table(("method", *rewards), lines)
 
 
-def _entry(returns: Sequence[float]) -> str:
+def _not_told_apart(
+    returns: Mapping[str, Mapping[str, Sequence[float]]], reward: str
+) -> frozenset[str]:
+    """Return the method of the highest mean, and those that may be as good by their seeds."""
+    there = {label: np.asarray(mine[reward]) for label, mine in returns.items() if reward in mine}
+    if not there:
+        return frozenset()
+    leader = max(there, key=lambda label: float(there[label].mean()))
+    chances = {
+        label: probability_of_improvement([(there[leader], each)]) for label, each in there.items()
+    }
+    return frozenset(
+        label
+        for label, chance in chances.items()
+        if label == leader or chance.low is None or float(chance.low) <= UNDECIDED_SHARE
+    )
+
+
+def _entry(returns: Sequence[float], *, bold: bool) -> str:
     if not returns:
         return "-"
     found = estimate([np.asarray(returns)])
@@ -98,51 +116,8 @@ def _entry(returns: Sequence[float]) -> str:
     if found.low is not None and found.high is not None:
         bounds = f" ({number(float(found.low))} to {number(float(found.high))})"
     each = " ".join(f"{value:.0f}" for value in returns)
-    return f"**{number(float(found.value))}**{bounds} [{each}]"
-
-
-def picture(rows: Sequence[Row]) -> Figure:
-    """Return the picture: return against reward, one panel for each state of knowledge."""
-    rows = of_one_budget(rows)
-    returns = returns_of(rows)
-    rewards = rewards_of(rows)
-    styles = method_styles(list(returns))
-    drawing, panels = panel_grid(2, 2, width=11.0, height=4.6, sharey=True)
-    for axes, (known, heading) in zip(panels, GROUP_HEADINGS.items(), strict=True):
-        panel_style(axes, heading, scale="linear")
-        mine = [label for label in returns if (label in KNOW_SYMMETRIES) == known]
-        for place, label in enumerate(mine):
-            shift = POINT_SPREAD * (place - (len(mine) - 1) / 2)
-            _draw(axes, label, returns[label], rewards, shift, styles[label].line(len(rewards)))
-        axes.set_xticks(range(len(rewards)), rewards, rotation=30)
-        if mine:
-            axes.legend(fontsize=7, frameon=False)
-    panels[0].set_ylabel("held-out return, as earned")
-    return drawing
-
-
-def _draw(
-    axes: Axes,
-    label: str,
-    returns: Mapping[str, Sequence[float]],
-    rewards: Sequence[str],
-    shift: float,
-    style: Mapping[str, Any],
-) -> None:
-    """Draw a method's means as a line, its seeds as points, intervals of five seeds as bars."""
-    values = [returns.get(reward, ()) for reward in rewards]
-    means = [statistics.fmean(each) if each else math.nan for each in values]
-    shown = {**style, "marker": "o", "ms": 4, "markevery": 1}
-    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **shown)
-    for place, each in enumerate(values):
-        if not each:
-            continue
-        at = place + shift
-        axes.scatter([at] * len(each), each, s=9, color=style["color"], alpha=0.6, lw=0)
-        found = estimate([np.asarray(each)])
-        if found.low is not None and found.high is not None:
-            bounds = [float(found.low), float(found.high)]
-            axes.plot([at, at], bounds, color=style["color"], lw=1.0)
+    mean = number(float(found.value))
+    return f"{f'**{mean}**' if bold else mean}{bounds} [{each}]"
 
 
 def readme_region(rows: Sequence[Row]) -> str:
@@ -170,6 +145,29 @@ def _best_table(rows: Sequence[Row]) -> str:
         if any(reward in each for each in found)
     ]
     return markdown_table(head, lines)
+
+
+def _improvement_table(rows: Sequence[Row]) -> str:
+    """Return how probable it is that the search beats the best learner that knows as much."""
+    returns = returns_of(rows)
+    found = [
+        {duel.reward: duel for duel in duels(rows, symmetries=known)} for known in (True, False)
+    ]
+    lines = [
+        (reward, *(_chance(returns, each.get(reward)) for each in found))
+        for reward in rewards_of(rows)
+        if any(reward in each for each in found)
+    ]
+    return markdown_table(("reward", "both told", "neither told"), lines)
+
+
+def _chance(returns: Mapping[str, Mapping[str, Sequence[float]]], duel: Duel | None) -> str:
+    if duel is None:
+        return "-"
+    ours, theirs = (
+        np.asarray(returns[label][duel.reward]) for label in (duel.searcher, duel.learner)
+    )
+    return f"{probability_of_improvement([(ours, theirs)]).text}, `{duel.learner}`"
 
 
 def _sides(duel: Duel | None) -> tuple[str, str]:

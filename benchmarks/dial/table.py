@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rolecast.benchmarks.dial.break_even import break_even_section
-from rolecast.benchmarks.dial.page import picture, readme_region, report
+from rolecast.benchmarks.dial.page import readme_region, report
+from rolecast.benchmarks.dial.pictures import rewards_picture, steps_picture
 from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
 from rolecast.benchmarks.result_table import Row, fill_region, place, read_rows
 from rolecast.benchmarks.table_trials import (
@@ -102,6 +103,7 @@ def _row(trial: TableTrial, end: TrialEnd) -> Row:
         "test_return": last["test_return"],
         "test_return_stderr": last["test_return_stderr"],
         "test_episodes": trial.experiment.final_test_episodes,
+        "seconds": round(end.seconds, 1),
         "curve": [[point["env_steps"], point["test_return"]] for point in end.points],
         "rolecast": __version__,
     }
@@ -121,7 +123,7 @@ def _order(row: Row) -> tuple[Any, ...]:
 
 
 def write_dial(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
-    """Write dial.md and dial.png; fill the README's region.
+    """Write dial.md and its pictures; fill the README's region.
 
     Args:
         rows: finished trials, any part of the table, at least one.
@@ -133,11 +135,12 @@ def write_dial(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> lis
         RequestError: the README has no such region.
     """
     searches, learners = (read_rows(folder / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
-    speed = break_even_section(searches, learners, EXPERIMENT.tasks[0])
+    speed = break_even_section(rows, searches, learners, EXPERIMENT.tasks[0])
     terms = other_terms_text(dial_trials(1 + max(row["seed"] for row in rows)), rows)
     files = {
         folder / "dial.md": report(rows, terms=terms, speed=speed).encode(),
-        folder / "dial.png": png(picture(rows)),
+        folder / "dial.png": png(rewards_picture(rows)),
+        folder / "dial_steps.png": png(steps_picture(rows)),
     }
     if readme is not None:
         files[readme] = fill_region(readme, REGION_BEGIN, REGION_END, readme_region(rows))

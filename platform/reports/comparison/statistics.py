@@ -29,6 +29,9 @@ CONFIDENCE_LEVEL: Final = 0.95
 LEAST_SEEDS_OF_INTERVAL: Final = 5
 """Seeds of each stratum from which there is an interval."""
 
+UNDECIDED_SHARE: Final = 0.5
+"""Probability of improvement that tells nothing apart."""
+
 BOOTSTRAP_RESAMPLES: Final = 2000
 """Of one interval; the ends then move by some hundredths of the deviation of the seeds."""
 

@@ -15,6 +15,7 @@ from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
 from rolecast.platform.reports.comparison.statistics import (
     SUMMARY_STATISTICS,
+    UNDECIDED_SHARE,
     Estimate,
     estimate,
     probability_of_improvement,
@@ -24,9 +25,6 @@ from rolecast.platform.tuning.methods import Method, SearchMethod
 
 ALL_REWARDS: Final = "all rewards"
 """Row of a task over all its reward settings, of the seeds that finished in each of them."""
-
-UNDECIDED_SHARE: Final = 0.5
-"""Probability of improvement that tells nothing apart."""
 
 RESULT_COLUMNS: Final = (
     "task", "reward", "method", "policy", "seeds", "failed", "unfinished", "mean", "stderr",

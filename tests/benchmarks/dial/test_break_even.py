@@ -1,55 +1,57 @@
 """The cost of a step at which two methods take as long, counted by hand."""
 
+from typing import Any
+
 import pytest
 
 from rolecast.benchmarks.dial.break_even import (
+    Pace,
     Reached,
     break_even_section,
     break_even_us,
-    learner_reaches,
-    search_reaches,
+    median_steps,
+    pace_of,
 )
 
 SEARCHES = [
-    {"arena": "hunt", "contestant": "dss_gp_ucb", "env_steps": budget, "seed": seed,
-     "episode_return_mean": value, "search_seconds": seconds}
-    for budget, seed, value, seconds in [
-        (400, 0, 90.0, 1.0), (400, 1, 120.0, 3.0), (400, 2, 95.0, 2.0),
-        (800, 0, 110.0, 4.0), (800, 1, 160.0, 6.0), (800, 2, 155.0, 5.0),
-    ]
-]  # fmt: skip
-
-
-def learner(seed: int, *curve: tuple[int, float, float]) -> dict[str, object]:
-    names = ("env_steps", "seconds", "test_return")
-    points = [dict(zip(names, point, strict=True)) for point in curve]
-    return {"task": "hunt", "contestant": "facmac", "seed": seed, "curve": points}
-
-
+    {"arena": "hunt", "contestant": "dss_gp_ucb", "env_steps": 400, "search_seconds": seconds}
+    for seconds in (4.0, 2.0, 8.0)
+]
 LEARNERS = [
-    learner(0, (200, 10.0, 40.0), (400, 20.0, 155.0)),
-    learner(1, (200, 12.0, 105.0), (600, 30.0, 90.0)),
+    {"task": "hunt", "contestant": "facmac", "curve": [{"env_steps": 200, "seconds": seconds}]}
+    for seconds in (90.0, 40.0)
 ]
 
 
-def test_a_search_counts_with_the_smallest_budget_whose_median_is_there() -> None:
-    assert search_reaches(SEARCHES, "hunt", "dss_gp_ucb", 95.0) == Reached(
-        env_steps=400, seconds=2.0
-    )
-    assert search_reaches(SEARCHES, "hunt", "dss_gp_ucb", 100.0) == Reached(
-        env_steps=800, seconds=5.0
-    )
-    assert search_reaches(SEARCHES, "hunt", "dss_gp_ucb", 170.0) is None
+def trial(method: str, *curve: tuple[int, float], reward: str = "dense") -> dict[str, Any]:
+    return {"method": method, "reward": reward, "budget": 800, "curve": [*map(list, curve)]}
 
 
-def test_a_learner_counts_with_its_first_seed() -> None:
-    assert learner_reaches(LEARNERS, "hunt", "facmac", 100.0) == Reached(
-        env_steps=200, seconds=12.0
-    )
-    assert learner_reaches(LEARNERS, "hunt", "facmac", 150.0) == Reached(
-        env_steps=400, seconds=20.0
-    )
-    assert learner_reaches(LEARNERS, "hunt", "facmac", 156.0) is None
+ROWS = [
+    trial("dss_gp_ucb", (400, 90.0), (800, 160.0)),
+    trial("dss_gp_ucb", (400, 120.0), (800, 110.0)),
+    trial("dss_gp_ucb", (300, 130.0), (800, 155.0)),
+    trial("dss_gp_ucb", (100, 999.0), reward="delay=12"),
+    trial("facmac_symmetries", (200, 101.0), (800, 100.0)),
+    trial("facmac_symmetries", (100, 50.0), (300, 152.0)),
+    trial("facmac_symmetries", (200, 40.0), (800, 60.0)),
+    trial("dss_gp_ucb_no_symmetry", (800, 60.0)),
+    trial("facmac", (700, 180.0)),
+]
+
+
+def test_the_median_seed_counts_where_it_first_has_the_return() -> None:
+    assert median_steps(ROWS, "dss_gp_ucb", 100.0) == 400
+    assert median_steps(ROWS, "dss_gp_ucb", 150.0) == 800
+    assert median_steps(ROWS, "facmac_symmetries", 100.0) == 300
+    assert median_steps(ROWS, "facmac_symmetries", 150.0) is None  # two of three never have it
+    assert median_steps(ROWS, "cmaes", 1.0) is None
+
+
+def test_the_fastest_rows_give_the_pace() -> None:
+    assert pace_of(SEARCHES, LEARNERS, "hunt") == Pace(search=0.005, learner=0.2)
+    assert pace_of(SEARCHES, LEARNERS, "elsewhere") is None
+    assert pace_of(SEARCHES, [], "hunt") is None
 
 
 @pytest.mark.parametrize(
@@ -73,10 +75,15 @@ def test_both_take_as_long_at_the_break_even(
         assert costs[0] == pytest.approx(costs[1])
 
 
-def test_the_section_has_the_returns_that_both_reach() -> None:
-    text = break_even_section(SEARCHES, LEARNERS, "hunt")
-    above = "the learner is ahead above"
-    assert f"| 800 | 5.0 | facmac | 200 | 12.0 | {above} 11,667 µs a step |" in text
-    assert f"| 800 | 5.0 | facmac | 400 | 20.0 | {above} 37,500 µs a step |" in text
-    assert "| 175 |" not in text
-    assert break_even_section([], LEARNERS, "hunt") == ""
+def test_the_section_compares_those_that_know_as_much() -> None:
+    text = break_even_section(ROWS, SEARCHES, LEARNERS, "hunt")
+    both = "| 100 | told to both | `dss_gp_ucb` | 400 | 2.0 | `facmac_symmetries` | 300 | 60.0 |"
+    assert f"{both} the learner is ahead above 580,000 µs a step |" in text
+    late = "`dss_gp_ucb` | 800 | 4.0 | `facmac_symmetries` | not within the budget | - |"
+    assert f"| 150 | told to both | {late} none: the search is ahead |" in text
+    plain = "`dss_gp_ucb_no_symmetry` | not within the budget | - | `facmac` | 700 | 140.0 |"
+    assert f"| 175 | none | {plain} none: the learner is ahead |" in text
+    assert "| 175 | told to both |" not in text
+    assert "(`facmac`, 200,000 µs a step)" in text
+    assert break_even_section(ROWS, [], LEARNERS, "hunt") == ""
+    assert break_even_section([], SEARCHES, LEARNERS, "hunt") == ""

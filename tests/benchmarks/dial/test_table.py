@@ -9,7 +9,8 @@ import pytest
 
 from rolecast.benchmarks.dial.break_even import break_even_section
 from rolecast.benchmarks.dial.findings import PLAIN_SEARCH, duels, returns_of
-from rolecast.benchmarks.dial.page import picture, readme_region, report
+from rolecast.benchmarks.dial.page import readme_region, report
+from rolecast.benchmarks.dial.pictures import mean_curve, rewards_picture, steps_picture
 from rolecast.benchmarks.dial.table import (
     DIAL_FILE,
     DIAL_FILTERS,
@@ -38,6 +39,7 @@ def row(method: str, reward: str, seed: int, value: float) -> dict[str, Any]:
         "budget": 1000,
         "test_return": value,
         "test_episodes": 50,
+        "curve": [[500, value / 2], [1000, value]],
     }
 
 
@@ -164,7 +166,7 @@ def test_an_interval_needs_five_seeds_and_every_seed_is_printed() -> None:
 
 
 def test_a_picture_has_a_panel_for_each_state_of_knowledge() -> None:
-    with_symmetries, without = picture(ROWS).axes
+    with_symmetries, without = rewards_picture(ROWS).axes
     labels = [str(line.get_label()) for line in with_symmetries.lines]
     assert [label for label in labels if label[0] != "_"] == ["dss_gp_ucb", "facmac_symmetries"]
     means = {str(line.get_label()): np.asarray(line.get_ydata()) for line in without.lines}
@@ -172,12 +174,48 @@ def test_a_picture_has_a_panel_for_each_state_of_knowledge() -> None:
     np.testing.assert_array_equal(means["facmac"], [np.nan, 3.0, 50.0])
 
 
+def test_returns_against_steps_have_a_panel_for_each_reward() -> None:
+    """Of three panels in a row the fourth reward begins another."""
+    panels = steps_picture([*ROWS, row("facmac", "drop=0.9", 0, 8.0)]).axes
+    assert [each.get_title(loc="left") for each in panels[:4]] == [
+        "dense", "sparse=25", "flip=0.2", "drop=0.9"
+    ]  # fmt: skip
+    (facmac,) = panels[3].lines
+    assert facmac.get_label() == "facmac"
+    assert list(np.asarray(facmac.get_ydata())[[0, -1]]) == [4.0, 8.0]
+
+
+def test_a_curve_is_the_mean_of_what_each_seed_has_come_to() -> None:
+    """Points at 100, 200, ... of a budget of 1,000; reports count from half a distance before."""
+    rows = [
+        {"budget": 1000, "curve": [[90, 1.0], [249, 3.0], [1000, 9.0]]},
+        {"budget": 1000, "curve": [[152, 5.0], [450, 7.0]]},
+    ]
+    grid, means = mean_curve(rows)
+    assert list(grid) == [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]
+    assert list(means) == [3, 4, 4, 5, 5, 5, 5, 5, 5, 8]
+
+
+def test_bold_is_what_is_not_told_apart_from_the_best_of_its_table() -> None:
+    seeds = [row("cmaes_tied", "dense", seed, 50.0 + seed) for seed in range(5)]
+    page = report([*ROWS, *seeds, row("facmac_symmetries", "dense", 0, 3.0)])
+    assert "| `cmaes_tied` | 52.0 (50.2 to 53.8) [50 51 52 53 54] |" in page
+    assert "| `facmac_symmetries` | **3.00** [3] |" in page  # one seed tells nothing apart
+
+
+def test_the_page_tells_how_probable_a_better_seed_is() -> None:
+    page = report([*ROWS, *(row("facmac_symmetries", "dense", seed, 102.0) for seed in range(5))])
+    chance = "0.50 [0.00, 1.00], `facmac_symmetries`"
+    assert f"| dense | {chance} | - |" in page
+    assert "| flip=0.2 | 0.00 [-], `facmac_symmetries` | 0.00 [-], `facmac` |" in page
+
+
 def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
     written = write_dial(ROWS, tmp_path, readme=readme)
-    assert written == [tmp_path / "dial.md", tmp_path / "dial.png", readme]
-    assert (tmp_path / "dial.png").read_bytes() == png(picture(ROWS))
+    assert [each.name for each in written] == ["dial.md", "dial.png", "dial_steps.png", "README.md"]
+    assert (tmp_path / "dial.png").read_bytes() == png(rewards_picture(ROWS))
     text = readme.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -191,7 +229,7 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
 def test_the_committed_page_and_the_readme_are_made_from_the_committed_rows() -> None:
     rows = read_rows(RESULTS / DIAL_FILE)
     searches, learners = (read_rows(RESULTS / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
-    speed = break_even_section(searches, learners, EXPERIMENT.tasks[0])
+    speed = break_even_section(rows, searches, learners, EXPERIMENT.tasks[0])
     assert (RESULTS / "dial.md").read_text() == report(rows, speed=speed)
     assert readme_region(rows) in (RESULTS.parents[1] / "README.md").read_text()
     (budget,) = {row["budget"] for row in rows}
