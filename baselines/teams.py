@@ -92,8 +92,8 @@ class TeamConfig(OffPolicyConfig):
     """Whether the settings suit the task's horizon already; set by `suit`."""
 
     use_state: bool
-    """Whether centralised critics and mixers read the task's state, where it has one; otherwise
-    they read all observations, laid end to end."""
+    """Input of centralised critics and mixers: the task's state, where it has one. False: all
+    observations, laid end to end."""
 
     agent_id: bool
     """Whether the policy reads which agent it acts for, as n numbers beside the observation."""

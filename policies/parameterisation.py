@@ -83,8 +83,8 @@ class PolicySettings:
 
     normalise: Literal["none", "running"] = "none"
     """Normalisation of the clipped observations: "running" subtracts the mean and divides by the
-    standard deviation of what the search has observed before the current batch. It is folded into
-    the weights, so that a trained policy has none of its own."""
+    standard deviation. Both are of the observations before the current batch. They are folded into
+    the weights, so that a trained policy has no normalisation of its own."""
 
     normalise_share: float = 1.0
     """Share of the budget, in (0, 1], whose observations `normalise` counts; then it stays."""

@@ -25,9 +25,9 @@ class AsyncKernelUcbConfig(UcbSettings):
     """Asynchronous kernel UCB (after Li et al., 2023): statistics travel where they tell enough."""
 
     threshold: float = 2.0
-    """D, above 0: an agent sends when log det(I + K / lambda) of its data has grown by more than D
-    since it last sent; it is sent to when that of the server is by more than D above what it
-    knows."""
+    """D, above 0, the growth of log det(I + K / lambda) that starts a message. An agent sends when
+    that of its own data grew by more than D since it last sent. The server sends to it when that of
+    the server's data is more than D above the agent's."""
 
     inducing_factor: float = 10.0
     """q, above 0: a point enters the dictionary with probability q s~^2 / lambda."""

@@ -64,7 +64,7 @@ class EvolutionConfig(ABC):
     """Settings of all strategies; all begin in the middle of the cube."""
 
     radius: float | None = None
-    """Root mean square distance of the first candidates from the mean, sigma sqrt(D); None: 0.376,
+    """Root mean square distance of the first candidates from the mean, sigma sqrt(D). None: 0.376,
     that of `cmaes`, but at most `widest` in a coordinate. A strategy climbs its function smoothed
     by its search distribution. In two dimensions, 0.376 is as wide as the cube and hides all
     maxima."""

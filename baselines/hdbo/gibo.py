@@ -39,8 +39,8 @@ class GiboConfig(SurrogateConfig):
     """Most evaluations in the process."""
 
     memory: int | None = None
-    """Latest evaluations in the process; None: 5 D, the authors' for functions, but at least 32,
-    theirs for reinforcement learning, and at most `max_points`."""
+    """Latest evaluations in the process. None: 5 D, the authors' number for functions, but at least
+    32, theirs for reinforcement learning. It is at most `max_points`."""
 
     samples: int | None = None
     """Least evaluations between two steps; None: the authors' 16 of policies, but at most D, theirs

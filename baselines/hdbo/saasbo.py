@@ -33,8 +33,8 @@ class SaasboConfig(AcquisitionConfig):
     """SAASBO: a process in which few dimensions matter, by its prior."""
 
     inference: str = "map"
-    """Inference of hyperparameters: "map", greatest posterior density; "nuts", integrated out by
-    draws at every batch, as the authors do; it takes minutes and needs NumPyro."""
+    """Inference of hyperparameters: "map", greatest posterior density; or "nuts", draws at every
+    batch, as the authors do. "nuts" takes minutes and needs NumPyro."""
 
     warmup: int = 512
     """Steps of "nuts" that are thrown away."""

@@ -38,10 +38,10 @@ class IntrinsicPPOConfig(PPOConfig):
     """Learning rate of the learned reward and of the critic of the task's own."""
 
     intrinsic_coeff: float
-    """How much the learned reward, in (-1, 1), counts in what the policy is taught by."""
+    """Weight of the learned reward, in (-1, 1), in the training reward: the sum of both rewards."""
 
     extrinsic_coeff: float
-    """How much the task's reward, in deviations of its return, counts in the same."""
+    """Weight of the task's reward in the training reward; its unit is the return's deviation."""
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""

@@ -9,7 +9,7 @@ from rolecast.baselines.ppo.normaliser import ValueScale
 
 
 class IntrinsicPPOModule(PPOModule):
-    """`critic` values what the policy is taught by; `extrinsic_critic` what the task pays.
+    """`critic` values the training reward, a mixture; `extrinsic_critic` what the task pays.
 
     Settings, besides those of `PPOModule`: `reward_hidden`.
     """

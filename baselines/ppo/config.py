@@ -121,8 +121,8 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
     """Whether the critic sees the observations of all agents (MAPPO), or each agent's own."""
 
     use_state: bool
-    """Whether a centralised critic reads the task's state, where it has one, in place of all
-    observations; of no effect without a centralised critic."""
+    """Input of a centralised critic: the task's state, where it has one. False: all observations.
+    It has no effect without a centralised critic."""
 
     initial_log_std: float
     """Logarithm of the actions' deviation at first; actions lie in [-1, 1]."""

@@ -38,8 +38,8 @@ class Transitions:
     """[N, S], after it."""
 
     terminated: Float32
-    """[N], 1 where nothing follows; 0 also where a limit cut the episode off, so that the value of
-    what would have followed counts."""
+    """[N], 1 where nothing follows. It is 0 where a limit cut the episode off: the value of what
+    would have followed then counts."""
 
     def __len__(self) -> int:
         return len(self.rewards)

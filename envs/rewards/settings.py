@@ -53,8 +53,8 @@ class RewardSettings:
     """Probability of the loss of a step's reward."""
 
     survival: float = 1.0
-    """Share of the survival bonus that is paid, in [0, 1]. The bonus is the reward for being
-    healthy, of tasks that have one, such as `hopper`; 0 pays none of it."""
+    """Share of the survival bonus that is paid, in [0, 1]; 0 pays none of it. The bonus is the
+    reward for being healthy, of tasks that have one, such as `hopper`."""
 
     flush_on_end: bool = False
     """Payment of all unpaid rewards at the last step of an episode; without it they are lost."""

@@ -29,8 +29,8 @@ class ExportConfig:
     """What is exported, and how."""
 
     target: Literal["c99", "onnx", "micropython", "wasm"] = "c99"
-    """Language of the device: c99; wasm, the same C built as WebAssembly; onnx, a model
-    beside the C; or micropython, one Python file without imports."""
+    """Language of the device: c99, onnx, micropython or wasm. wasm is the same C built as
+    WebAssembly, and onnx adds a model to the C. micropython is one Python file without imports."""
 
     one_agent: bool = False
     """Export the step of one agent, for a device on each, rather than that of the whole team."""

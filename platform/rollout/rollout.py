@@ -40,8 +40,8 @@ class Rollout:
     """[S, n, do], observations met, when they were asked for."""
 
     sums: Float | None = None
-    """[P, E, 3, do], number of an episode's observations, over steps and the agents present, their
-    sum, and the sum of their squares, when they were asked for."""
+    """[P, E, 3, do], count, sum and sum of squares of an episode's observations, when asked for.
+    They go over steps and the agents present."""
 
     @property
     def env_steps(self) -> int:

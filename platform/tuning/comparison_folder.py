@@ -62,18 +62,16 @@ class Comparison:
     """A comparison as it stands on disk, finished or not."""
 
     experiment: Mapping[str, Any]
-    """experiment.json. `experiment` has the fields of `Experiment` ("name", "summary", "tasks",
-    "rewards", "methods", "seeds", "env_steps", "points", "test_episodes",
-    "final_test_episodes", "paper" and so on); `trials` the planned trials, each a mapping of
-    "trial", "task", "reward", "method", "policy" and "seed"; `versions` those of packages;
-    `command` how it was begun. Where it went on under other versions or with more seeds, `resumed`
-    has a mapping for each such part: its `versions` and `command`, and the trials that had `ended`
-    before it, which are not of it."""
+    """experiment.json. Its `experiment` has the fields of `Experiment`. Its `trials` are those
+    planned, each a mapping of "trial", "task", "reward", "method", "policy" and "seed". Its
+    `versions` are those of packages, and `command` is how it was begun. A comparison may go on
+    under other versions or with more seeds. Then `resumed` has a mapping for each such part, with
+    its `versions` and `command`. `ended` in it names the trials that ended before that part."""
 
     rows: pd.DataFrame
     """One row a report, by trial in planned order and then by `point`: `TRIAL_COLUMNS`, then
     `METRIC_VOCABULARY`, then extras ("optimizer/...", "learner/..."). A trial that failed before
-    its first report has one row whose figures are missing; one that has not begun has none. Whole
+    its first report has one row whose figures are missing. One that has not begun has none. Whole
     numbers are nullable integers (Int64), other figures float64 with NaN."""
 
 

@@ -66,8 +66,8 @@ class HomConfig(PolicySettings):
     paper. The number of parameters grows with it."""
 
     message_reads: Literal["hidden", "observation"] = "hidden"
-    """Input of the message net beside the codes of both roles: "hidden", their h, as in the paper,
-    which is 0 in the first round; or "observation", what the sender sees."""
+    """Input of the message net beside the codes of both roles: "hidden", their h, or
+    "observation", what the sender sees. "hidden" is the paper's; h is 0 in the first round."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

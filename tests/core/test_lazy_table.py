@@ -1,8 +1,10 @@
 """Registries whose entries are loaded when asked for, and described from their source."""
 
 import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,9 @@ import pytest
 
 from rolecast.core.errors import RequestError
 from rolecast.core.lazy_table import LazyTable
+from rolecast.envs.rewards.settings import RewardSettings
+from rolecast.platform.cli.documented import field_texts
+from rolecast.platform.deployment.config import ExportConfig
 from rolecast.platform.optimizers.registry import (
     BASELINES,
     CAUSAL_SEARCHES,
@@ -18,6 +23,7 @@ from rolecast.platform.optimizers.registry import (
     optimizer_names,
     optimizer_summary,
 )
+from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.policies.registry import policy_config, policy_names, policy_summary
 from tests.settings_files import SETTINGS_FILES, text_of
 
@@ -59,6 +65,25 @@ def test_unknown_names_are_refused_without_loading_any() -> None:
 def test_settings_that_are_told_without_their_classes_are_those_of_the_classes(file: Path) -> None:
     """Written anew by: python -m tests.settings_files."""
     assert file.read_text(encoding="utf-8") == text_of(SETTINGS_FILES[file]())
+
+
+@pytest.mark.parametrize("file", SETTINGS_FILES, ids=lambda file: file.parent.name)
+def test_a_sentence_about_a_setting_has_at_most_20_words(file: Path) -> None:
+    """Settings' texts are the user's manual; a list of names counts as a sentence too."""
+    assert (
+        long_sentences(each.text for told in SETTINGS_FILES[file]().values() for each in told) == []
+    )
+
+
+@pytest.mark.parametrize("config", [SearchConfig, RewardSettings, ExportConfig])
+def test_a_sentence_about_an_option_has_at_most_20_words(config: type) -> None:
+    assert long_sentences(field_texts(config).values()) == []
+
+
+def long_sentences(texts: Iterable[str]) -> list[str]:
+    """Return the sentences of more than 20 words."""
+    sentences = (sentence for text in texts for sentence in re.split(r"(?<=[.!?])\s+", text))
+    return [sentence for sentence in sentences if len(sentence.split()) > 20]
 
 
 HEAVY = ("ray", "torch", "botorch", "gpytorch", "numba", "pandas", "pyarrow", "scipy")

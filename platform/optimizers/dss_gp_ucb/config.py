@@ -37,8 +37,8 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
     """Search method: "local", the local search with structure; "paper", the paper's global search
     (Algorithm 4) with our caps. "paper" has the settings `beta`, `outcome_transform`, those of
     structure, `max_points` and `pool`. None: for a black box with given `cliques`, global Thompson
-    sampling clique by clique, which has the settings `cliques` and `outcome_transform`; else
-    "local"."""
+    sampling clique by clique; else "local". That sampling has the settings `cliques` and
+    `outcome_transform`."""
 
     def __post_init__(self) -> None:
         StructureSettings.__post_init__(self)
@@ -120,8 +120,8 @@ class PaperDssGpUcbConfig(StructureSettings):
     mean, half the latest."""
 
     pool: int = 512
-    """Number of Sobol points from which a batch is chosen, a power of 2; a quarter as many near the
-    incumbent are added."""
+    """Number of Sobol points from which a batch is chosen, a power of 2. A quarter as many points
+    near the incumbent are added."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

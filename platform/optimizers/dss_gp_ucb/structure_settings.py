@@ -54,7 +54,8 @@ class StructureSettings:
 
     structure_source: str | None = None
     """Source of "found" cliques: "policy", its Hessians before the search; or "returns", a test of
-    pairs at 100 evaluations and whenever these have grown by half. None: "policy" for a policy
+    pairs during the search. That test runs at 100 evaluations, and whenever these have grown by
+    half. None: "policy" for a policy
     with `relaxed_act`, "returns" for any other and for a black box."""
 
     structure_score: str = "rms"

@@ -110,9 +110,10 @@ class LocalGpSettings:
     (`fewer_episodes`). 0: off. None: 1 for a policy's weights, 0 for a black box."""
 
     restart_at_centre: bool | None = None
-    """Restart at the centre of the cube: the centre is evaluated too. If it earns more than 0
-    and beats all of the latest candidates, the search restarts there with half the radius, up to 4
-    times. None: true for a policy's weights, false for a black box. Old name: `heed_start`."""
+    """Restart at the centre of the cube: the centre is evaluated too. The search restarts there, up
+    to 4 times, with half the radius. It does so if the centre earns more than 0 and beats all of
+    the latest candidates. None: true for a policy's weights, false for a black box. Old name:
+    `heed_start`."""
 
     mirrored_pairs: bool | None = None
     """Mirrored pairs: candidates c + d and c - d round the centre c, both on the same episodes.
@@ -120,9 +121,9 @@ class LocalGpSettings:
     policy's weights, false for a black box."""
 
     lengthscale: str | None = None
-    """Lengthscale of the kernel: "cloud" is the radius of the trust region; "evidence" chooses a
-    multiple of it by marginal likelihood. None: "cloud" for a policy's weights, "evidence" for a
-    black box."""
+    """Lengthscale of the kernel: "cloud", the radius of the trust region; or "evidence", its
+    multiple with the greatest marginal likelihood. None: "cloud" for a policy's weights, "evidence"
+    for a black box."""
 
     step: float | None = None
     """Maximum step of the centre in one batch, above 0, in radii. None: 0.3 for a policy's

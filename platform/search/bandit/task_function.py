@@ -29,7 +29,7 @@ class TaskPlay:
     """E, episodes of a value, at least 1; they are the same for every point."""
 
     scale: float = 1.0
-    """Return that counts as 1, above 0: values are mean returns as paid, divided by it, for methods
+    """Return that counts as 1, above 0: values are mean returns as paid, divided by it. Methods
     presume functions of norm about 1."""
 
     def __post_init__(self) -> None:

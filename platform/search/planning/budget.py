@@ -53,8 +53,8 @@ class Budget:
     """E, episodes of one evaluation at most."""
 
     episode_steps: int
-    """Env steps of an episode at most: the horizon; without one, of the longest of random play,
-    until an evaluation has longer ones."""
+    """Maximum env steps of an episode: the horizon. Without one, the length of the longest episode
+    so far, that of random play at first."""
 
     confirm_share: float
     """Share of the total kept for the confirmation, in [0, 0.5]."""

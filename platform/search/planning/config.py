@@ -61,8 +61,8 @@ class SearchConfig:
     """Root of all randomness."""
 
     asynchronous: bool = False
-    """Whether results are told as they come, with more candidates under way, so that no worker
-    waits for the longest episode. The history then depends on time: two runs differ. Not used for
+    """Whether results are told as they come, with more candidates under way. No worker then waits
+    for the longest episode. The history then depends on time: two runs differ. Not used for
     it: `fewer_episodes`."""
 
     workers: int | None = None
@@ -83,8 +83,8 @@ class SearchConfig:
     """Episodes of the held-out test at the end. Default: 1000 of a compiled task, else 20."""
 
     step_timeout: float = STEP_TIMEOUT_S
-    """Seconds after which a step or reset of a user's environment that has not returned ends the
-    search; after 10 seconds it is told of."""
+    """Longest time of a step or reset of a user's environment, in seconds; a longer one ends the
+    search. A message tells of one that takes over 10 seconds."""
 
     failed_episodes: str = "stop"
     """What an episode counts as whose environment hangs, raises, or shows or pays NaN. "stop": the
@@ -94,8 +94,8 @@ class SearchConfig:
     """Share of the budget kept for re-evaluating the last incumbents on fresh episodes."""
 
     random_play_steps: int = 0
-    """Env steps of the budget that were played at random to find symmetries; set by a search with
-    the policy option `symmetries=found`."""
+    """Env steps of the budget that were played at random to find symmetries. A search with the
+    policy option `symmetries=found` sets it."""
 
     def __post_init__(self) -> None:
         if self.env_steps is not None and self.evaluations is not None:

@@ -31,16 +31,16 @@ class BatchSummary:
     """What the search has used."""
 
     searched_share: float = 0.0
-    """Greatest share of the budget of its time that was spent before a batch of the search; a
-    larger budget later makes it no smaller."""
+    """Greatest share of the budget that was spent before a batch of the search. The budget is that
+    of its time: a larger one later makes the share no smaller."""
 
     next_number: int = 0
-    """Number from which the next evaluation's seeds are derived: that of the evaluation, or more
-    where numbers above it were used, which happens in asynchronous searches alone."""
+    """Number from which the next evaluation's seeds are derived: that of the evaluation. It is more
+    where numbers above it were used, in asynchronous searches alone."""
 
     _changes: list[tuple[int, Float]] = field(default_factory=list)
-    """What was used of the budget when an incumbent came, and the incumbent [D]; those that no
-    earlier share of the search can have any more are dropped."""
+    """What was used of the budget when an incumbent came, and the incumbent [D]. Those are dropped
+    that no earlier share of the search can have any more."""
 
     def add(self, batch: Batch) -> None:
         """Take in the next batch."""

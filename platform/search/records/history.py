@@ -53,8 +53,8 @@ class Batch:
     """[q, D], in the unit cube."""
 
     episodes_of: np.ndarray[Any, np.dtype[np.int64]]
-    """[q], number of the evaluation from which the seeds of its episodes are derived: its own, or
-    an earlier one of the batch, with which it shares them."""
+    """[q], number of the evaluation from which the seeds of its episodes are derived. It is that of
+    this evaluation, or of an earlier one of the batch with the same episodes."""
 
     episode_returns: Float
     """[q, E], as earned: the score, which decides nothing in a search."""
@@ -72,8 +72,8 @@ class Batch:
     """[D], the incumbent after it."""
 
     statistics: ObservationStatistics | None = None
-    """Of all observations of the search up to and with this batch, by which the incumbent and the
-    next candidates normalise them; None where the policy does not."""
+    """Statistics of all observations of the search up to and with this batch. The incumbent and the
+    next candidates normalise by them. None where the policy does not normalise."""
 
     nodes: Mapping[str, Float] = field(default_factory=dict)
     """Metric to its values [q, E]: those that an optimiser learns from beside the return."""

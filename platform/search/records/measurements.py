@@ -115,8 +115,8 @@ class RunMeasurements:
     """[M], standard error of each."""
 
     expected_rewards: tuple[float, ...] = ()
-    """[N], expected reward of each evaluation of a causal graph: by draws of the noise where its
-    simulator is known, else what was observed."""
+    """[N], expected reward of each evaluation of a causal graph. A known simulator draws its noise
+    for it; else it is the reward that was observed."""
 
     last_returns: tuple[float, ...] = ()
     """[E], held-out returns of single episodes of the last incumbent."""
