@@ -15,6 +15,7 @@ from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.predator_prey.task import DEFAULT_VIEW, PredatorPreyTask
 from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
 from rolecast.envs.spec import BatchedTask
+from rolecast.envs.still import StillPolicy
 
 FIRST_COUNTER: Final = 2**31
 """First counter of the script; smaller ones are for the task."""
@@ -257,6 +258,7 @@ SCRIPTED: Final[Mapping[str, ScriptedPolicy]] = MappingProxyType(
             "sighted_expert", "the expert, to the middle while it sees no giver", told=False
         ),
         "sighted_pursuit": SightedPursuitPolicy(told=False),
+        "still": StillPolicy(),
         "told_pursuit": SightedPursuitPolicy(told=True),
     }
 )

@@ -5,11 +5,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import parsed, read_json, write_sealed_json
+from rolecast.core.patience import Patience
+from rolecast.envs.causal.problem import HasCausalGraph
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import under_patience
 from rolecast.envs.trust import require_trust
-from rolecast.platform.search.records.measurements import Yardstick, scripted_yardsticks
+from rolecast.platform.search.records.measurements import (
+    SLOW_EPISODES,
+    Yardstick,
+    scripted_yardsticks,
+    slow_yardsticks,
+)
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 
 NOT_MEASURED: Final = "not measured yet; `rolecast report DIR` does"
@@ -20,7 +28,7 @@ class TaskYardsticks:
     """Scripted policies of one task."""
 
     yardsticks: tuple[Yardstick, ...] = ()
-    """Empty where none plays the task, or its episodes are not compiled."""
+    """Empty where none plays the task; of few episodes where these are not compiled."""
 
     missing: str = ""
     """Why they are not known; empty if they are."""
@@ -66,9 +74,16 @@ def read_yardsticks(folder: ComparisonFolder) -> Mapping[str, TaskYardsticks]:
 def _measured(task: str) -> TaskYardsticks:
     try:
         made = make_task(task)
-        made.close()
     except RequestError as error:
         return TaskYardsticks(missing=str(error))
-    return TaskYardsticks(
-        yardsticks=tuple(scripted_yardsticks(task)) if hasattr(made, "lanes") else ()
-    )
+    try:
+        if hasattr(made, "lanes"):
+            return TaskYardsticks(yardsticks=tuple(scripted_yardsticks(task)))
+        if isinstance(made, HasCausalGraph):
+            return TaskYardsticks()
+        with under_patience(made, Patience()):
+            return TaskYardsticks(yardsticks=slow_yardsticks(made, SLOW_EPISODES))
+    except RunError as error:  # of an environment that fails now and then
+        return TaskYardsticks(missing=str(error))
+    finally:
+        made.close()

@@ -39,7 +39,7 @@ def test_every_listed_task_is_measured_with_all_that_can_play_it(tmp_path: Path)
             "random",
         ]
     )
-    assert set(map(tuple, players.values())) == {("random",)}
+    assert set(map(tuple, players.values())) == {("random", "still")}
     assert len(told) == 1 + len(rows)
     again: list[str] = []
     assert SCRIPTED_TABLE.run_missing(runs, tmp_path, processes=1, note=again.append) == rows

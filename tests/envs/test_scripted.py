@@ -160,3 +160,27 @@ def test_scripts_of_teams_stay_out_of_the_tasks_of_the_source() -> None:
         assert not SCRIPTED[name].plays(make_task("pred_prey_3"))
         assert SCRIPTED[name].plays(make_task("het_pred_prey_3?capture=2"))
         assert not SCRIPTED[name].plays(make_task("drone_delivery_3"))
+
+
+@pytest.mark.parametrize("task_id", ["hopper?horizon=5", "gym:Pendulum-v1?horizon=5"])
+def test_who_stands_still_earns_what_actions_of_zero_do(task_id: str) -> None:
+    seeds, task = np.arange(3, dtype=np.uint64), make_task(task_id)
+    earned, lengths = rollout_scripted(task, "still", seeds)
+    task.reset(seeds)
+    zeros = np.zeros((3, task.spec.agents, task.spec.action_size))
+    np.testing.assert_allclose(earned, sum(task.step(zeros)[1] for _ in range(5)))
+    assert (lengths == 5).all()
+
+
+def test_an_ant_that_does_not_move_earns_more_than_one_that_trembles() -> None:
+    seeds, task = np.arange(3, dtype=np.uint64), make_task("ant?horizon=50")
+    still, trembles = (rollout_scripted(task, name, seeds)[0] for name in ("still", "random"))
+    assert (still > trembles).all()
+
+
+@pytest.mark.parametrize("task_id", ["pred_prey_3", "gym:CartPole-v1"])
+def test_zero_is_no_rest_where_actions_are_choices_or_episodes_compiled(task_id: str) -> None:
+    task = make_task(task_id)
+    assert not SCRIPTED["still"].plays(task)
+    with pytest.raises(RequestError, match="'still' cannot play"):
+        rollout_scripted(task, "still", np.arange(1, dtype=np.uint64))

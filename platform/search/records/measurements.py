@@ -50,6 +50,12 @@ ABLATED_EPISODES: Final = 1000
 SLOW_EPISODES: Final = 20
 """Held-out episodes of a task that is not compiled, where its run does not say."""
 
+SLOW_POLICIES: Final = ("random", "still")
+"""Scripted policies that play a task that is not compiled."""
+
+STILL_NAME: Final = "does not move"
+"""Name of the second in pictures and tables."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Yardstick:
@@ -76,7 +82,27 @@ def yardstick(result: Evaluation) -> Yardstick:
 
 
 def _scripted(policy: str, mean: float, stderr: float | None) -> Yardstick:
-    return Yardstick(name=f"scripted {policy}", mean=mean, stderr=stderr)
+    name = STILL_NAME if policy == "still" else f"scripted {policy}"
+    return Yardstick(name=name, mean=mean, stderr=stderr)
+
+
+def slow_yardsticks(task: BatchedTask, episodes: int) -> tuple[Yardstick, ...]:
+    """Let random actions, and none at all where it can, play a task that is not compiled.
+
+    Args:
+        task: to play.
+        episodes: held-out episodes of each, of the development set.
+    Returns:
+        None where an episode failed that a patience forgave.
+    """
+    seeds, before = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes), _failures(task)
+    found = []
+    for policy in SLOW_POLICIES:
+        if SCRIPTED[policy].plays(unwrapped(task)):
+            returns, _ = rollout_scripted(task, policy, seeds)
+            error = float(returns.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else None
+            found.append(_scripted(policy, float(returns.mean()), error))
+    return tuple(found) if _failures(task) == before else ()
 
 
 def scripted_yardsticks(task: str) -> list[Yardstick]:
@@ -95,8 +121,8 @@ def scripted_yardsticks(task: str) -> list[Yardstick]:
 class RunMeasurements:
     """Held-out returns of a run's incumbents, of its ablations and of scripted policies.
 
-    Of a task whose episodes are not compiled, only the last incumbent and random actions play, as
-    many episodes as the search's own held-out test: more would take minutes.
+    Of a task whose episodes are not compiled, only the last incumbent, random actions and none at
+    all play, as many episodes as the search's own held-out test: more would take minutes.
     """
 
     batches: int
@@ -198,18 +224,14 @@ def measure(
 def _measure_slow(
     task: BatchedTask, policy: Policy, batches: Sequence[Batch], episodes: int
 ) -> RunMeasurements:
-    """Let the last incumbent and random actions play the same episodes."""
+    """Let the last incumbent and the scripted policies play the same episodes."""
     seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
     last = policy.space.weights(batches[-1].incumbent, batches[-1].statistics)
     terms = RunTerms(lowest=lowest_returns(batches))
     returns = terms.settled(rollout(task, policy, last[None], seeds)).returns[0]
-    before = _failures(task)
-    by_chance, _ = rollout_scripted(task, "random", seeds)
-    error = float(by_chance.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else None
-    random = _scripted("random", float(by_chance.mean()), error)
     return RunMeasurements(
         batches=len(batches),
-        yardsticks=(random,) if _failures(task) == before else (),
+        yardsticks=slow_yardsticks(task, episodes),
         last_returns=tuple(returns.tolist()),
         roles=measured_roles(task, policy, last),
     )

@@ -40,5 +40,5 @@ def test_each_script_knows_the_tasks_that_it_can_play() -> None:
     assert fits == {
         "drone_delivery_3": ["blind_expert", "expert", "random"],
         "pred_prey_3": ["chase", "pursuit", "random"],
-        "gym:Pendulum-v1": ["random"],
+        "gym:Pendulum-v1": ["random", "still"],
     }

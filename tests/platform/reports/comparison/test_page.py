@@ -61,10 +61,12 @@ def test_the_page_needs_no_other_file_and_no_network(
     assert main(["report", str(folder), "--pair", "sac:dss_gp_ucb", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"report": str(folder / "report.html")}
     text = (folder / "report.html").read_text()
-    assert re.findall(r'src="data:image/(\w+);base64,', text) == ["png"] * 3
+    assert re.findall(r'src="data:image/(\w+);base64,', text) == ["png"] * 4
     assert not re.search(r"https?://|<link|<script src|@import|fetch\(|src=\"(?!data:)", text)
     for words in (
         "9 of 10 trials finished, 1 failed",
+        "does not move",
+        "On one scale",
         "failed: OSError: the lever broke",
         "<th>sparse=5</th>",
         "paper 2,776 (390.6); best so far 3,461, ours 45.0<",
@@ -78,8 +80,8 @@ def test_the_page_needs_no_other_file_and_no_network(
     ):
         assert words in text
     names = {path.name for path in (folder / "report").iterdir()}
-    tables = {"results.csv", "curves.csv", "improvement.csv", "trials.csv"}
-    pictures = {"hopper_env_steps.png", "hopper_wall_time.png", "improvement.png"}
+    tables = {"results.csv", "curves.csv", "improvement.csv", "scores.csv", "trials.csv"}
+    pictures = {"hopper_env_steps.png", "hopper_wall_time.png", "improvement.png", "profile.png"}
     assert names == tables | pictures
     for name in pictures:
         held = base64.b64encode((folder / "report" / name).read_bytes()).decode()

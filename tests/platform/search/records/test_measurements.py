@@ -87,10 +87,12 @@ def test_a_task_of_slow_episodes_plays_as_often_as_in_its_held_out_test(tmp_path
     )  # fmt: skip
     complete_run(out)
     measured = read(out)
-    by_chance = rolecast.evaluate("random", task="gym:Pendulum-v1?horizon=5", episodes=3)
-    assert [each.name for each in measured.yardsticks] == ["scripted random"]
-    assert measured.yardsticks[0].mean == by_chance.episode_return_mean
-    assert measured.yardsticks[0].stderr == by_chance.episode_return_stderr
+    names = [each.name for each in measured.yardsticks]
+    assert names == ["scripted random", "does not move"]
+    for yardstick, policy in zip(measured.yardsticks, ("random", "still"), strict=True):
+        known = rolecast.evaluate(policy, task="gym:Pendulum-v1?horizon=5", episodes=3)
+        assert yardstick.mean == known.episode_return_mean
+        assert yardstick.stderr == known.episode_return_stderr
     again = rolecast.evaluate(out, episodes=3)
     assert np.mean(measured.last_returns) == pytest.approx(again.episode_return_mean)
     assert measured.returns == ()
