@@ -17,7 +17,7 @@ from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.still import StillPolicy
 
-FIRST_COUNTER: Final = 2**31
+FIRST_ACTION_COUNTER: Final = 2**31
 """First counter of the script; smaller ones are for the task."""
 
 COMPILED_CHUNK: Final = 1024
@@ -26,7 +26,7 @@ COMPILED_CHUNK: Final = 1024
 ADAPTED_CHUNK: Final = 16
 """Parallel episodes of a task with one object for each."""
 
-_LEAST_LENGTH: Final = 1e-300
+_LEAST_NORM: Final = 1e-300
 """Minimum length in a division: the direction to a prey at the same point is zero."""
 
 PINCER_REACH: Final = 0.2
@@ -73,7 +73,9 @@ class RandomPolicy:
         """Return actions [B, n, da]."""
         spec = task.spec
         count = spec.agents * spec.action_size
-        counters = np.uint32(FIRST_COUNTER + step * count) + np.arange(count, dtype=np.uint32)
+        counters = np.uint32(FIRST_ACTION_COUNTER + step * count) + np.arange(
+            count, dtype=np.uint32
+        )
         bits = draw(keys[0][:, None], keys[1][:, None], counters)
         return symmetric_uniform(bits).reshape(-1, spec.agents, spec.action_size)
 
@@ -111,7 +113,7 @@ class ChasePolicy:
         task = _require(PredatorPreyTask, task, "chase", "a predator-prey task")
         direction, _ = _nearest_prey(task)
         largest = np.abs(direction).max(axis=-1, keepdims=True)
-        return np.asarray(direction / np.maximum(largest, _LEAST_LENGTH))
+        return np.asarray(direction / np.maximum(largest, _LEAST_NORM))
 
 
 class PursuitPolicy:

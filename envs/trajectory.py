@@ -13,7 +13,7 @@ from rolecast.envs.rewards.task import RAW_REWARD, survival_bonus, unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 
-MOST_STEPS: Final = 200
+TRAJECTORY_STEPS: Final = 200
 """Maximum steps of each episode."""
 
 
@@ -62,7 +62,7 @@ def random_trajectory(task: BatchedTask, seeds: Seeds) -> Trajectory:
     """
     keys = episode_keys(seeds)
     observations, rewards, earned, bonus, done = [np.array(task.reset(seeds))], [], [], [], []
-    for step in range(min(task.spec.horizon, MOST_STEPS)):
+    for step in range(min(task.spec.horizon, TRAJECTORY_STEPS)):
         seen, reward, ended, metrics = task.step(SCRIPTED["random"].act(task, keys, step))
         _require(task, step, "rewards", reward, seeds.size, "fiu")
         _require(task, step, "done", ended, seeds.size, "b")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rolecast.rooms import ROOMS
+
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
@@ -32,6 +34,11 @@ def test_tests_of_every_extra_run_in_a_workflow() -> None:
     installed = set(re.findall(r"\w+", " ".join(re.findall(r"'\.\[(.+?)\]'", texts))))
     covered = {name for name, needed in extras.items() if needed <= extras["dev"]} | installed
     assert extras.keys() - covered == NEEDS_A_GPU
+
+
+def test_coverage_is_of_every_room() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    assert set(tools["coverage"]["run"]["source_dirs"]) == {*ROOMS, "rolecast"}
 
 
 def test_every_file_that_is_called_slow_exists() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.baselines.hdbo.record import Index
-from rolecast.baselines.hdbo.trust_region import FIRST_LENGTH, LEAST_LENGTH
+from rolecast.baselines.hdbo.trust_region import FIRST_LENGTH, LEAST_REGION_LENGTH
 from rolecast.core.types import Float
 
 NEW_BINS: Final = 3
@@ -88,5 +88,5 @@ def tolerance(count: int, dimension: int, evaluations: int) -> int:
         return dimension
     growth = (NEW_BINS + 1) ** (splits(dimension) + 1) - 1
     share = round(NEW_BINS * evaluations * count / (first_count(dimension) * growth))
-    halvings = floor(log(LEAST_LENGTH / FIRST_LENGTH, 0.5))
+    halvings = floor(log(LEAST_REGION_LENGTH / FIRST_LENGTH, 0.5))
     return int(min(count, max(1, share // halvings)))

@@ -19,7 +19,7 @@ from rolecast.core.types import Float
 FIRST_LENGTH: Final = 0.8
 """Side of a new box, of a cube of side 1."""
 
-LEAST_LENGTH: Final = 0.5**7
+LEAST_REGION_LENGTH: Final = 0.5**7
 """A box of a shorter side is given up."""
 
 GREATEST_LENGTH: Final = 1.6
@@ -65,7 +65,7 @@ class TrustRegion:
     @property
     def spent(self) -> bool:
         """Whether the box is too small to go on."""
-        return self.length < LEAST_LENGTH
+        return self.length < LEAST_REGION_LENGTH
 
     def state_dict(self) -> dict[str, Any]:
         """Return side and counts."""

@@ -14,3 +14,6 @@ class MASACLearner(SACLearner, TeamLearner[SACModule]):
 
     Source: Haarnoja et al. (2018, algorithm 1), on joint actions.
     """
+
+    # Equations 3 and 5 (critics), 7 and 9 (policy) and 18 (alpha) stand in SACLearner. Here a is
+    # the joint action, and log pi(a | s) = sum_i log pi(a_i | o_i).

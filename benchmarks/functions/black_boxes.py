@@ -15,6 +15,11 @@ from scipy.optimize import minimize
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
+from rolecast.platform.search.bandit.hartmann import (
+    HARTMANN_CENTRES,
+    HARTMANN_SCALES,
+    HARTMANN_WEIGHTS,
+)
 
 Cliques = tuple[tuple[int, ...], ...]
 Index = NDArray[np.int64]
@@ -185,29 +190,10 @@ class ScaledFunction(Function):
         return (self.optimum - float(self.value(point[None])[0])) / (self.optimum - self.mean)
 
 
-HARTMANN_FACTORS: Final = np.array([1.0, 1.2, 3.0, 3.2])
-HARTMANN_WIDTHS: Final = np.array(
-    [
-        [10.0, 3.0, 17.0, 3.5, 1.7, 8.0],
-        [0.05, 10.0, 17.0, 0.1, 8.0, 14.0],
-        [3.0, 3.5, 1.7, 10.0, 17.0, 8.0],
-        [17.0, 8.0, 0.05, 10.0, 0.1, 14.0],
-    ]
-)
-HARTMANN_CENTRES: Final = 1e-4 * np.array(
-    [
-        [1312.0, 1696.0, 5569.0, 124.0, 8283.0, 5886.0],
-        [2329.0, 4135.0, 8307.0, 3736.0, 1004.0, 9991.0],
-        [2348.0, 1451.0, 3522.0, 2883.0, 3047.0, 6650.0],
-        [4047.0, 8828.0, 8732.0, 5743.0, 1091.0, 381.0],
-    ]
-)
-
-
 def hartmann6(z: Float) -> Float:
     """Return Hartmann's function of six dimensions [N] at z [N, 6]; 3.32237 at its greatest."""
     squares = np.square(z[:, None, :] - HARTMANN_CENTRES)
-    return np.asarray(np.exp(-(squares * HARTMANN_WIDTHS).sum(2)) @ HARTMANN_FACTORS)
+    return np.asarray(np.exp(-(squares * HARTMANN_SCALES).sum(2)) @ HARTMANN_WEIGHTS)
 
 
 def branin(z: Float) -> Float:

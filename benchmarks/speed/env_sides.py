@@ -4,8 +4,8 @@ Where a side plays no policy it gets actions drawn beforehand. mpe2 plays no pol
 prey, so it does less work than any side of predator-prey here. On many cores, processes work as
 rollout actors do: each runs whole batches of a search, so that little is said between them.
 
-Sides of MuJoCo have episodes of at most MOST_STEPS steps that end where the body falls; what is
-counted are steps of bodies that have not fallen.
+Sides of MuJoCo have episodes of at most MUJOCO_EPISODE_STEPS steps, which end where the body falls.
+Counted are steps of bodies that have not fallen.
 """
 
 import multiprocessing
@@ -34,7 +34,7 @@ SEARCH_BATCH: Final = (60, 8)
 PIECE_SECONDS: Final = 0.5
 """Time for which a process works before it tells what it did."""
 
-MOST_STEPS: Final = 50
+MUJOCO_EPISODE_STEPS: Final = 50
 """Most steps of an episode: more than a body stands that acts at random, mostly."""
 
 ACTION_COUNT: Final = 997
@@ -170,10 +170,10 @@ def own_sides(task_id: str, stack: ExitStack, *, quick: bool) -> list[Side]:
 
 def batched_steps(task_id: str, batch: int, threads: int, stack: ExitStack) -> Callable[[], int]:
     """Return a function that runs a batch until all have ended and counts their steps."""
-    task = make_task(task_id, horizon=MOST_STEPS, threads=threads)
+    task = make_task(task_id, horizon=MUJOCO_EPISODE_STEPS, threads=threads)
     stack.callback(task.close)
     spec, rng = task.spec, np.random.default_rng(0)
-    actions = rng.uniform(-1.0, 1.0, (MOST_STEPS, batch, spec.agents, spec.action_size))
+    actions = rng.uniform(-1.0, 1.0, (MUJOCO_EPISODE_STEPS, batch, spec.agents, spec.action_size))
     seeds = episode_seeds(0, Purpose.SEARCH, 0, batch)
 
     def run() -> int:
@@ -194,18 +194,18 @@ def loop_steps(env_id: str, settings: dict[str, Any], stack: ExitStack) -> Calla
     """Return a function that plays an episode of a Gymnasium environment; counts its steps."""
     import gymnasium
 
-    env = gymnasium.make(env_id, max_episode_steps=MOST_STEPS, **settings)
+    env = gymnasium.make(env_id, max_episode_steps=MUJOCO_EPISODE_STEPS, **settings)
     stack.callback(env.close)
     env.action_space.seed(0)
     actions = cycle([env.action_space.sample() for _ in range(ACTION_COUNT)])
 
     def run() -> int:
         env.reset()
-        for step in range(MOST_STEPS):
+        for step in range(MUJOCO_EPISODE_STEPS):
             _, _, terminated, truncated, _ = env.step(next(actions))
             if terminated or truncated:
                 return step + 1
-        return MOST_STEPS
+        return MUJOCO_EPISODE_STEPS
 
     env.reset(seed=0)
     return run
@@ -219,7 +219,7 @@ def vector_steps(
     *,
     processes: bool = False,
 ) -> Callable[[], int]:
-    """Return a function that steps a vector of Gymnasium MOST_STEPS times.
+    """Return a function that steps a vector of Gymnasium MUJOCO_EPISODE_STEPS times.
 
     A vector begins an ended episode anew at its next step, which is not counted.
 
@@ -237,7 +237,7 @@ def vector_steps(
         num_envs=count,
         vectorization_mode="async" if processes else "sync",
         vector_kwargs={"context": "spawn"} if processes else {},
-        max_episode_steps=MOST_STEPS,
+        max_episode_steps=MUJOCO_EPISODE_STEPS,
         **settings,
     )
     stack.callback(env.close)
@@ -247,7 +247,7 @@ def vector_steps(
     def run() -> int:
         env.reset()
         steps, ended = 0, np.zeros(count, dtype=bool)
-        for _ in range(MOST_STEPS):
+        for _ in range(MUJOCO_EPISODE_STEPS):
             steps += int((~ended).sum())
             _, _, terminated, truncated, _ = env.step(next(actions))
             ended = terminated | truncated
@@ -261,7 +261,7 @@ def robotics_steps(scenario: str, division: str, stack: ExitStack) -> Callable[[
     """Return a function that plays an episode of mamujoco_v1 and counts its steps."""
     from gymnasium_robotics import mamujoco_v1
 
-    env = mamujoco_v1.parallel_env(scenario, division, max_episode_steps=MOST_STEPS)
+    env = mamujoco_v1.parallel_env(scenario, division, max_episode_steps=MUJOCO_EPISODE_STEPS)
     stack.callback(env.close)
     env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -276,10 +276,10 @@ def robotics_steps(scenario: str, division: str, stack: ExitStack) -> Callable[[
 
     def run() -> int:
         env.reset()
-        for step in range(MOST_STEPS):
+        for step in range(MUJOCO_EPISODE_STEPS):
             env.step(next(actions))
             if not env.agents:
                 return step + 1
-        return MOST_STEPS
+        return MUJOCO_EPISODE_STEPS
 
     return run

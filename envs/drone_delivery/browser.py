@@ -5,7 +5,7 @@ Source: `physics_fused.py` and `observation_fused.py`, which that C follows.
 
 from typing import Final
 
-from rolecast.envs.drone_delivery.observation import LEAST_LENGTH
+from rolecast.envs.drone_delivery.observation import LEAST_DIVISOR
 from rolecast.envs.drone_delivery.physics import FIRST_POINT_COUNTER, DroneDeliveryParameters
 from rolecast.envs.drone_delivery.world_fused import WORLD_ROWS
 from rolecast.envs.spec import BrowserWorld
@@ -24,7 +24,7 @@ def browser_world(params: DroneDeliveryParameters) -> BrowserWorld:
         "movers": params.drones,
         "state_size": state_size,
         "handover": params.handover,
-        "least_length": LEAST_LENGTH,
+        "least_length": LEAST_DIVISOR,
         "view": params.view_radius,
         "per_speed": 1.0 / params.speed_unit,
         "first_point_counter": FIRST_POINT_COUNTER,

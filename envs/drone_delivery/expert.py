@@ -5,16 +5,13 @@ The same rule without other drones shows the value of avoidance.
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.envs.drone_delivery.handover import givers
+from rolecast.envs.drone_delivery.observation import LEAST_DIVISOR
 from rolecast.envs.drone_delivery.physics import DroneDeliveryParameters, DroneState, length
-
-_LEAST_LENGTH: Final = 1e-12
-"""Keeps directions between equal places finite."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +62,7 @@ def expert_actions(
     wanted = _course(params, state, rule, told=told)
     if not blind:
         wanted = wanted + _give_way(params, state, wanted, rule)
-    slow_down = np.minimum(1.0, rule.top_speed / np.maximum(length(wanted), _LEAST_LENGTH))
+    slow_down = np.minimum(1.0, rule.top_speed / np.maximum(length(wanted), LEAST_DIVISOR))
     wanted = wanted * slow_down[..., None]
     thrust = wanted - (1.0 - params.damping) * state.velocities
     return np.clip(thrust / (params.dt * params.gain), -1.0, 1.0)
@@ -88,7 +85,7 @@ def _course(
         # The fuel must last to the point as well.
         left_over = np.where(state.loaded, 0.0, length(way))
         way = np.where(state.loaded[..., None], way, to_giver)
-    direct = np.maximum(length(way), _LEAST_LENGTH)
+    direct = np.maximum(length(way), LEAST_DIVISOR)
     far = direct + left_over
     reserve = np.maximum(state.fuel - (1.0 - rule.fuel_share), 0.01)
     thrifty = np.cbrt(params.hover_burn / (2.0 * params.speed_burn))
@@ -108,10 +105,10 @@ def _give_way(
     # Predicted positions use the mean of the current and the wanted velocity.
     velocities = np.where(state.stopped[..., None] > 0, 0.0, 0.5 * (wanted + state.velocities))
     closing = velocities[:, :, None] - velocities[:, None]
-    squared = np.maximum(np.square(closing).sum(axis=-1), _LEAST_LENGTH)
+    squared = np.maximum(np.square(closing).sum(axis=-1), LEAST_DIVISOR)
     when = np.clip(-(offset * closing).sum(axis=-1) / squared, 0.0, rule.look_ahead)
     miss = offset + when[..., None] * closing
-    distance = np.maximum(length(miss), _LEAST_LENGTH)
+    distance = np.maximum(length(miss), LEAST_DIVISOR)
     right = np.stack([closing[..., 1], -closing[..., 0]], axis=-1)
     side = miss / distance[..., None] + rule.keep_right * right / np.sqrt(squared)[..., None]
     lack = np.maximum(rule.clearance * params.contact - distance, 0.0)

@@ -23,7 +23,7 @@ HANDOVER_SIZE: Final = 16
 HANDOVER_PAIRS: Final = (*OBSERVED_PAIRS, 14)
 """First entries of the pairs (x, y) of an observation with hand-overs."""
 
-LEAST_LENGTH: Final = 1e-12
+LEAST_DIVISOR: Final = 1e-12
 """Minimum length in a division, so that the direction between equal places is zero."""
 
 
@@ -55,7 +55,7 @@ def observe(params: DroneDeliveryParameters, state: DroneState) -> Float:
     offset = state.positions[:, None] - state.positions[:, :, None]
     distance = length(offset)
     seen = (distance <= params.view_radius) & ~np.eye(n, dtype=bool)
-    nearness = 1.0 / np.maximum(distance, LEAST_LENGTH) - 1.0 / params.view_radius
+    nearness = 1.0 / np.maximum(distance, LEAST_DIVISOR) - 1.0 / params.view_radius
     closing = velocities[:, None] - velocities[:, :, None]
     others = np.concatenate([offset * nearness[..., None], closing], axis=-1)
     rank = np.argsort(np.where(seen, distance, np.inf), axis=-1, kind="stable")[..., :2]
@@ -68,7 +68,7 @@ def observe(params: DroneDeliveryParameters, state: DroneState) -> Float:
         visible = length(towards) <= params.view_radius
         towards = np.where(visible[..., None], towards, 0.0)
         way = np.where(state.loaded[..., None], way, towards)
-    far = np.maximum(length(way), LEAST_LENGTH)[..., None]
+    far = np.maximum(length(way), LEAST_DIVISOR)[..., None]
     stopped = (state.stopped > 0)[..., None]
     own = [velocities, state.fuel[..., None], stopped, way / far, far]
     parts = [*own, shown.reshape(batch, n, 8)[..., :6]]

@@ -15,7 +15,7 @@ from rolecast.core.simd import (
     store,
 )
 from rolecast.core.types import Float32
-from rolecast.envs.drone_delivery.observation import HANDOVER_SIZE, LEAST_LENGTH
+from rolecast.envs.drone_delivery.observation import HANDOVER_SIZE, LEAST_DIVISOR
 from rolecast.envs.drone_delivery.world_fused import (
     FUEL,
     LOADED,
@@ -48,7 +48,7 @@ def observe_lanes(
     blocks, n, size = world.shape[0], world.shape[1], observations.shape[2]
     handover = size == HANDOVER_SIZE
     rows, shown = world, observations
-    one, tiny = np.float32(1.0), np.float32(LEAST_LENGTH)
+    one, tiny = np.float32(1.0), np.float32(LEAST_DIVISOR)
     per_speed, per_view, limit = one / speed_unit, one / view, view * view
     for block in range(first_block(), blocks, block_stride()):
         for drone in range(n):

@@ -7,7 +7,7 @@ from typing import Final
 
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
 from rolecast.envs.predator_prey.physics_fused import CONTACT_REACH
-from rolecast.envs.predator_prey.prey import FIRST_COUNTER
+from rolecast.envs.predator_prey.prey import FIRST_PREY_COUNTER
 from rolecast.envs.predator_prey.prey_fused import HALF_TURN
 from rolecast.envs.spec import BrowserWorld
 
@@ -37,7 +37,7 @@ def browser_world(params: PredatorPreyParameters, observation: str) -> BrowserWo
         "nearest": observation == "nearest16" and params.predators > 3,
         "view": params.view_radius**2,
         "touch_squared": (params.predator_size + params.prey_size) ** 2,
-        "first_counter": FIRST_COUNTER,
+        "first_counter": FIRST_PREY_COUNTER,
         "half_turn": float(HALF_TURN),
         "contact_reach": CONTACT_REACH,
         "contact_margin": params.contact_margin,

@@ -17,7 +17,7 @@ from rolecast.core.types import Float
 EpisodeKeys = tuple[UInt32, UInt32]
 """Two keys [B] for each episode, from `counter_random.episode_keys`."""
 
-_LEAST_LENGTH: Final = 1e-300
+_LEAST_NORM: Final = 1e-300
 """Minimum length in a division, so that entities at one point have direction and force zero."""
 
 
@@ -200,7 +200,7 @@ def contact_forces(params: PredatorPreyParameters, positions: Float) -> Float:
     overlap = params.contact_margin * np.logaddexp(
         0.0, (touching - distance) / params.contact_margin
     )
-    push = params.contact_force * overlap / np.maximum(distance, _LEAST_LENGTH)
+    push = params.contact_force * overlap / np.maximum(distance, _LEAST_NORM)
     return np.asarray(np.einsum("bij,bijc->bic", push, offset))
 
 
@@ -241,7 +241,7 @@ def transition(
     velocities = (1.0 - params.damping) * velocities + params.dt * force
     speed = np.sqrt(np.square(velocities).sum(axis=-1))
     limit = params.max_speeds
-    slow_down = np.where(speed > limit, limit / np.maximum(speed, _LEAST_LENGTH), 1.0)
+    slow_down = np.where(speed > limit, limit / np.maximum(speed, _LEAST_NORM), 1.0)
     velocities = velocities * slow_down[..., None]
     positions = positions.copy()
     positions[:, :movers] += params.dt * velocities

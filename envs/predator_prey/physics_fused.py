@@ -32,7 +32,7 @@ from rolecast.core.types import LANE_COUNT, Float32, KernelCalls, Seeds
 from rolecast.envs.predator_prey.observation import observation_size
 from rolecast.envs.predator_prey.observation_fused import observe
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters
-from rolecast.envs.predator_prey.prey import FIRST_COUNTER
+from rolecast.envs.predator_prey.prey import FIRST_PREY_COUNTER
 from rolecast.envs.predator_prey.prey_fused import flee
 
 f32 = np.float32
@@ -168,7 +168,7 @@ def advance(
                     action = pick(action < -1.0, -1.0, action)
                     store(scratch, row, gains[a] * action)
             for prey in range(n, movers):
-                counter = FIRST_COUNTER + (step * (movers - n) + prey - n) * points
+                counter = FIRST_PREY_COUNTER + (step * (movers - n) + prey - n) * points
                 flee(
                     positions, p, first, second, block, counter, points, n, prey, touch,
                     scratch, 2 * movers, 2 * prey,

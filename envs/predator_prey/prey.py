@@ -12,7 +12,7 @@ from rolecast.core.counter_random import draw
 from rolecast.core.types import Float
 from rolecast.envs.predator_prey.physics import EpisodeKeys, PredatorPreyParameters
 
-FIRST_COUNTER: Final = 65536
+FIRST_PREY_COUNTER: Final = 65536
 """First counter of the prey's points; smaller ones are for start positions."""
 
 
@@ -28,7 +28,7 @@ def prey_points(params: PredatorPreyParameters, keys: EpisodeKeys, step: int) ->
         step: steps taken before, from 0.
     """
     count = params.prey * params.prey_points
-    counters = np.uint32(FIRST_COUNTER + step * count) + np.arange(count, dtype=np.uint32)
+    counters = np.uint32(FIRST_PREY_COUNTER + step * count) + np.arange(count, dtype=np.uint32)
     bits = draw(keys[0][:, None], keys[1][:, None], counters)
     return _disc((bits >> np.uint32(16)) / 65536.0, (bits & np.uint32(65535)) / 65536.0).reshape(
         len(bits), params.prey, params.prey_points, 2

@@ -9,7 +9,7 @@ from rolecast.core.counter_random import UInt32, draw
 from rolecast.core.types import Float
 from rolecast.envs.rewards.settings import RewardSettings
 
-FIRST_COUNTER: Final = 3 * 2**30
+FIRST_REWARD_COUNTER: Final = 3 * 2**30
 """First counter of rewards; smaller ones are for the task and scripts."""
 
 DRAWS_PER_STEP: Final = 4
@@ -35,7 +35,9 @@ def malformed(
         step: steps taken before, from 0; or [B] of them.
         raw: [B], rewards earned in this step.
     """
-    first = (FIRST_COUNTER + DRAWS_PER_STEP * np.asarray(step, dtype=np.int64)).astype(np.uint32)
+    first = (FIRST_REWARD_COUNTER + DRAWS_PER_STEP * np.asarray(step, dtype=np.int64)).astype(
+        np.uint32
+    )
     reward = raw
     if settings.noise:
         radius = np.sqrt(-2.0 * np.log((_uniform(keys, first) + 1) / UNIFORM_GRID))

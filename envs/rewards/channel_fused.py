@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rolecast.core.compiled import compiled, inlined
 from rolecast.core.counter_random import MIX_1, MIX_2, WEYL_INCREMENT, episode_keys
 from rolecast.core.types import LANE_COUNT, Float32, Seeds
-from rolecast.envs.rewards.channel import DRAWS_PER_STEP, FIRST_COUNTER, UNIFORM_GRID
+from rolecast.envs.rewards.channel import DRAWS_PER_STEP, FIRST_REWARD_COUNTER, UNIFORM_GRID
 from rolecast.envs.rewards.settings import RewardSettings
 
 f32 = np.float32
@@ -104,7 +104,7 @@ def pay(
         late: [K, D, W], delayed rewards; the oldest is at step % D.
         accounts: [3, K, W], rows PAID_ROW, GATHERED_ROW and RETURN_ROW.
     """
-    counter = FIRST_COUNTER + DRAWS_PER_STEP * step
+    counter = FIRST_REWARD_COUNTER + DRAWS_PER_STEP * step
     delay = late.shape[1]
     slot = step % delay if delay else 0
     for block in range(raw.shape[0]):

@@ -21,7 +21,7 @@ RANGES_OF_NUMBERS: Final[Mapping[str, str]] = MappingProxyType(
 MOST_NOISE: Final = 1e30
 """Greatest noise; compiled tasks add up rewards in float32, which ends at 3e38."""
 
-MOST_STEPS: Final = 2**31 - 1
+MOST_DELAY_STEPS: Final = 2**31 - 1
 """Greatest number of steps; longer than any episode."""
 
 
@@ -64,8 +64,8 @@ class RewardSettings:
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise ConfigError(f"RewardSettings.{name}", value, f"an integer >= {least}")
-            if value > MOST_STEPS:
-                raise ConfigError(f"RewardSettings.{name}", value, f"at most {MOST_STEPS:,}")
+            if value > MOST_DELAY_STEPS:
+                raise ConfigError(f"RewardSettings.{name}", value, f"at most {MOST_DELAY_STEPS:,}")
         for name, expected in RANGES_OF_NUMBERS.items():
             most = MOST_NOISE if name == "noise" else 1.0
             value = getattr(self, name)

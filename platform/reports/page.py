@@ -24,7 +24,7 @@ CHART_FILES: Final = ("uplot.css", "uplot.js", "charts.js")
 """Style and code of the charts, in `templates/`."""
 
 CHART_MARK: Final = '<figure class="chart"'
-"""How a chart begins (`charts/chart.py`)."""
+"""How a chart begins, the macro `figure` of parts.html."""
 
 
 @cache
@@ -121,6 +121,11 @@ def inline_image(data: bytes, kind: str, description: str) -> Markup:
 def preformatted(text: str) -> Markup:
     """Return commands or code as they are typed."""
     return _part("preformatted", text)
+
+
+def figure(description: str, numbers: Markup, picture: Markup | str) -> Markup:
+    """Return a chart of its numbers, JSON, and what is shown where no script runs."""
+    return _part("figure", description, numbers, picture)
 
 
 def small_charts(parts: Sequence[Markup]) -> Markup:

@@ -11,7 +11,7 @@ from rolecast.core.types import Float, Seeds
 from rolecast.envs.spec import BatchedTask
 
 FIRST_SEEDS = np.array([11, 22, 33], dtype=np.uint64)
-MOST_STEPS = 60
+CHECKED_STEPS = 60
 """Steps of each episode that the contract looks at."""
 
 
@@ -101,7 +101,7 @@ def drawn_actions(task: BatchedTask, seeds: Seeds, step: int) -> Float:
 def played(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float]:
     """Return observations [T + 1, B, n, do] and rewards [T, B] of episodes of random actions."""
     observations, rewards = [np.array(task.reset(seeds))], []
-    for step in range(min(task.spec.horizon, MOST_STEPS)):
+    for step in range(min(task.spec.horizon, CHECKED_STEPS)):
         seen, reward, done, _ = task.step(drawn_actions(task, seeds, step))
         observations.append(np.array(seen))
         rewards.append(np.array(reward))

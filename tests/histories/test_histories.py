@@ -1,7 +1,12 @@
-"""Searches of one seed compute what they computed before the house was put in order.
+"""Searches of one seed compute what they computed when `digests.json` was last written.
 
-`digests.json` was written at commit a096170 by `record.py DIR` and `record.py DIR --digests`. A
-change that means to change what a search computes writes it anew, and says so.
+`record.py DIR` and `record.py DIR --digests` write it. A change that means to change what a search
+computes writes it anew, and says so. First written at commit a096170, it was so three times:
+
+- 66903dac: candidates in mirrored pairs, in the local search, the evolution strategies and CMA-ES;
+  13 of 18 histories differ, some of them for the processor alone, as the machine was another one.
+- 722e8f19: known noise at its size, in the three histories of `gp_ucb`.
+- be10bb88: pairs in the subspace of symmetries, `local_gp` and `dss_gp_ucb` on `pred_prey_3`.
 """
 
 import json

@@ -26,7 +26,7 @@ from rolecast.platform.surrogate.refits import refit_is_due
 LENGTHSCALE_MULTIPLES: Final = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2)
 """Grid of lengthscales of a term of m dimensions, in multiples of sqrt(m)."""
 
-NOISE_VARIANCES: Final = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0)
+CLIQUE_NOISE_VARIANCES: Final = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0)
 """Grid of noise variances, as shares of the output variance."""
 
 FIRST_CHOICE: Final = (4, 5)
@@ -214,7 +214,7 @@ class CliqueGp:
                 levels = [
                     level
                     for level in (second, second - 1, second + 1)
-                    if 0 <= level < len(NOISE_VARIANCES) and (place, level) not in found
+                    if 0 <= level < len(CLIQUE_NOISE_VARIANCES) and (place, level) not in found
                 ]
                 if not 0 <= place < len(LENGTHSCALE_MULTIPLES) or not levels:
                     continue
@@ -223,7 +223,7 @@ class CliqueGp:
                 # Log-normal prior of the lengthscale: median 0.5, deviation one doubling.
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
                 for level in levels:
-                    fitted = fit(covariance, targets, NOISE_VARIANCES[level] * shape)
+                    fitted = fit(covariance, targets, CLIQUE_NOISE_VARIANCES[level] * shape)
                     found[place, level] = fitted.log_evidence + prior
             best = max(found, key=lambda each: found[each])
             if best == (first, second):
@@ -231,7 +231,7 @@ class CliqueGp:
         self._places[graph], self._evidence[graph] = best, found[best]
 
     def _values(self, places: tuple[int, int]) -> tuple[float, float]:
-        return LENGTHSCALE_MULTIPLES[places[0]], NOISE_VARIANCES[places[1]]
+        return LENGTHSCALE_MULTIPLES[places[0]], CLIQUE_NOISE_VARIANCES[places[1]]
 
     def _terms(self, graph: str, multiple: float) -> KernelTerms:
         cliques = self._graphs[graph]

@@ -29,7 +29,7 @@ from rolecast.platform.surrogate.refits import refit_is_due
 LENGTHSCALE_MULTIPLES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
 """Grid of lengthscales, in multiples of sqrt(D); of sqrt(m) for a clique of m, of 1 for pairs."""
 
-NOISE_VARIANCES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
+PAPER_NOISE_VARIANCES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
 """Grid of noise variances r, as shares of the output variance."""
 
 LARGE_NOISE_VARIANCES: Final = (6.4, 25.6)
@@ -95,7 +95,7 @@ def believed_noise(known: Float, ratio: float) -> tuple[Float, float]:
         return np.full(len(known), ratio), 0.0
     typical = float(np.median(known[measured]))
     weights = np.where(measured, np.maximum(known / typical, LEAST_NOISE_WEIGHT), 1.0)
-    return np.maximum(ratio * weights, NOISE_VARIANCES[0]), typical / ratio
+    return np.maximum(ratio * weights, PAPER_NOISE_VARIANCES[0]), typical / ratio
 
 
 class GlobalGp:
@@ -262,10 +262,10 @@ class GlobalGp:
         Given cliques are used without comparison. Found cliques compete with all pairs and with the
         common kernel.
         """
-        noises = (*NOISE_VARIANCES, *LARGE_NOISE_VARIANCES) if known.any() else NOISE_VARIANCES
+        noises = (*PAPER_NOISE_VARIANCES, *(LARGE_NOISE_VARIANCES if known.any() else ()))
         for structure in self._structures():
             for multiple in LENGTHSCALE_MULTIPLES:
-                kernel = self._kernel(Choice(multiple, NOISE_VARIANCES[0], structure))
+                kernel = self._kernel(Choice(multiple, PAPER_NOISE_VARIANCES[0], structure))
                 covariance = kernel.matrix(points, points)
                 # Log-normal prior of the lengthscale: median 0.5 sqrt(D), deviation one doubling.
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2

@@ -63,7 +63,7 @@ FALSE_DISCOVERY_RATE: Final = 0.1
 Without interactions it is the probability that a test finds any pair. The p-values are
 approximate, so the rate is 0.15 at most."""
 
-NOISE_VARIANCES: Final = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
+PAIR_NOISE_VARIANCES: Final = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Grid of noise variances, as shares of the output variance."""
 
 PAIR_SHARES: Final = (0.2, 0.5, 0.8)
@@ -227,7 +227,7 @@ class _PairModel:
                 noise * self._noise,
             )
             for share in (PAIR_SHARES if pairs else (0.0,))
-            for noise in NOISE_VARIANCES
+            for noise in PAIR_NOISE_VARIANCES
         )
         return max(fits, key=lambda each: each.log_evidence)
 

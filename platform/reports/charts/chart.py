@@ -16,6 +16,7 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from rolecast.core.types import Float
+from rolecast.platform.reports.page import figure
 from rolecast.platform.reports.style import (
     BLUE,
     COLOUR_CYCLE,
@@ -126,10 +127,7 @@ def chart(
     }
     # "<" could end the script element that holds the numbers.
     numbers = Markup(json.dumps(told, separators=(",", ":")).replace("<", "\\u003c"))
-    return Markup(
-        '<figure class="chart" role="img" aria-label="{}"><div class="plot"></div>'
-        '<script type="application/json">{}</script><noscript>{}</noscript></figure>'
-    ).format(description, numbers, picture)
+    return figure(description, numbers, picture)
 
 
 def aligned(series: Sequence[Series]) -> tuple[Float, list[dict[str, Any]]]:

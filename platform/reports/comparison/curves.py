@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter
 
-from rolecast.platform.reports.comparison.groups import Cell, Groups
+from rolecast.platform.reports.comparison.groups import Groups, MethodTrials
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.method_styles import MethodStyle, method_styles
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
@@ -101,7 +101,7 @@ def sample_efficiency(
 
 def _panel(
     panel: Axes,
-    cells: Sequence[Cell],
+    cells: Sequence[MethodTrials],
     styles: Mapping[str, MethodStyle],
     axis: Axis,
     statistic: str,
@@ -128,7 +128,7 @@ def _panel(
     )
 
 
-def _remark(cell: Cell) -> str:
+def _remark(cell: MethodTrials) -> str:
     """Say of a cell what its line does not show: one seed, or some that did not end well."""
     alone = "no interval" if len(cell.trials) == 1 else ""
     if len(cell.finals) == len(cell.trials) and not alone:
@@ -136,7 +136,7 @@ def _remark(cell: Cell) -> str:
     return ", ".join(filter(None, [f"{cell.method}: {cell.seeds}", alone]))
 
 
-def _cell(panel: Axes, cell: Cell, style: MethodStyle, axis: Axis, statistic: str) -> None:
+def _cell(panel: Axes, cell: MethodTrials, style: MethodStyle, axis: Axis, statistic: str) -> None:
     reported = [trial for trial in cell.trials if trial.reported]
     thin = [np.stack([each.reports[axis], each.reports["test_return"]], 1) for each in reported]
     # One collection: a line of its own for each of thousands of trials takes minutes.

@@ -105,7 +105,7 @@ class Trace:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Cell:
+class MethodTrials:
     """The trials of one method on one task under one reward."""
 
     task: str
@@ -237,13 +237,13 @@ class Groups:
         return [(task, reward) for task in self.tasks for reward in self.rewards(task)]
 
     @cached_property
-    def cells(self) -> Mapping[tuple[str, str, str], Cell]:
+    def cells(self) -> Mapping[tuple[str, str, str], MethodTrials]:
         """Task, reward and method to the cell."""
         found: dict[tuple[str, str, str], list[Trial]] = {}
         for trial in self.trials:
             found.setdefault((trial.task, trial.reward, trial.method), []).append(trial)
         return {
-            key: Cell(task=key[0], reward=key[1], method=key[2], trials=trials)
+            key: MethodTrials(task=key[0], reward=key[1], method=key[2], trials=trials)
             for key, trials in found.items()
         }
 

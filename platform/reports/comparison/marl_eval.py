@@ -18,7 +18,7 @@ from rolecast.core.files import read_json
 from rolecast.core.types import Float
 from rolecast.envs.causal.task_ids import split_task_options
 from rolecast.envs.ids import format_id, parse_id
-from rolecast.platform.reports.comparison.groups import REPORT_FIGURES, Cell, Groups, Trial
+from rolecast.platform.reports.comparison.groups import REPORT_FIGURES, Groups, MethodTrials, Trial
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.platform.tuning.rewards import DENSE_REWARD, reward_name
 
@@ -52,18 +52,18 @@ def to_marl_eval(whole: Groups) -> dict[str, Any]:
     return {ENVIRONMENT_NAME: tasks}
 
 
-def _cells(whole: Groups, task: str, reward: str) -> Iterator[Cell]:
+def _cells(whole: Groups, task: str, reward: str) -> Iterator[MethodTrials]:
     for method in whole.methods:
         if (task, reward, method) in whole.cells:
             yield whole.cells[task, reward, method]
 
 
-def _first_point(cell: Cell) -> int:
+def _first_point(cell: MethodTrials) -> int:
     """Return the first point at which all finished trials of a cell have a score."""
     return max(int(trial.reports["point"][0]) for trial in cell.trials if trial.finished)
 
 
-def _runs(cell: Cell, first: int) -> dict[str, Any]:
+def _runs(cell: MethodTrials, first: int) -> dict[str, Any]:
     return {f"seed_{trial.seed}": _run(trial, first) for trial in cell.trials if trial.finished}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from rolecast.platform.reports.comparison.groups import Cell, Groups
+from rolecast.platform.reports.comparison.groups import Groups, MethodTrials
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
 from rolecast.platform.reports.comparison.statistics import (
@@ -88,7 +88,7 @@ def _over_rewards(
     }
 
 
-def _counts(cells: Sequence[Cell]) -> dict[str, Any]:
+def _counts(cells: Sequence[MethodTrials]) -> dict[str, Any]:
     """Return what cells of one method are, and how their trials ended."""
     failed = sum(cell.count("failed") for cell in cells)
     finished = sum(len(cell.finals) for cell in cells)

@@ -17,25 +17,17 @@ from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.adapters.sources import python_source
 from rolecast.platform.optimizers.duets.domain import Ball, Box, Domain
+from rolecast.platform.search.bandit.hartmann import (
+    HARTMANN_CENTRES,
+    HARTMANN_SCALES,
+    HARTMANN_WEIGHTS,
+)
 
 BALL_DIMENSION: Final = 10
 """Dimensions of h1 and h2."""
 
 DIRECTION_INDEX: Final = 10_000
 """Index of the seed of their direction; those below it are epochs."""
-
-HARTMANN_WEIGHTS: Final = np.array([1.0, 1.2, 3.0, 3.2])
-HARTMANN_SCALES: Final = np.array(
-    [[10, 3, 17, 3.5], [0.05, 10, 17, 0.1], [3, 3.5, 1.7, 10], [17, 8, 0.05, 10]]
-)
-HARTMANN_CENTRES: Final = 1e-4 * np.array(
-    [
-        [1312, 1696, 5569, 124],
-        [2329, 4135, 8307, 3736],
-        [2348, 1451, 3522, 2883],
-        [4047, 8828, 8732, 5743],
-    ]
-)
 
 FUNCTION_NAMES: Final = ("h1", "h2", "branin", "hartmann4")
 """Names of built-in functions."""
@@ -118,8 +110,8 @@ def hartmann4(points: Float) -> Float:
 
     (sum_i c_i exp(-sum_j A_ij (x_j - P_ij)^2) - 1.1) / 0.839.
     """
-    squared = np.square(points[:, None] - HARTMANN_CENTRES)
-    terms = np.exp(-(HARTMANN_SCALES * squared).sum(-1))
+    squared = np.square(points[:, None] - HARTMANN_CENTRES[:, :4])
+    terms = np.exp(-(HARTMANN_SCALES[:, :4] * squared).sum(-1))
     return np.asarray(((terms * HARTMANN_WEIGHTS).sum(-1) - 1.1) / 0.839)
 
 

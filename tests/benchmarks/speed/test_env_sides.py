@@ -6,7 +6,7 @@ import pytest
 
 from rolecast.benchmarks.speed import envs
 from rolecast.benchmarks.speed.env_sides import (
-    MOST_STEPS,
+    MUJOCO_EPISODE_STEPS,
     batched_steps,
     loop_steps,
     numpy_steps,
@@ -37,12 +37,12 @@ def test_steps_of_fallen_bodies_are_not_counted(task_id: str) -> None:
         batch = batched_steps(task_id, 8, 1, stack)()
         loop = [loop_steps(env_id, settings, stack)() for _ in range(3)]
         vector = vector_steps(env_id, settings, 8, stack)()
-    assert 8 <= batch <= 8 * MOST_STEPS
-    assert all(1 <= steps <= MOST_STEPS for steps in loop)
-    assert 4 * MOST_STEPS <= vector <= 8 * MOST_STEPS
+    assert 8 <= batch <= 8 * MUJOCO_EPISODE_STEPS
+    assert all(1 <= steps <= MUJOCO_EPISODE_STEPS for steps in loop)
+    assert 4 * MUJOCO_EPISODE_STEPS <= vector <= 8 * MUJOCO_EPISODE_STEPS
     if task_id == "hopper":  # some fall within 50 steps; all draws are from seeds
-        assert batch < 8 * MOST_STEPS
-        assert vector < 8 * MOST_STEPS
+        assert batch < 8 * MUJOCO_EPISODE_STEPS
+        assert vector < 8 * MUJOCO_EPISODE_STEPS
 
 
 def test_a_package_that_is_not_there_is_named_with_what_installs_it(

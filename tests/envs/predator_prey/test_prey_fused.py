@@ -10,7 +10,7 @@ from rolecast.core.counter_random import UInt32, episode_keys
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, Float, Float32
 from rolecast.envs.predator_prey.physics import PredatorPreyParameters, parameters
-from rolecast.envs.predator_prey.prey import FIRST_COUNTER, flee, prey_points
+from rolecast.envs.predator_prey.prey import FIRST_PREY_COUNTER, flee, prey_points
 from rolecast.envs.predator_prey.prey_fused import flee as fused_flee
 
 SEEDS = np.array([0, 2**40, 2**64 - 1, *range(500, 513)], dtype=np.uint64)
@@ -43,7 +43,7 @@ def chosen(params: PredatorPreyParameters, positions: Float, step: int, touch: f
         np.moveaxis(positions, 0, -1).astype(np.float32, order="C").reshape(-1, LANE_COUNT),
         first[None],
         second[None],
-        FIRST_COUNTER + step * params.prey * params.prey_points,
+        FIRST_PREY_COUNTER + step * params.prey * params.prey_points,
         params.prey_points,
         params.predators,
         params.movers,
