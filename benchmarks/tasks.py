@@ -6,19 +6,30 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+import numpy as np
+
 from rolecast.benchmarks.kept_rows import commits_text
-from rolecast.benchmarks.result_table import ResultTable, Row, fill_region, markdown_table, place
+from rolecast.benchmarks.result_table import (
+    SET_KEY,
+    ResultTable,
+    Row,
+    fill_region,
+    markdown_table,
+    place,
+    sets_text,
+)
 from rolecast.core.files import write_bytes
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS
 from rolecast.envs.registry import FAMILIES, make_task, task_specs
-from rolecast.envs.scripted import SCRIPTED
+from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.platform.reports.film.encode import STORYBOARD_FRAMES
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render_scripted, write_rendering
-from rolecast.platform.search.records.evaluate import evaluate
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, held_out_seeds
+from rolecast.tune_configs.main_table import TEAM_TEST_EPISODES
 
-COMPILED_EPISODES: Final = 1000
-"""Of each scripted policy in a compiled task."""
+COMPILED_EPISODES: Final = TEAM_TEST_EPISODES
+"""Of each scripted policy in a compiled task: those of the main table, which it is held against."""
 
 OTHER_EPISODES: Final = 100
 """In one of MuJoCo, whose episodes are longer and slower."""
@@ -35,6 +46,7 @@ TABLE_HEAD: Final = (
     "policy",
     "return",
     "episodes",
+    "set",
 )
 
 REGION_BEGIN: Final = "<!-- returns: begin (written by `rolecast bench tasks`) -->"
@@ -66,12 +78,12 @@ class ScriptedRun:
     """Name among the scripted policies."""
 
     episodes: int
-    """Held-out episodes played."""
+    """Sealed episodes played."""
 
     @property
     def key(self) -> str:
         """Name of its row."""
-        return f"{self.task} / {self.policy} / {self.episodes}"
+        return f"{self.task} / {self.policy}"
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -101,9 +113,11 @@ def _runs_in(task_id: str, episodes: int | None) -> list[ScriptedRun]:
 
 
 def run_scripted(run: ScriptedRun) -> Row:
-    """Evaluate a scripted policy; return its row, JSON values."""
-    spec = task_specs()[run.task]
-    found = evaluate(run.policy, task=run.task, episodes=run.episodes)
+    """Play a scripted policy on the sealed set; return its row, JSON values."""
+    spec, task = task_specs()[run.task], make_task(run.task)
+    seeds = held_out_seeds(SEALED_SET, 0, run.episodes)
+    returns, lengths = rollout_scripted(task, run.policy, seeds)
+    task.close()
     return {
         "key": run.key,
         "task": run.task,
@@ -112,10 +126,11 @@ def run_scripted(run: ScriptedRun) -> Row:
         "action_size": spec.action_size,
         "horizon": spec.horizon,
         "policy": run.policy,
-        "mean": found.episode_return_mean,
-        "stderr": found.episode_return_stderr,
-        "episodes": found.episodes,
-        "steps_mean": found.env_steps / found.episodes,
+        "mean": float(returns.mean()),
+        "stderr": float(returns.std(ddof=1) / np.sqrt(run.episodes)),
+        "episodes": run.episodes,
+        "steps_mean": float(lengths.mean()),
+        SET_KEY: SEALED_SET,
     }
 
 
@@ -128,10 +143,12 @@ def markdown(rows: Sequence[Row]) -> str:
             f"`{row['policy']}`",
             _number(row),
             f"{row['episodes']:,}",
+            row.get(SET_KEY, DEVELOPMENT_SET),
         )
         for row in rows
     ]
-    return markdown_table(TABLE_HEAD, lines, ("---", *["---:"] * 4, "---", "---:", "---:")) + "\n"
+    rule = ("---", *["---:"] * 4, "---", "---:", "---:", "---")
+    return markdown_table(TABLE_HEAD, lines, rule) + "\n"
 
 
 def write_page(rows: Sequence[Row], page: Path) -> None:
@@ -144,8 +161,8 @@ def write_page(rows: Sequence[Row], page: Path) -> None:
 
 
 def region(rows: Sequence[Row]) -> str:
-    """Return what stands between the marks of a page: the table, and of which commits it is."""
-    return f"{markdown(rows)}\n{commits_text(rows)}\n"
+    """Return what stands between the marks of a page: the table, its sets and its commits."""
+    return f"{markdown(rows)}\nThe rows are of {sets_text(rows)}. {commits_text(rows)}\n"
 
 
 def draw_all(
