@@ -11,6 +11,9 @@ from importlib import import_module
 from typing import Annotated, Final
 
 import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+from typer.main import get_command
 
 import rolecast
 from rolecast.core.errors import RequestError
@@ -131,7 +134,9 @@ def _run(given: list[str], *, debug: bool) -> int:
         with saying(verbosity, words, sys.stderr):
             if multirun.wants_several(words):
                 said = [word for word in given if word not in words]
-                return multirun.run_several(words, lambda each: _run([*each, *said], debug=debug))
+                return multirun.run_several(
+                    words, lambda each: _run([*each, *said], debug=debug), _check_search
+                )
             app(words, prog_name="rolecast")
     except KeyboardInterrupt:  # between the searches of a sweep
         return INTERRUPTED_CODE
@@ -144,6 +149,17 @@ def _run(given: list[str], *, debug: bool) -> int:
             typer.echo(f"rolecast: {_sentence(error)}", err=True)
         return 2 if isinstance(error, RequestError) else 1
     return 0
+
+
+def _check_search(words: list[str]) -> None:
+    """Refuse the command line of a search that the command would refuse, and run nothing."""
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    try:
+        parsed = group.commands["search"].make_context("search", words[1:])
+    except TyperException as error:
+        raise RequestError(error.format_message()) from error
+    search.check_options(parsed.params)
 
 
 def _sentence(error: Exception) -> str:

@@ -72,24 +72,34 @@ def wants_several(words: Sequence[str]) -> bool:
     )
 
 
-def run_several(words: Sequence[str], run: Callable[[list[str]], int]) -> int:
+def run_several(
+    words: Sequence[str],
+    run: Callable[[list[str]], int],
+    check: Callable[[list[str]], None],
+) -> int:
     """Run all searches of a command line, one after the other; print a table of their results.
 
-    A search whose folder has a result already is not run again, so that the same command goes on
-    after an interruption. The first failure ends all.
+    All are checked before the first begins. A search whose folder has a result already is not run
+    again, so that the same command goes on after an interruption. The first failure ends all.
 
     Args:
         words: after the program's name, with -m among them.
         run: runs one command line; returns its exit code.
+        check: refuses a command line whose words are wrong, by `RequestError`; runs nothing.
     Returns:
         The exit code.
     Raises:
-        RequestError: there is no list, or a value is missing.
+        RequestError: there is no list, or a value is missing or wrong.
     """
     plain = [word for word in words if word not in MULTIRUN_FLAGS]
     plain, named = _without_out(plain)
     as_json, folder = "--json" in plain, Path(named)
     searches = combinations([word for word in plain if word != "--json"])
+    for search in searches:
+        try:
+            check(search.words)
+        except RequestError as error:
+            raise RequestError(f"{search.name}: {error}") from error
     _require_same(folder, searches)
     rows: list[tuple[str, dict[str, Any]]] = []
     with answer_alone(wanted=as_json):
@@ -166,7 +176,8 @@ def combinations(words: Sequence[str]) -> list[Combination]:
         words: of `rolecast search`, whose values may be lists with commas; commas in brackets,
             braces and quotes separate nothing.
     Raises:
-        RequestError: no value is a list, or two searches would have one folder.
+        RequestError: no value is a list, a list has an empty value, or two searches would have one
+            folder.
 
     >>> [each.name for each in combinations(["search", "hopper", "--seed", "0,1"])]
     ['seed=0', 'seed=1']
@@ -183,6 +194,10 @@ def combinations(words: Sequence[str]) -> list[Combination]:
         parts = [text] if index == 0 or flag in NEVER_LISTS else split_list(text)
         label = key.rstrip("=").lstrip("-") or option.lstrip("-") or "task"
         several = len(parts) > 1
+        if several and not all(part.strip() for part in parts):
+            raise RequestError(
+                f"{label} has an empty value in {text!r}; expected one after a comma"
+            )
         choices.append([(key + part, f"{label}={part}" if several else "") for part in parts])
         takes_value = word.startswith("--") and "=" not in word
         option = word if takes_value and word not in FLAGS_WITHOUT_VALUE else ""

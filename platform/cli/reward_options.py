@@ -32,7 +32,6 @@ def takes_rewards(command: Callable[..., None]) -> Callable[..., None]:
     name.
     """
     options = [_option(each.name, each.type) for each in fields(RewardSettings)]
-    names = [option.name for option in options]
     signature = inspect.signature(command)
     parameters: list[Parameter] = []
     for each in signature.parameters.values():
@@ -40,13 +39,18 @@ def takes_rewards(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**words: Any) -> None:
-        values = {name: words.pop(name) for name in names}
-        given = {name: value for name, value in values.items() if value is not None}
-        command(**words, rewards=given)
+        values = {option.name: words.pop(option.name) for option in options}
+        command(**words, rewards=given_rewards(values))
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
+
+
+def given_rewards(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reward settings among the values of a command's parameters that were given."""
+    names = [each.name for each in fields(RewardSettings)]
+    return {name: values[name] for name in names if values[name] is not None}
 
 
 def _option(name: str, kind: Any) -> Parameter:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,10 +11,11 @@ from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import option_text, settings_of
 from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import Json, hint, print_json
-from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
+from rolecast.platform.cli.reward_options import given_rewards, takes_rewards, with_rewards
 from rolecast.platform.cli.settings import parse_settings
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.cli.verbosity import shown
+from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.continuation import begun_search, continuation
 from rolecast.platform.search.planning.request import (
@@ -69,6 +70,8 @@ _OPTIONS_OF = {
     "policy": "policy_options",
     "optimizer": "optimizer_settings",
 }
+NO_TASK: Final = "no task is given; expected TASK, or --config FILE with a task"
+
 _BUDGET_FIELDS = ("env_steps", "evaluations")
 
 
@@ -154,7 +157,7 @@ def search(
     file = {} if config is None else read_request(config)
     request = merged(file, given)
     if request.get("task") is None:
-        raise RequestError("no task is given; expected TASK, or --config FILE with a task")
+        raise RequestError(NO_TASK)
     stored = begun_search(request.get("out")) if resume else None
     check_names(request, begun=stored is not None)
     require_trusted_file(file, given, trust=trust)
@@ -170,6 +173,28 @@ def search(
         out = request["out"]
         result = run.resume(out, progress=progress, callbacks=told, trust=trust, **again)
     tell(result.out, result.summary, json=json)
+
+
+def check_options(values: Mapping[str, Any]) -> None:
+    """Refuse what `search` refuses of its options before it makes a task, and run nothing.
+
+    Args:
+        values: parameters of the command to their values, None where not given.
+    Raises:
+        RequestError: a name or a value is wrong.
+    """
+    parts = parse_settings(list(values["settings"] or ()))
+    given = {name: values.get(name) for name in _SEARCH_SETTINGS} | {
+        "task_options": with_rewards(parts["task"], given_rewards(values)),
+        "policy_options": parts["policy"],
+        "optimizer_settings": parts["optimizer"],
+    }
+    request = merged({} if values["config"] is None else read_request(values["config"]), given)
+    if request.get("task") is None:
+        raise RequestError(NO_TASK)
+    check_names(request, begun=True)
+    config = SearchConfig.from_json(request)
+    optimizer_config(config.optimizer, **config.optimizer_settings)
 
 
 def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

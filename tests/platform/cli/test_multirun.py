@@ -161,3 +161,39 @@ def test_a_command_that_was_refused_does_not_stand_in_the_way_of_the_right_one(
     assert "env_steps" in refused.stderr
     ended = rolecast_command(*words, *SMALL, *out)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--seed", "0,1,x"), "seed=x: Invalid value for '--seed': Input should be a valid int"),
+        (("--optimizer", "random,rndom"), "optimizer=rndom: optimizer 'rndom' does not exist"),
+        (("--policy", "linear,liner"), "policy=liner: policy 'liner' does not exist; did you"),
+        (("--episodes", "2,0"), "episodes=0: SearchConfig.episodes is 0; expected an integer >= 1"),
+        (("--set", "window=600,-1"), "window=-1: DssGpUcbConfig.window is -1; expected"),
+        (("--sparse", "4,1", "--set", "task.sparse=2"), "sparse is given as --sparse and by --set"),
+        (("--seed", "0,"), "seed has an empty value in '0,'; expected one after a comma"),
+        (("--optimizer=random,,snes",), "optimizer has an empty value in 'random,,snes'"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each[-1],
+)
+def test_a_sweep_finds_a_wrong_value_before_its_first_search(
+    words: tuple[str, ...], told: str, rolecast_command: Command, tmp_path: Path
+) -> None:
+    given = [*SMALL, *words]
+    if "--episodes" in words:
+        given = ["--evaluations", "8", *words]
+    ended = rolecast_command("search", "pred_prey_3", "-m", *given, "--out", tmp_path / "sweep")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert told in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_a_sweep_of_no_task_is_refused_at_once(rolecast_command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "search.toml"
+    file.write_text("seed = 3\n")
+    words = ("search", "-m", "--config", file, "--optimizer", "random,snes", *SMALL)
+    ended = rolecast_command(*words, "--out", tmp_path / "sweep")
+    assert ended.returncode == 2
+    assert "optimizer=random: no task is given; expected TASK" in ended.stderr
