@@ -68,14 +68,15 @@ def ask(
     said = {
         name: value for name, value in options.items() if value is not None and value is not False
     }
-    require_count(count)
-    if variable or dimension is not None:
+    inputs = _variables(variable or [], dimension)
+    require_count(count, max(1, len(inputs)))
+    if inputs:
         if best:
             raise RequestError(
                 "a study that begins has no incumbent; expected --best without an input"
             )
         request = StudyRequest(
-            variables=tuple(_variables(variable or [], dimension)),
+            variables=tuple(inputs),
             settings=optimizer_settings(settings or []),
             **said,
         )

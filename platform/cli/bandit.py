@@ -1,12 +1,13 @@
 """`rolecast bandit`: N agents maximise one function together, and what they send is counted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import Json, hint, print_json, say, warn
 from rolecast.platform.cli.settings import optimizer_settings
@@ -81,32 +82,50 @@ def bandit(
 
     Example: rolecast bandit branin --agents 10 --rounds 50 --beta 0.5
     """
+    from rolecast.platform.search.bandit import functions
     from rolecast.platform.search.bandit.run import bandit_search
 
+    if not function.startswith((functions.PYTHON_PREFIX, functions.TASK_PREFIX)):
+        known = (*functions.FUNCTION_NAMES, "python:MODULE:FUNCTION", "task:TASK")
+        require_known("function", [function], known)
     given = optimizer_settings(settings or [])
     if beta is not None:
         if "beta" in given:
             raise RequestError("--beta and --set beta are both given; expected one of them")
         given["beta"] = beta
     play = {"policy": policy, "episodes": episodes, "scale": scale}
-    result = bandit_search(
-        function,
-        method=method,
-        agents=agents,
-        rounds=rounds,
-        seed=seed,
-        settings=given,
-        bounds=_bounds(bounds) if bounds else None,
-        ball=ball,
-        noise=noise,
-        optimum=optimum,
-        task_play={name: value for name, value in play.items() if value is not None} or None,
-        workers=workers,
-        address=address,
-        out=out,
-        note=warn,
-    )
+    with told_how_to_go_on(out):
+        result = bandit_search(
+            function,
+            method=method,
+            agents=agents,
+            rounds=rounds,
+            seed=seed,
+            settings=given,
+            bounds=_bounds(bounds) if bounds else None,
+            ball=ball,
+            noise=noise,
+            optimum=optimum,
+            task_play={name: value for name, value in play.items() if value is not None} or None,
+            workers=workers,
+            address=address,
+            out=out,
+            note=warn,
+        )
     tell_bandit(result, out, json=json)
+
+
+@contextmanager
+def told_how_to_go_on(out: Path | None) -> Iterator[None]:
+    """Let Ctrl-C inside tell by which command the run of a folder goes on."""
+    from rolecast.platform.search.bandit.folder import BanditFolder
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out is not None and BanditFolder(out).known:
+            warn(f"stopped; go on with: rolecast resume {out}")
+        raise
 
 
 def tell_bandit(result: "BanditResult", out: Path | None, *, json: bool) -> None:

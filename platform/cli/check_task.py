@@ -54,7 +54,7 @@ def check_task(
     from rolecast.platform.tuning.learner import refusals
 
     given = parse_settings([f"task.{word}" for word in settings or []])["task"]
-    options = with_rewards(given, rewards)
+    options = with_rewards(task, given, rewards)
     with closing(Patience(step_timeout, warn)) as patience:
         report = check(task, patience=patience, **options)
         with closing(make_task(task, **options)) as made:

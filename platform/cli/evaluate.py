@@ -9,7 +9,7 @@ import typer
 from rolecast.core.errors import RequestError
 from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.output import Json, print_json, say
-from rolecast.platform.cli.reward_options import takes_rewards
+from rolecast.platform.cli.reward_options import takes_rewards, with_rewards
 from rolecast.platform.cli.trust import Trust
 from rolecast.platform.rollout.held_out import HeldOut
 
@@ -47,7 +47,7 @@ def evaluate(
     result = evaluate_policy(
         policy or folder or "",
         task=task,
-        task_options=rewards,
+        task_options=with_rewards(task, {}, rewards),
         episodes=episodes,
         seed=seed,
         trust=trust,

@@ -1,7 +1,7 @@
 """`rolecast export`: a found policy as source code for a device."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,8 +14,12 @@ from rolecast.platform.deployment.config import ExportConfig
 
 _FIELD_TEXTS = field_texts(ExportConfig)
 
+OF_A_CHECK: Final = ("folder", "check", "verify", "json")
+"""Parameters that have an effect with --check."""
+
 
 def export(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a run, or its policy/.")],
     *,
     target: Annotated[str, typer.Option(help=_FIELD_TEXTS["target"])] = ExportConfig.target,
@@ -51,6 +55,7 @@ def export(
     Example: rolecast export runs/hunt --target c99 --out firmware
     """
     if check:
+        _refuse_unused(context)
         from rolecast.platform.deployment.manifest import check_export
 
         found = check_export(folder, verify)
@@ -98,6 +103,21 @@ def export(
         )
     if manifest["loss_of_return"] is not None:
         say(f"{weights} weights lose {manifest['loss_of_return']['share']:.2%} of the mean return")
+
+
+def _refuse_unused(context: typer.Context) -> None:
+    """Refuse options that are of an export, where one is checked.
+
+    Raises:
+        RequestError: names the first.
+    """
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if each.name not in OF_A_CHECK and source is not None and source.name == "COMMANDLINE":
+            raise RequestError(
+                f"{each.opts[0]} has no effect with --check; expected DIR, --verify or --json "
+                "beside it"
+            )
 
 
 def _checked(check: dict[str, Any]) -> str:

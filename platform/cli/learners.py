@@ -1,5 +1,6 @@
 """`rolecast learners`: the learning algorithms of a comparison, their settings and their tasks."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -12,7 +13,10 @@ def learners(
     name: Annotated[str | None, typer.Argument(help="Show the settings of this one.")] = None,
     *,
     task: Annotated[
-        str | None, typer.Option(metavar="ID", help="Tell which learners take this task.")
+        str | None,
+        typer.Option(
+            metavar="ID", help="Tell which learners take this task, or whether NAME does."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -22,17 +26,12 @@ def learners(
 
     Example: rolecast learners --task gym:CartPole-v1
     """
-    if name is not None:
-        _show_settings(name, json=json)
-        return
-    from rolecast.envs.registry import make_task
-    from rolecast.platform.tuning.learner import method_factory, method_names, refusals
+    from rolecast.platform.tuning.learner import method_factory, method_names
 
-    refused: dict[str, str | None] | None = None
-    if task is not None:
-        made = make_task(task)
-        refused = refusals(made)
-        made.close()
+    if name is not None:
+        _show_settings(name, task, json=json)
+        return
+    refused = None if task is None else _refusals(task)
     rows = []
     for each in method_names({}):
         factory = method_factory(each, {})
@@ -41,7 +40,7 @@ def learners(
             "takes": str(getattr(factory, "takes", "not told")),
         }
         if refused is not None:
-            row["this task"] = "not told" if each not in refused else refused[each] or "yes"
+            row["this task"] = _answer(each, refused)
         rows.append((each, row))
     if json:
         print_json({"learners": dict(rows)})
@@ -55,8 +54,29 @@ def _heads(rows: list[tuple[str, dict[str, str]]]) -> list[str]:
     return [heads[key] for key in rows[0][1]] if rows else []
 
 
-def _show_settings(name: str, *, json: bool) -> None:
-    """Print summary, spaces, and the settings with defaults of one learner."""
+def _refusals(task: str) -> dict[str, str | None]:
+    """Return why each learner does not take a task; None where it does."""
+    from rolecast.envs.registry import make_task
+    from rolecast.platform.tuning.learner import refusals
+
+    made = make_task(task)
+    try:
+        return refusals(made)
+    finally:
+        made.close()
+
+
+def _answer(name: str, refused: Mapping[str, str | None]) -> str:
+    """Return whether a learner takes a task, and if not, why."""
+    return "not told" if name not in refused else refused[name] or "yes"
+
+
+def _show_settings(name: str, task: str | None, *, json: bool) -> None:
+    """Print summary, spaces, and the settings with defaults of one learner; of a task, its answer.
+
+    Raises:
+        RequestError: the learner or the task does not exist, or the learner tells no settings.
+    """
     from rolecast.core.errors import RequestError
     from rolecast.platform.tuning.learner import DescribesItself, method_factory
 
@@ -67,11 +87,15 @@ def _show_settings(name: str, *, json: bool) -> None:
             "expected one of this project"
         )
     settings = factory.settings()
+    answer = {} if task is None else {"this task": _answer(name, _refusals(task))}
     if json:
-        facts = {"summary": factory.summary, "takes": factory.takes}
+        facts = {"summary": factory.summary, "takes": factory.takes, **answer}
         print_json({"name": name, **facts, "settings": json_settings(settings)})
         return
-    say(f"{name}: {factory.summary}. Takes {factory.takes}.\n")
+    say(f"{name}: {factory.summary}. Takes {factory.takes}.")
+    for text in answer.values():
+        say(f"Takes {task}: {text}.")
+    say("")
     print_table(
         ("setting", "default", "values", "what it is"),
         [(each.name, str(each.default), each.values, each.text) for each in settings],

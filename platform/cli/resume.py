@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rolecast.core.errors import RequestError
-from rolecast.platform.cli.bandit import tell_bandit
+from rolecast.platform.cli.bandit import tell_bandit, told_how_to_go_on
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import Json, warn
@@ -75,9 +75,10 @@ def resume(
                 f"{folder} is a bandit run; expected no option but --workers, --address, --trust "
                 "or --json"
             )
-        result = resume_bandit(
-            folder, workers=workers or 0, address=address, trust=trust, note=warn
-        )
+        with told_how_to_go_on(folder):
+            result = resume_bandit(
+                folder, workers=workers or 0, address=address, trust=trust, note=warn
+            )
         tell_bandit(result, folder, json=json)
         return
     found = resume_search(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.envs.ids import parse_id
 from rolecast.envs.rewards.settings import RewardSettings
 from rolecast.platform.cli.documented import field_texts, flag
 
@@ -65,15 +66,28 @@ def _option(name: str, kind: Any) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
-def with_rewards(options: Mapping[str, Any], rewards: Mapping[str, Any]) -> dict[str, Any]:
+def with_rewards(
+    task: str | None, options: Mapping[str, Any], rewards: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return options of a task and reward settings together.
 
+    Args:
+        task: id on the same command line, which may have options too; None where there is none.
+        options: by --set.
+        rewards: by options of their own.
     Raises:
-        RequestError: one is given as a task option too.
+        RequestError: one is given twice.
     """
     for name in rewards:
         if name in options:
             raise RequestError(
                 f"{name} is given as {flag(name)} and by --set; expected one of them"
+            )
+    of_the_id = {} if task is None else parse_id(task)[1]
+    for name, value in {**options, **rewards}.items():
+        if of_the_id.get(name, value) != value:
+            given = flag(name) if name in rewards else f"{name} by --set"
+            raise RequestError(
+                f"{given} is {value!r} and the task is {task!r}; expected one value of {name}"
             )
     return {**options, **rewards}

@@ -133,7 +133,7 @@ def search(
     parts = parse_settings(settings or [])
     given = {
         "task": task,
-        "task_options": with_rewards(parts["task"], rewards),
+        "task_options": with_rewards(task, parts["task"], rewards),
         "policy": policy,
         "policy_options": parts["policy"],
         "optimizer": optimizer,
@@ -185,7 +185,7 @@ def check_options(values: Mapping[str, Any]) -> None:
     """
     parts = parse_settings(list(values["settings"] or ()))
     given = {name: values.get(name) for name in _SEARCH_SETTINGS} | {
-        "task_options": with_rewards(parts["task"], given_rewards(values)),
+        "task_options": with_rewards(values["task"], parts["task"], given_rewards(values)),
         "policy_options": parts["policy"],
         "optimizer_settings": parts["optimizer"],
     }

@@ -16,6 +16,7 @@ from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import parsed, read_json, write_bytes, write_json
 from rolecast.core.locks import try_lock
+from rolecast.core.memory import require_room
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.observations import LARGEST_RETURN
 from rolecast.platform.optimizers.protocol import KeepsPending, Optimizer, Paced
@@ -27,6 +28,10 @@ STUDY_SCHEMA: Final = 1
 
 REQUEST_FILE: Final = "study.json"
 STATE_FILE: Final = "study.safetensors"
+
+CANDIDATE_BYTES: Final = 440
+INPUT_BYTES: Final = 72
+"""Memory of one new candidate, and of each of its inputs, at the peak of `Study.ask`; measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,9 +188,9 @@ class Study:
         """Return new candidates: id, and values by name.
 
         Raises:
-            RequestError: the count is below 1.
+            RequestError: the count is below 1, or more than memory holds.
         """
-        require_count(count)
+        require_count(count, len(self.request.variables))
         if self.request.budget is not None and isinstance(self._optimizer, Paced):
             self._optimizer.pace(min(1.0, self.evaluations / self.request.budget))
         first = len(self._points)
@@ -285,10 +290,11 @@ class Study:
         }
 
 
-def require_count(count: int) -> None:
-    """Refuse a number of candidates below 1."""
+def require_count(count: int, inputs: int) -> None:
+    """Refuse a number of candidates below 1, and one that memory does not hold."""
     if count < 1:
         raise ConfigError("count", count, "an integer >= 1")
+    require_room("count", count, count * (CANDIDATE_BYTES + inputs * INPUT_BYTES), "fewer")
 
 
 def _check_result(number: int, result: Result | None) -> None:

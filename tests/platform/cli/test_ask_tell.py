@@ -130,3 +130,13 @@ def test_a_wrong_request_is_one_sentence(
     assert message in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
     assert not (tmp_path / "lab").exists()
+
+
+def test_more_candidates_than_memory_holds_are_refused_before_a_study_begins(
+    rolecast_command: Command, tmp_path: Path
+) -> None:
+    words = ("ask", tmp_path / "lab", "-n", str(10**12))
+    begun = rolecast_command(*words, "--variable", "heat=20:90")
+    assert (begun.returncode, begun.stdout) == (2, "")
+    assert "count is 1000000000000; expected fewer: it needs 465.7 TiB" in begun.stderr
+    assert not (tmp_path / "lab").exists()

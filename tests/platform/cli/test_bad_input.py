@@ -274,3 +274,32 @@ def test_debug_shows_the_traceback(rolecast_command: Command) -> None:
     assert ended.returncode == 2
     assert "Traceback" in ended.stderr
     assert "ConfigError" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "pred_prey_3?sparse=4", "--sparse", "5", *SMALL),
+        ("check-task", "pred_prey_3?sparse=4", "--sparse", "5"),
+        ("evaluate", "--policy", "chase", "--task", "pred_prey_3?sparse=4", "--sparse", "5"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_reward_setting_of_the_id_and_another_value_beside_it_are_refused(
+    rolecast_command: Command, words: tuple[str, ...]
+) -> None:
+    ended = rolecast_command(*words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert one_sentence(ended.stderr) == (
+        "--sparse is 5 and the task is 'pred_prey_3?sparse=4'; expected one value of sparse"
+    )
+
+
+def test_an_option_of_the_id_may_be_said_twice_but_not_changed_by_set(
+    rolecast_command: Command,
+) -> None:
+    same = rolecast_command("check-task", "pred_prey_3?sparse=4", "--sparse", "4", "--json")
+    assert same.returncode == 0, same.stderr
+    other = rolecast_command("check-task", "pred_prey_3?capture=2", "--set", "capture=1")
+    assert other.returncode == 2
+    assert "capture by --set is 1 and the task is 'pred_prey_3?capture=2'" in other.stderr

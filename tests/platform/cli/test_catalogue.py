@@ -47,3 +47,21 @@ def test_programs_get_the_same_numbers_by_name(rolecast_command: Command) -> Non
     }
     assert told["others"] == {}
     assert "gym:ID" in told["own"]
+
+
+def test_a_learner_by_name_answers_for_a_task(rolecast_command: Command) -> None:
+    words = ("learners", "mappo", "--task", "hopper")
+    told = rolecast_command(*words)
+    assert told.returncode == 0, told.stderr
+    (listed,) = (
+        row["this task"]
+        for name, row in json.loads(
+            rolecast_command("learners", "--task", "hopper", "--json").stdout
+        )["learners"].items()
+        if name == "mappo"
+    )
+    assert f"Takes hopper: {listed}.\n" in told.stdout
+    assert json.loads(rolecast_command(*words, "--json").stdout)["this task"] == listed
+    assert "this task" not in json.loads(rolecast_command("learners", "mappo", "--json").stdout)
+    wrong = rolecast_command("learners", "mappo", "--task", "hoper")
+    assert (wrong.returncode, wrong.stdout) == (2, "")

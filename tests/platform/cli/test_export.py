@@ -98,3 +98,30 @@ def test_an_onnx_model_that_was_not_compared_is_told_of(
     ended = rolecast_command("export", small_run, "--target", "onnx", "--out", tmp_path / "out")
     assert ended.returncode == 0, ended.stderr
     assert "; the ONNX model was not compared, for onnxruntime is not installed" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--out", "there"],
+        ["--target", "c99"],
+        ["--core", "Cortex-M0"],
+        ["--sign", "key.pem"],
+        ["--weights", "int8"],
+        ["--task", "pred_prey_3"],
+        ["--one-agent"],
+        ["--max-loss", "0.1"],
+        ["--compiler", "gcc"],
+        ["--trust"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_option_that_a_check_does_not_read_is_refused(
+    rolecast_command: Command, tmp_path: Path, words: list[str]
+) -> None:
+    ended = rolecast_command("export", tmp_path, "--check", *words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        f"rolecast: {words[0]} has no effect with --check; expected DIR, --verify or --json beside "
+        "it\n"
+    )
