@@ -1,5 +1,6 @@
 """The dial's page and its sentences in the README, all from the rows of dial.json."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -116,7 +117,7 @@ def _entry(returns: Sequence[float], *, bold: bool) -> str:
     if found.low is not None and found.high is not None:
         bounds = f" ({number(float(found.low))} to {number(float(found.high))})"
     each = " ".join(f"{value:.0f}" for value in returns)
-    mean = number(float(found.value))
+    mean = number(statistics.fmean(returns))
     return f"{f'**{mean}**' if bold else mean}{bounds} [{each}]"
 
 
@@ -124,23 +125,30 @@ def readme_region(rows: Sequence[Row]) -> str:
     """Return the README's part: the picture, and what search and learner earn under each reward."""
     rows = of_one_budget(rows)
     budget = rows[0]["budget"]
-    said = " ".join(filter(None, (worth_text(rows), net_text(rows), discounts_text(rows))))
+    sentences = worth_text(rows, brief=True), net_text(rows), discounts_text(rows)
+    said = " ".join(filter(None, sentences))
     return (
         "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
-        f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps, mean held-out return (seeds) of the "
-        "search and of the learner that earns most. Each method, seed and interval: "
-        f"[the dial](docs/results/dial.md).\n\n{_best_table(rows)}\n\n{said}\n"
+        f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps, mean held-out return of the search "
+        f"and of the learner that earns most ({LEAST_SEEDS_OF_INTERVAL} seeds, or as many as in "
+        "brackets): [the dial](docs/results/dial.md)."
+        f"\n\n{_best_table(rows, brief=True)}\n\n{said}\n"
     )
 
 
-def _best_table(rows: Sequence[Row]) -> str:
-    """Return the search and the best learner by what both know, where a learner was run."""
+def _best_table(rows: Sequence[Row], *, brief: bool = False) -> str:
+    """Return the search and the best learner by what both know, where a learner was run.
+
+    Args:
+        rows: of one budget.
+        brief: without the learner's name, and the number of seeds where it is usual.
+    """
     found = [
         {duel.reward: duel for duel in duels(rows, symmetries=known)} for known in (True, False)
     ]
     head = ("reward", "search, told", "learner, told", "search, not told", "learner, not told")
     lines = [
-        (reward, *chain.from_iterable(_sides(each.get(reward)) for each in found))
+        (reward, *chain.from_iterable(_sides(each.get(reward), brief=brief) for each in found))
         for reward in rewards_of(rows)
         if any(reward in each for each in found)
     ]
@@ -170,9 +178,15 @@ def _chance(returns: Mapping[str, Mapping[str, Sequence[float]]], duel: Duel | N
     return f"{probability_of_improvement([(ours, theirs)]).text}, `{duel.learner}`"
 
 
-def _sides(duel: Duel | None) -> tuple[str, str]:
+def _sides(duel: Duel | None, *, brief: bool) -> tuple[str, str]:
     """Return what the search and the learner earn; "-" where no learner was run."""
     if duel is None:
         return "-", "-"
-    learner = f"{number(duel.learner_mean)} ({duel.learner_seeds}), `{duel.learner}`"
-    return f"{number(duel.search)} ({duel.search_seeds})", learner
+    search, learner = (
+        number(mean) if brief and seeds == LEAST_SEEDS_OF_INTERVAL else f"{number(mean)} ({seeds})"
+        for mean, seeds in (
+            (duel.search, duel.search_seeds),
+            (duel.learner_mean, duel.learner_seeds),
+        )
+    )
+    return search, learner if brief else f"{learner}, `{duel.learner}`"
