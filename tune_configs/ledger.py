@@ -235,7 +235,10 @@ KNOWN_RETURNS: Final[Mapping[str, KnownReturns]] = MappingProxyType(
             published={
                 "ddpg": "1272, deviation 663 (200k)",
                 "td3": "2441, deviation 786 (200k, its authors' curves, 10 seeds)",
-                "td3 later code": "887, deviation 649 (200k)",
+                "td3 later code": (
+                    "887, deviation 649 (200k); its authors' own curves: 2441, deviation 786 "
+                    "(200k, 10 seeds)"
+                ),
                 "sac": "3234, deviation 314 (200k)",
                 "ppo": "556, deviation 145 (215k)",
             },

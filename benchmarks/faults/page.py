@@ -61,6 +61,8 @@ def page(results: Mapping[str, Mapping[str, Any]]) -> str:
     named = [bool(part.get("commit")) for part in results.values()]
     if any(named) and not all(named):
         lines += ["Parts that name no commit are of earlier code.", ""]
+    if any((part.get("commit") or "").endswith("+") for part in results.values()):
+        lines += ["`+` behind a commit: there were uncommitted changes.", ""]
     lines += [
         "A seed again, point by point: `rolecast bench faults --schedules 1 --seed 4711 --points`.",
         "",

@@ -22,7 +22,7 @@ from rolecast.benchmarks.ledger import (
     write_files,
 )
 from rolecast.benchmarks.ledger_searches import searches_text
-from rolecast.benchmarks.result_table import ROWS_SCHEMA, Row, chosen
+from rolecast.benchmarks.result_table import ROWS_SCHEMA, Row, chosen, read_rows
 from rolecast.benchmarks.table_trials import TrialEnd
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
@@ -227,6 +227,19 @@ def test_scripted_policies_and_searches_stand_beside_the_teams(
     assert f"scripted chase {chase:.1f} +- " in text
     assert "scripted policies on the sealed set; searches of `hom` on the development set" in text
     assert "local_gp 160.0 at 400k (median of 3 seeds)" in text
+
+
+def test_the_page_names_the_searches_as_the_main_table_now_has_them() -> None:
+    results = Path(__file__).parents[2] / "docs" / "results"
+    page, searches = (results / "baselines.md").read_text(), read_rows(results / "main.json")
+    _, *sections = page.partition(REGION_BEGIN)[2].split("\n## ")
+    named = 0
+    for section in sections:
+        task = LEDGER_SECTIONS[section.partition("\n")[0]].tasks[0]
+        for text in searches_text(task, searches):
+            assert text in section
+            named += 1
+    assert named >= 8
 
 
 def test_the_command_lists_cells_and_runs_none(

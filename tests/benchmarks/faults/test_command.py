@@ -1,6 +1,7 @@
 """`rolecast bench faults`: what it counts, replays and adds, and what it refuses to add."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rolecast.benchmarks.app import app
+from rolecast.benchmarks.faults.page import page
 from rolecast.platform.cli.app import main
 
 
@@ -68,6 +70,14 @@ def test_figures_that_a_folder_keeps_are_added(tmp_path: Path) -> None:
     assert found["schedules"] == 3
     if commit := found["commit"]:
         assert f"at commit {commit}" in (tmp_path / "faults.md").read_text()
+
+
+def test_a_page_says_what_a_plus_behind_a_commit_means() -> None:
+    results = Path(__file__).parents[3] / "docs" / "results"
+    text = page(json.loads((results / "faults.json").read_text()))
+    assert text == (results / "faults.md").read_text()
+    assert re.search(r"at commit [0-9a-f]+\+\.", text)
+    assert "`+` behind a commit: there were uncommitted changes." in text
 
 
 @pytest.mark.parametrize(
