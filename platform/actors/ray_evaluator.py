@@ -81,7 +81,7 @@ class RayEvaluator:
         self._batch, self._looked, self._silent_s = 0, 0.0, ABSENT_NOTE_S
         self._said: set[str] = set()
         self.queued = self.repeated = 0
-        """Chunks of the last batch; chunks so far that a second actor was given."""
+        """Chunks of the last batch that was shared; chunks so far that a second actor was given."""
 
     @property
     def workers(self) -> int:

@@ -4,16 +4,25 @@ import json
 import re
 import time
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import ray
 
+from rolecast.platform.actors import exporter
 from rolecast.platform.actors.exporter import EXPORTED_METRICS
+from rolecast.platform.search.progress import ProgressSnapshot
 from rolecast.platform.search.run import search
 
 ROOT = Path(__file__).resolve().parents[3]
+
+BEGUN = ProgressSnapshot(
+    batch=1, evaluations=10, env_steps=250, spent=0.1, best_return=1.0, best_stderr=None,
+    incumbent_return=None, incumbent_stderr=None, env_steps_per_s=100.0, ask_s=0.0, tell_s=0.0,
+    wall_time_s=2.5, time_left_s=None,
+)  # fmt: skip
 
 
 def scraped() -> str:
@@ -52,5 +61,28 @@ def test_a_search_with_workers_is_seen_by_prometheus(tmp_path: Path) -> None:
 def test_the_dashboard_draws_metrics_that_are_exported() -> None:
     board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
     drawn = re.findall(r"ray_(rolecast_\w+)", json.dumps(board))
-    assert len(board["panels"]) == 6
+    assert len(board["panels"]) == 7
     assert set(drawn) <= set(EXPORTED_METRICS)
+    assert "rolecast_lost_workers" in drawn
+
+
+def test_workers_that_had_started_and_are_gone_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: dict[str, list[float]] = {}
+
+    class Noted:
+        """A gauge that keeps what it is set to."""
+
+        def __init__(self, name: str, **_: Any) -> None:
+            self._values = shown.setdefault(name, [])
+
+        def set(self, value: float, tags: dict[str, str]) -> None:
+            assert tags == {"run": "runs/hunt"}
+            self._values.append(value)
+
+    monkeypatch.setattr(exporter, "Gauge", Noted)
+    metrics = exporter.SearchMetrics("runs/hunt")
+    for workers in ({}, {"a": 2, "b": 2}, {"a": 1}, {"a": 2, "c": 2}):
+        figures = replace(BEGUN, workers=workers)
+        metrics.show(figures, queued=3, repeated=1)
+    assert shown["rolecast_workers"] == [0, 4, 1, 4]
+    assert shown["rolecast_lost_workers"] == [0, 0, 3, 0]
