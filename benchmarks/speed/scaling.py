@@ -145,6 +145,7 @@ def markdown(found: Mapping[str, Any]) -> str:
         lines += [
             "Forecast: seconds of searching that `rolecast plan` expects. It times episodes of the",
             "first batch: where later ones last longer, as on hopper, so does the search.",
+            *_elsewhere(found),
             "",
             keyed_table(FORECAST_COLUMNS, found["forecast"]),
             "",
@@ -156,3 +157,14 @@ def markdown(found: Mapping[str, Any]) -> str:
     if CUDA_PART in found:
         lines += cuda_rollouts.markdown(found[CUDA_PART])
     return "\n".join(lines)
+
+
+def _elsewhere(found: Mapping[str, Any]) -> list[str]:
+    """Say that a forecast is of another machine than the searches, where it is."""
+    processors = [found.get(f"{name}_on", {}).get("processor") for name in ("forecast", "searches")]
+    if "searches" not in found or processors[0] == processors[1]:
+        return []
+    return [
+        f"It was made on {processors[0]}, the searches above ran on {processors[1]}: the two do",
+        "not tell how far a forecast is off.",
+    ]

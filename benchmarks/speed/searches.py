@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
+from types import MappingProxyType
 from typing import Any, Final
 
 from rolecast.benchmarks.result_table import markdown_table
@@ -33,6 +34,9 @@ TIME_KEYS: Final = ("search_s", "later_s", "whole_s")
 
 ONE_THREAD_WAY: Final = "one thread"
 """The way with which the others are compared."""
+
+DEFAULT_WAY: Final = "by default"
+"""The way of who says nothing of threads and workers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,19 @@ SEARCH_ROWS: Final = (
     ),
 )
 
+SPEED_UP_GOALS: Final[Mapping[str, float]] = MappingProxyType(
+    {"drone_delivery_3, 256 episodes": 1.8, "ant, mlp, 2 episodes": 1.8}
+)
+"""Row to how many times as fast as one thread it is to be by default, on two cores."""
+
+UNMEASURED_GOALS: Final[Mapping[str, float]] = MappingProxyType({"dss_gp_ucb on robots": 1.6})
+"""Goals of which there is no row."""
+
+LEAST_SPEED_UP: Final = 0.95
+"""What no other search may fall below that lasts `GOAL_SECONDS` on one thread."""
+
+GOAL_SECONDS: Final = 10.0
+
 
 def measure_searches(*, quick: bool, note: Callable[[str], None]) -> list[dict[str, Any]]:
     """Return a row for each search and way, JSON values.
@@ -143,7 +160,7 @@ def ways_here(cores: int) -> dict[str, Way]:
     ways = {
         ONE_THREAD_WAY: Way(options=one_thread, single=True),
         "threads": Way(options=("--workers", "0")),
-        "by default": Way(),
+        DEFAULT_WAY: Way(),
         f"{cores} workers": Way(options=("--workers", str(cores))),
     }
     if cores > 1:
@@ -220,5 +237,32 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         "cores allow.",
         "",
         table,
+        "",
+        *_goals(rows),
+    ]
+
+
+def _goals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines that hold each search against its goal."""
+    alone = {row["search"]: row["search_s"] for row in rows if row["way"] == ONE_THREAD_WAY}
+    lines: list[tuple[object, ...]] = []
+    for row in rows:
+        if row["way"] == DEFAULT_WAY:
+            name, speed_up = row["search"], row["speed_up"]
+            short = name not in SPEED_UP_GOALS and alone[name] < GOAL_SECONDS
+            goal = SPEED_UP_GOALS.get(name, LEAST_SPEED_UP)
+            said = "met" if speed_up >= goal else "missed"
+            lines.append(
+                (name, "-" if short else goal, f"{speed_up:.2f}", "no goal" if short else said)
+            )
+    if not lines:
+        return []
+    lines += [(name, goal, "-", "not measured") for name, goal in UNMEASURED_GOALS.items()]
+    return [
+        "Goals on two cores, of the time of searching by default. No search of",
+        f"{GOAL_SECONDS:.0f} seconds on one thread or more is to be below {LEAST_SPEED_UP}; "
+        "shorter ones have no goal.",
+        "",
+        markdown_table(("search", "goal", "times one thread", ""), lines),
         "",
     ]
