@@ -42,6 +42,9 @@ episodes, which are played one by one."""
 LARGER_BATCH: Final = 4
 """Candidates of a batch that feeds idle workers, times those of the plan."""
 
+LEAST_BATCHES: Final = 10
+"""Batches that a search with larger ones has at least: it learns from one to the next."""
+
 LARGER_BATCH_GAIN: Final = 1.2
 """Least factor by which a search with larger batches is faster, for it to be worth a word."""
 
@@ -148,11 +151,14 @@ def with_larger_batches(plan: Plan, costs: Costs, planned: Forecast) -> tuple[in
         costs: its costs; the optimiser is timed again.
         planned: its forecast for some workers.
     Returns:
-        None where it is not faster, or where nobody is idle.
+        None where it is not faster, where nobody is idle, or where too few batches would be left.
     """
     if not planned.limit or planned.workers < 2:
         return None
-    size = min(LARGER_BATCH * plan.batch_size, plan.budget.search_fits(Spent()))
+    affordable = plan.budget.search_fits(Spent()) // LEAST_BATCHES
+    size = min(LARGER_BATCH * plan.batch_size, affordable)
+    if size <= plan.batch_size:
+        return None
     larger = replace(plan, batch_size=size)
     _, optimizer_s = _optimizer(larger, _structure(larger)[0])
     costs = replace(costs, optimizer_s=optimizer_s)

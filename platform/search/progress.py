@@ -42,7 +42,8 @@ class ProgressSnapshot:
     """Its standard error; None for single episodes."""
 
     incumbent_return: float | None
-    """What the incumbent earns, measured or as the optimiser estimates it; None: unknown."""
+    """What the incumbent earns as measured; before that, what the optimiser believes of it, which
+    tends to be too high: it is a maximum of the model's mean. None: unknown."""
 
     incumbent_stderr: float | None
     """Its standard error."""

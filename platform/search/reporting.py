@@ -182,22 +182,25 @@ class CandidateStats:
     def __init__(self) -> None:
         # Arrays beside the places of their rows: a tuple of each candidate takes twice as much.
         self._places: dict[int, int] = {}
-        self._counts, self._totals, self._squares = array("q"), array("d"), array("d")
+        self._counts, self._shifts = array("q"), array("d")
+        self._totals, self._squares = array("d"), array("d")
         self.best: Estimate = (float("-inf"), None)
         """Highest mean of one evaluation."""
 
     def add(self, batch: Batch) -> None:
         """Take in a batch."""
         means, stderrs, returns = batch.means, batch.stderrs, batch.episode_returns
-        totals, squares = returns.sum(axis=1).tolist(), (returns**2).sum(axis=1).tolist()
-        for candidate, total, square in zip(batch.candidates, totals, squares, strict=True):
+        for candidate, earned in zip(batch.candidates, returns, strict=True):
             place = self._places.setdefault(_key(candidate), len(self._counts))
             if place == len(self._counts):
+                # Sums of differences from a first mean: large returns would cancel in others.
+                self._shifts.append(float(earned.mean()))
                 for column in (self._counts, self._totals, self._squares):
                     column.append(0)
-            self._counts[place] += returns.shape[1]
-            self._totals[place] += total
-            self._squares[place] += square
+            differences = earned - self._shifts[place]
+            self._counts[place] += len(earned)
+            self._totals[place] += float(differences.sum())
+            self._squares[place] += float((differences**2).sum())
         row = int(means.argmax())
         if means[row] > self.best[0]:
             self.best = (float(means[row]), None if stderrs is None else float(stderrs[row]))
@@ -208,10 +211,11 @@ class CandidateStats:
         if place is None:
             return None
         count, total, squares = self._counts[place], self._totals[place], self._squares[place]
-        mean = total / count
+        offset = total / count
+        mean = self._shifts[place] + offset
         if count == 1:
             return mean, None
-        variance = max(0.0, squares - count * mean**2) / (count - 1)
+        variance = max(0.0, squares - count * offset**2) / (count - 1)
         return mean, sqrt(variance / count)
 
 

@@ -22,6 +22,7 @@ from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.loggers.protocol import Told, TrialCallback
 from rolecast.platform.search.loop import Search
+from rolecast.platform.search.planning.budget import Budget, Spent
 from rolecast.platform.search.planning.config import (
     CALLABLE_PREFIX,
     OWN_ADDRESSES,
@@ -38,6 +39,7 @@ from rolecast.platform.search.planning.plan import (
 )
 from rolecast.platform.search.planning.request import request_text
 from rolecast.platform.search.progress import Progress, Silent
+from rolecast.platform.search.records.history import Kind
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.result import SearchResult, held_out_metrics, result_of
 from rolecast.policies.artefact import save_policy
@@ -159,6 +161,8 @@ def resume(
         )
         plan = make_plan(config, source, begun=True)
         refused.callback(plan.task.close)
+        if last is not None and last.kind is Kind.CONFIRM and (env_steps or evaluations):
+            _require_further(plan.budget, last.spent_after)
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)
@@ -166,6 +170,18 @@ def resume(
         folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
         refused.pop_all()
     return run_to_end(plan, folder, backend, progress, callbacks)
+
+
+def _require_further(budget: Budget, spent: Spent) -> None:
+    """Refuse a budget that lets a search that was confirmed evaluate nothing more."""
+    least = budget
+    while not least.search_fits(spent):
+        least = replace(least, total=least.total + least.cost(spent))
+    if least.total > budget.total:
+        raise RequestError(
+            f"{budget.unit} is {budget.total}; expected at least {least.total}, with which one "
+            "evaluation more fits beside the confirmation"
+        )
 
 
 def _trusted_source(
@@ -260,7 +276,7 @@ def run_to_end(
             closing.callback(search.close)
             closing.enter_context(told.running())
             if search.seen.count:
-                progress.note(f"going on after {search.seen.count:,} evaluations")
+                progress.note(f"going on after {search.spent.evaluations:,} evaluations")
             else:
                 for said in remarks(plan):
                     progress.note(said)

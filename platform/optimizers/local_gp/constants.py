@@ -36,6 +36,10 @@ class LocalSearchConstants:
     first_move_evaluations: int = 64
     """Evaluations before the first move, where no batch was asked for; else two batches."""
 
+    last_batch_share: float = 0.4
+    """Share of the budget spent on the first of two batches, from which on the second moves the
+    centre however small it is."""
+
     cloud_cutoff: float = 3.0
     """Distance in radii beyond which a candidate is not counted as drawn from the cloud."""
 

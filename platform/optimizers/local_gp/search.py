@@ -160,7 +160,7 @@ class LocalSearch:
         self._tells += 1
         # What was known before the search of a black box is none of its budget.
         self._total += waiting - len(self._pending) if self._black_box else len(self._data) - known
-        if len(self._data) >= self._first_move:
+        if len(self._data) >= self._first_move or self._ends_early:
             self._learn()
         self._update_noise(known, centre, radius)
         fresh, returns = self._data.candidates[known:], self._data.returns[known:]
@@ -273,6 +273,14 @@ class LocalSearch:
         """Evaluations from which on the centre moves."""
         whole = 2 * self._first_batch or SEARCH_CONSTANTS.first_move_evaluations
         return min(whole, SEARCH_CONSTANTS.first_move_evaluations) if self._black_box else whole
+
+    @property
+    def _ends_early(self) -> bool:
+        """Whether two batches were all of the budget, the second a smaller one."""
+        spent = self._trust_region.spent(self._total)
+        return (
+            not self._black_box and self._tells == 2 and spent >= SEARCH_CONSTANTS.last_batch_share
+        )
 
     def _learn(self) -> None:
         """Condition the process on the latest evaluations, and move the centre."""

@@ -15,6 +15,7 @@ from rolecast.core.validation import (
     Rule,
     Rules,
     check,
+    number_from,
     one_of,
     or_none,
 )
@@ -34,7 +35,10 @@ from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 PLANNED_SIZES: Final = 2
 
 SETTING_RULES: Final[Rules] = {
-    **dict.fromkeys(("radius", "final_radius", "step"), or_none(POSITIVE_NUMBER)),
+    # Points nearer to one another have no kernel matrix of full rank, by rounding.
+    "radius": or_none(number_from(1e-4)),
+    "final_radius": or_none(number_from(1e-6)),
+    "step": or_none(POSITIVE_NUMBER),
     "narrowing": or_none(one_of(*NARROWING_RULES)),
     "signal_to_noise": or_none(NOT_NEGATIVE),
     **dict.fromkeys(("restart_at_centre", "mirrored_pairs"), or_none(BOOLEAN_VALUE)),
@@ -89,12 +93,12 @@ class LocalGpSettings:
     """
 
     radius: float | None = None
-    """Initial radius of the trust region, above 0, in sides of the cube. It is the root mean square
-    distance of a candidate from the centre. None: 0.2 for a policy's weights; for a black box
-    sqrt(D / 12), the spread of the cube."""
+    """Initial radius of the trust region, 1e-4 or more, in sides of the cube. It is the root mean
+    square distance of a candidate from the centre. None: 0.2 for a policy's weights; for a black
+    box sqrt(D / 12), the spread of the cube."""
 
     final_radius: float | None = None
-    """Final radius of the trust region, above 0, at most `radius`. Noise may reduce it further
+    """Final radius of the trust region, from 1e-6 to `radius`. Noise may reduce it further
     (`signal_to_noise`). None: 1/5 of `radius`; for a black box 1/100 with "schedule" and 1/1000
     with "progress"."""
 

@@ -21,7 +21,7 @@ from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.planning import policy_hints
-from rolecast.platform.search.planning.budget import Budget
+from rolecast.platform.search.planning.budget import Budget, Spent
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, SearchConfig
 from rolecast.platform.search.planning.found_symmetries import (
     symmetry_remark,
@@ -269,6 +269,10 @@ def _sizes(config: SearchConfig, optimizer: OptimizerConfig, steps: int) -> tupl
     episodes = config.episodes or proposal.episodes
     if config.batch_size is not None:
         return episodes, config.batch_size
+    if config.evaluations is not None and config.episodes is None:
+        # These evaluations are worth other episodes than were assumed: the batch of so many.
+        worth = optimizer.proposal(config.evaluations * episodes)
+        return episodes, max(1, worth.batch_size * worth.episodes // episodes)
     if episodes != proposal.episodes:
         # As many batches as the optimiser proposes, of fewer or more candidates.
         evaluations = max(1, budget_episodes // episodes)
@@ -295,11 +299,23 @@ def described(plan: Plan) -> str:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """Return sentences about a policy that does not suit the task, opposed agents, and symmetries.
+    """Return what a user should know: of policy, opposed agents, symmetries, a single batch.
 
     Raises:
         RunError: the task failed in the episodes that are played to find them.
     """
     policy = plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
     found = symmetry_remark(plan.config)
-    return [said for said in (policy, opposition_remark(plan.task), found) if said]
+    few = _batches_remark(plan)
+    return [said for said in (policy, opposition_remark(plan.task), found, few) if said]
+
+
+def _batches_remark(plan: Plan) -> str | None:
+    """Return that nothing is learned from one batch, where the budget has no second."""
+    fits = plan.budget.search_fits(Spent())
+    if fits > plan.batch_size or fits < 2:
+        return None
+    return (
+        f"the budget has one batch of {fits} candidates, and an optimiser learns from one batch to "
+        "the next; a smaller --batch-size finds more"
+    )

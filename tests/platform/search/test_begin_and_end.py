@@ -96,4 +96,15 @@ def test_remarks_are_made_once_a_run(counted: type[Counted], tmp_path: Path) -> 
     resume(tmp_path / "run", task=counted, env_steps="+50", progress=second)
     (remark,) = [text for text in first.said if "policy linear" in text]
     assert remark not in second.said
-    assert any(text.startswith("going on after") for text in second.said)
+    assert "going on after 20 evaluations" in second.said
+
+
+def test_a_finished_search_is_not_extended_by_less_than_an_evaluation(
+    counted: type[Counted], tmp_path: Path
+) -> None:
+    """It did nothing, and told the old result. Two evaluations of the budget are confirmation."""
+    search(counted, out=tmp_path / "run", **SMALL | {"policy": "linear"})
+    with pytest.raises(RequestError, match="env_steps is 210; expected at least 230, with which"):
+        resume(tmp_path / "run", task=counted, env_steps="+10")
+    again = resume(tmp_path / "run", task=counted, env_steps="+30")
+    assert again.summary["env_steps"] == 230

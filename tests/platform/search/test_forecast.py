@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rolecast.platform.search.forecast import (
+    LEAST_BATCHES,
     Costs,
     forecast,
     makespan,
@@ -88,7 +89,7 @@ def test_costs_are_those_of_the_plan() -> None:
 
 def test_larger_batches_are_named_where_they_feed_idle_workers() -> None:
     """Of 20 candidates for 64 workers; one worker has enough to do, and random draws are free."""
-    plan = plan_of(evaluations=640, episodes=1, batch_size=20, task="gym:CartPole-v1")
+    plan = plan_of(evaluations=900, episodes=1, batch_size=20, task="gym:CartPole-v1")
     costs = Costs(episode_s=1.0, optimizer_s=0.0)
     one, many = forecast(plan, costs, [1, 64])
     assert with_larger_batches(plan, costs, one) is None
@@ -97,14 +98,16 @@ def test_larger_batches_are_named_where_they_feed_idle_workers() -> None:
     size, expected = found
     assert (size, expected.workers) == (80, 64)
     assert expected.batches == pytest.approx(many.batches / 4, abs=1)
-    assert expected.total_s < 0.5 * many.total_s
+    assert expected.total_s < 0.6 * many.total_s
 
 
-def test_a_batch_is_never_larger_than_the_budget() -> None:
-    plan = plan_of(evaluations=60, episodes=1, batch_size=20, task="gym:CartPole-v1")
+@pytest.mark.parametrize(("evaluations", "size"), [(100, None), (300, 29)])
+def test_larger_batches_leave_ten_of_them(evaluations: int, size: int | None) -> None:
+    """A search of one batch returned its start, and was recommended."""
+    plan = plan_of(evaluations=evaluations, episodes=1, batch_size=20, task="gym:CartPole-v1")
     costs = Costs(episode_s=1.0, optimizer_s=0.0)
     (many,) = forecast(plan, costs, [64])
     found = with_larger_batches(plan, costs, many)
-    assert found is not None
-    assert 20 < found[0] == plan.budget.search_fits(Spent()) < 80
-    assert found[1].batches == 1
+    assert (None if found is None else found[0]) == size
+    if found is not None:
+        assert found[1].batches >= LEAST_BATCHES

@@ -51,6 +51,16 @@ def test_repeats_of_a_candidate_count_together() -> None:
     assert scores.best[0] == returns.mean(axis=1).max()
 
 
+@pytest.mark.parametrize("offset", [0.0, 5e9, -1e12])
+def test_the_error_is_that_of_the_differences_however_large_the_returns(offset: float) -> None:
+    scores, rng = CandidateStats(), np.random.default_rng(1)
+    returns = rng.normal(size=(4, 16)) + offset
+    scores.add(batch_of(np.full((4, 1), 0.1), returns))
+    observed = scores.observed(np.array([0.1]))
+    expected = (returns.mean(), (returns - offset).std(ddof=1) / np.sqrt(returns.size))
+    assert observed == pytest.approx(expected, rel=1e-3)
+
+
 class Snapshots(Silent):
     """Progress that keeps what it is told."""
 

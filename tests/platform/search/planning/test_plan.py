@@ -38,6 +38,28 @@ def test_a_team_policy_for_one_agent_is_remarked_on(task: str, policy: str, told
         assert "95 of its 348 parameters can act; expected --policy linear or mlp" in sentence
 
 
+@pytest.mark.parametrize(
+    ("evaluations", "episodes", "batch_size"),
+    [(20, 1, 4), (100, 1, 10), (300, 1, 12), (600, 3, 20), (1500, 8, 60)],
+)
+def test_a_budget_in_evaluations_has_batches_enough(
+    evaluations: int, episodes: int, batch_size: int
+) -> None:
+    """By the episodes that it is worth, and not by eight for each evaluation."""
+    plan = make_plan(SearchConfig(task="pred_prey_3", policy="mlp", evaluations=evaluations))
+    plan.task.close()
+    assert (plan.episodes, plan.batch_size) == (episodes, batch_size)
+
+
+@pytest.mark.parametrize(("batch_size", "told"), [(98, True), (120, True), (49, False)])
+def test_a_budget_of_one_batch_is_remarked_on(batch_size: int, told: bool) -> None:
+    config = SearchConfig(task="pred_prey_3", policy="mlp", evaluations=100, batch_size=batch_size)
+    plan = make_plan(config)
+    said = [each for each in remarks(plan) if each.startswith("the budget has one batch of 98")]
+    plan.task.close()
+    assert bool(said) == told
+
+
 def test_a_search_tells_the_remark(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"optimizer": "random", "workers": 0, "test_episodes": 1}
     notes = Notes()
