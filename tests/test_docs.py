@@ -93,6 +93,17 @@ def test_command_lines_run_in_their_order(
             assert code == 0, f"{line}\n{capsys.readouterr().err}"
 
 
+def test_the_graph_that_an_example_writes_is_read_by_the_command_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = ROOT / "docs" / "causal.md"
+    (code,) = (block for block in blocks(page, "python") if "drone.json" in block)
+    (line,) = re.findall(r"`(rolecast causal [^`]* --graph drone\.json [^`]*)`", page.read_text())
+    monkeypatch.chdir(tmp_path)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert main([*small(line), "--rounds", "2", "--workers", "0"]) == 0
+
+
 @pytest.mark.parametrize(
     ("pages", "most_words"), [("*.md", 1600), ("howto/*.md", 400), ("tips.md", 700)]
 )
