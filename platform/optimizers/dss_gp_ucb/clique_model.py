@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 from rolecast.platform.optimizers.dss_gp_ucb.term_ascent import (
     KernelTerms,
     SumOfProducts,
@@ -22,24 +23,6 @@ from rolecast.platform.surrogate.gp import Fit, fit
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.outcome_transform import transform_returns
 from rolecast.platform.surrogate.refits import refit_is_due
-
-LENGTHSCALE_MULTIPLES: Final = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2)
-"""Grid of lengthscales of a term of m dimensions, in multiples of sqrt(m)."""
-
-CLIQUE_NOISE_VARIANCES: Final = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0)
-"""Grid of noise variances, as shares of the output variance."""
-
-FIRST_CHOICE: Final = (4, 5)
-"""Places in both grids before the first evaluation."""
-
-CONSTANT_VARIANCE: Final = 4.0
-"""Prior variance of the function's mean, as a share of the output variance."""
-
-PRIOR_WAVES: Final = 128
-"""Random Fourier features of a term in a draw from the prior (Rahimi and Recht 2007)."""
-
-REFIT_FITS: Final = 3
-"""Matrices alive at once while choices are compared."""
 
 COMPARED_GRAPHS: Final = ("given", "none")
 """Graphs that evidence compares: the given cliques, and one term over all dimensions."""
@@ -98,16 +81,17 @@ class CliquePosterior:
             rng: of the draws.
         """
         rows, scale = len(shares), np.sqrt(self.fit.scale)
-        drawn = scale * np.sqrt(CONSTANT_VARIANCE) * rng.standard_normal((rows, 1))
+        drawn = scale * np.sqrt(GLOBAL_CONSTANTS.constant_variance) * rng.standard_normal((rows, 1))
         drawn = drawn + scale * np.sqrt(self.noise) * rng.standard_normal((rows, len(self.points)))
         frequencies, amplitudes = [], []
+        count = GLOBAL_CONSTANTS.prior_waves
         for clique, lengthscale, weight in zip(
             self.terms.cliques, self.terms.lengthscales, self.terms.weights, strict=True
         ):
-            waves = rng.standard_normal((len(clique), PRIOR_WAVES)) / lengthscale
+            waves = rng.standard_normal((len(clique), count)) / lengthscale
             # The real part of independent complex amplitudes has a uniform phase.
-            parts = rng.standard_normal((2, rows, PRIOR_WAVES))
-            sizes = (parts[0] + 1j * parts[1]) * scale * np.sqrt(weight / PRIOR_WAVES)
+            parts = rng.standard_normal((2, rows, count))
+            sizes = (parts[0] + 1j * parts[1]) * scale * np.sqrt(weight / count)
             angles = self.points[:, list(clique)] @ waves
             drawn += sizes.real @ np.cos(angles).T - sizes.imag @ np.sin(angles).T
             frequencies.append(waves)
@@ -136,7 +120,7 @@ class CliqueGp:
         self._graphs = {"given": tuple(map(tuple, cliques)), "none": (tuple(range(dimension)),)}
         self._layouts = {name: CliqueLayout.of(each) for name, each in self._graphs.items()}
         self._max_points, self._transform = max_points, outcome_transform
-        self._places = dict.fromkeys(COMPARED_GRAPHS, FIRST_CHOICE)
+        self._places = dict.fromkeys(COMPARED_GRAPHS, GLOBAL_CONSTANTS.first_choice)
         self._evidence = dict.fromkeys(COMPARED_GRAPHS, 0.0)
         self._fitted = 0
         self._posterior: CliquePosterior | None = None
@@ -156,7 +140,7 @@ class CliqueGp:
         if not refit_is_due(self._fitted, len(data) - self._fitted):
             return
         points, targets, shape = self._seen(data)
-        require_memory(*points.shape, fits=REFIT_FITS)
+        require_memory(*points.shape, fits=GLOBAL_CONSTANTS.refit_fits)
         for graph in COMPARED_GRAPHS:
             self._choose(graph, points, targets, shape)
         self._fitted = len(data)
@@ -206,6 +190,8 @@ class CliqueGp:
 
     def _choose(self, graph: str, points: Float, targets: Float, shape: Float) -> None:
         """Climb the evidence of a graph on the grids of lengthscale and noise."""
+        multiples = GLOBAL_CONSTANTS.clique_lengthscales
+        noises = GLOBAL_CONSTANTS.clique_noise_variances
         found: dict[tuple[int, int], float] = {}
         best = self._places[graph]
         while True:
@@ -214,16 +200,16 @@ class CliqueGp:
                 levels = [
                     level
                     for level in (second, second - 1, second + 1)
-                    if 0 <= level < len(CLIQUE_NOISE_VARIANCES) and (place, level) not in found
+                    if 0 <= level < len(noises) and (place, level) not in found
                 ]
-                if not 0 <= place < len(LENGTHSCALE_MULTIPLES) or not levels:
+                if not 0 <= place < len(multiples) or not levels:
                     continue
-                multiple = LENGTHSCALE_MULTIPLES[place]
+                multiple = multiples[place]
                 covariance = self._covariance(graph, self._terms(graph, multiple), points)
                 # Log-normal prior of the lengthscale: median 0.5, deviation one doubling.
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2
                 for level in levels:
-                    fitted = fit(covariance, targets, CLIQUE_NOISE_VARIANCES[level] * shape)
+                    fitted = fit(covariance, targets, noises[level] * shape)
                     found[place, level] = fitted.log_evidence + prior
             best = max(found, key=lambda each: found[each])
             if best == (first, second):
@@ -231,7 +217,8 @@ class CliqueGp:
         self._places[graph], self._evidence[graph] = best, found[best]
 
     def _values(self, places: tuple[int, int]) -> tuple[float, float]:
-        return LENGTHSCALE_MULTIPLES[places[0]], CLIQUE_NOISE_VARIANCES[places[1]]
+        multiples = GLOBAL_CONSTANTS.clique_lengthscales
+        return multiples[places[0]], GLOBAL_CONSTANTS.clique_noise_variances[places[1]]
 
     def _terms(self, graph: str, multiple: float) -> KernelTerms:
         cliques = self._graphs[graph]
@@ -246,7 +233,7 @@ class CliqueGp:
         inverse = 1.0 / np.square(terms.lengthscales)
         layout = self._layouts[graph]
         found = clique_sum(points, None, layout, inverse, terms.weights, smooth=True)
-        return found + CONSTANT_VARIANCE
+        return found + GLOBAL_CONSTANTS.constant_variance
 
     def _seen(self, data: Observations) -> tuple[Float, Float, Float]:
         """Return points [N, D], targets [N], and the shape of their noise variances [N].

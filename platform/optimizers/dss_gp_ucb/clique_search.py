@@ -6,7 +6,7 @@ Each candidate maximises a function drawn from the posterior of a sum over the g
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from scipy.stats import qmc
@@ -14,6 +14,7 @@ from scipy.stats import qmc
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.clique_model import CliqueGp
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 from rolecast.platform.optimizers.dss_gp_ucb.term_ascent import TermAscent
 from rolecast.platform.optimizers.observations import (
     Observations,
@@ -22,22 +23,6 @@ from rolecast.platform.optimizers.observations import (
     restored_generator,
     still_pending,
 )
-
-MAX_POINTS: Final = 1500
-"""Maximum evaluations in the process."""
-
-BOLD_SHARE: Final = 1.5
-"""Share of the posterior deviation in the boldest tenth of draws. Above 1, a search does not stay
-at a local optimum of which its process is too sure. Other shares are uniform from 0."""
-
-BOLD_DRAWS: Final = 0.1
-"""Fraction of draws that are bold."""
-
-INCUMBENT_STARTS: Final = 8
-"""Climbs on the posterior mean whose best end is the incumbent; half of them are annealed."""
-
-FIRST_POINTS: Final = 20
-"""Evaluations before candidates are drawn from the posterior; until then they are Sobol points."""
 
 
 class CliqueSearch:
@@ -67,7 +52,7 @@ class CliqueSearch:
         self._process = CliqueGp(
             dimension=dimension,
             cliques=cliques,
-            max_points=MAX_POINTS,
+            max_points=GLOBAL_CONSTANTS.clique_points,
             outcome_transform=outcome_transform,
         )
         self._pending = np.empty((0, dimension))
@@ -76,7 +61,7 @@ class CliqueSearch:
     def ask(self, q: int) -> Float:
         """Return q points [q, D], each the maximum of a draw; Sobol points at first."""
         count = require_batch(q)
-        if len(self._data) < FIRST_POINTS:
+        if len(self._data) < GLOBAL_CONSTANTS.first_points:
             # Sobol would spawn the generator, which the saved state does not record.
             sobol = qmc.Sobol(self._data.dimension, seed=int(self._rng.integers(2**63)))
             points = sobol.random(1 << (count - 1).bit_length())[:count]
@@ -130,7 +115,7 @@ class CliqueSearch:
         """Return the maxima [q, D] of draws, most of them nearer to the mean than a full draw."""
         posterior = self._process.posterior(self._data)
         shares = (np.arange(q) + self._rng.random(q)) / q
-        shares[shares > 1.0 - BOLD_DRAWS] = BOLD_SHARE
+        shares[shares > 1.0 - GLOBAL_CONSTANTS.bold_draws] = GLOBAL_CONSTANTS.bold_share
         ascent = TermAscent(posterior.draws(shares, self._rng))
         starts = np.repeat(self.best()[None], q, axis=0)
         deviation = posterior.term_deviation
@@ -139,7 +124,7 @@ class CliqueSearch:
     def _greatest_mean(self) -> Float:
         """Return the maximum [D] of the posterior mean."""
         posterior = self._process.posterior(self._data)
-        order = np.argsort(-posterior.means(), kind="stable")[:INCUMBENT_STARTS]
+        order = np.argsort(-posterior.means(), kind="stable")[: GLOBAL_CONSTANTS.incumbent_starts]
         starts = posterior.points[order]
         # Its own generator: what is asked for must not depend on how often `best` is called.
         rng = np.random.default_rng(len(self._data))

@@ -9,12 +9,13 @@ extend the factor until the next refit.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.evidence import KERNEL_STRUCTURES
 from rolecast.platform.optimizers.observations import Observations
@@ -25,24 +26,6 @@ from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Mat
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.outcome_transform import transform_returns
 from rolecast.platform.surrogate.refits import refit_is_due
-
-LENGTHSCALE_MULTIPLES: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
-"""Grid of lengthscales, in multiples of sqrt(D); of sqrt(m) for a clique of m, of 1 for pairs."""
-
-PAPER_NOISE_VARIANCES: Final = (1e-4, 1e-3, 1e-2, 0.1, 0.4, 1.6)
-"""Grid of noise variances r, as shares of the output variance."""
-
-LARGE_NOISE_VARIANCES: Final = (6.4, 25.6)
-"""Extension of the grid where noise is known; evidence alone would often choose it too early."""
-
-FIRST_NOISE_VARIANCE: Final = 0.4
-"""Noise variance r before the first refit."""
-
-LEAST_NOISE_WEIGHT: Final = 0.05
-"""Lower bound of an evaluation's noise variance, as a share of the median one."""
-
-PERTURBED_DIMENSIONS: Final = 20
-"""Dimensions drawn anew together where the kernel is no sum."""
 
 
 class GlobalSettings(Protocol):
@@ -70,7 +53,7 @@ class Choice:
     """Hyperparameters that evidence chose."""
 
     multiple: float
-    """Lengthscale, in units of LENGTHSCALE_MULTIPLES."""
+    """Lengthscale, in units of GLOBAL_CONSTANTS.lengthscale_multiples."""
 
     noise: float
     """Median noise variance, as a share of the output variance."""
@@ -94,8 +77,10 @@ def believed_noise(known: Float, ratio: float) -> tuple[Float, float]:
     if not measured.any():
         return np.full(len(known), ratio), 0.0
     typical = float(np.median(known[measured]))
-    weights = np.where(measured, np.maximum(known / typical, LEAST_NOISE_WEIGHT), 1.0)
-    return np.maximum(ratio * weights, PAPER_NOISE_VARIANCES[0]), typical / ratio
+    weights = np.where(
+        measured, np.maximum(known / typical, GLOBAL_CONSTANTS.least_noise_weight), 1.0
+    )
+    return np.maximum(ratio * weights, GLOBAL_CONSTANTS.noise_variances[0]), typical / ratio
 
 
 class GlobalGp:
@@ -112,7 +97,7 @@ class GlobalGp:
         self._config, self._dimension, self._cliques = config, dimension, cliques
         self._finder = StructureFinder(finder, dimension=dimension)
         given = "common" if cliques is None else "cliques"
-        self._choice = Choice(0.5, FIRST_NOISE_VARIANCE, given)
+        self._choice = Choice(0.5, GLOBAL_CONSTANTS.first_noise_variance, given)
         self._kept: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._stop = 0
         self._base: Posterior | None = None
@@ -134,7 +119,11 @@ class GlobalGp:
         """Return the dimensions of a random term of the sum; 20 random ones without a sum."""
         if self._choice.structure == "cliques" and self._cliques is not None:
             return np.asarray(self._cliques[int(rng.integers(len(self._cliques)))])
-        few = self.order if self._choice.structure == "pairs" else PERTURBED_DIMENSIONS
+        few = (
+            self.order
+            if self._choice.structure == "pairs"
+            else GLOBAL_CONSTANTS.perturbed_dimensions
+        )
         return rng.choice(self._dimension, min(few, self._dimension), replace=False)
 
     def take_in(self, data: Observations) -> None:
@@ -262,10 +251,11 @@ class GlobalGp:
         Given cliques are used without comparison. Found cliques compete with all pairs and with the
         common kernel.
         """
-        noises = (*PAPER_NOISE_VARIANCES, *(LARGE_NOISE_VARIANCES if known.any() else ()))
+        large = GLOBAL_CONSTANTS.large_noise_variances if known.any() else ()
+        noises = (*GLOBAL_CONSTANTS.noise_variances, *large)
         for structure in self._structures():
-            for multiple in LENGTHSCALE_MULTIPLES:
-                kernel = self._kernel(Choice(multiple, PAPER_NOISE_VARIANCES[0], structure))
+            for multiple in GLOBAL_CONSTANTS.lengthscale_multiples:
+                kernel = self._kernel(Choice(multiple, noises[0], structure))
                 covariance = kernel.matrix(points, points)
                 # Log-normal prior of the lengthscale: median 0.5 sqrt(D), deviation one doubling.
                 prior = -0.5 * (np.log(multiple / 0.5) / np.log(2.0)) ** 2

@@ -15,6 +15,7 @@ from scipy.stats import qmc
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 from rolecast.platform.optimizers.dss_gp_ucb.paper_model import GlobalGp, GlobalSettings
 from rolecast.platform.optimizers.local_gp.acquisition import greatest_bounds, root_beta
 from rolecast.platform.optimizers.observations import (
@@ -31,9 +32,6 @@ from rolecast.platform.surrogate.gp import Posterior
 CANDIDATE_SOURCES: Final = ("sobol", "incumbent", "climb")
 """Sources of a batch: Sobol points, the incumbent with one term drawn anew, and L-BFGS-B ascents
 from the best of both."""
-
-REFINED_CANDIDATES: Final = 2
-"""Candidates improved by L-BFGS-B in each batch."""
 
 
 class GlobalSearch:
@@ -74,7 +72,7 @@ class GlobalSearch:
         means, deviations = posterior.mean_and_deviation(pool)
         order = np.argsort(-(means + weight * deviations), kind="stable")
         starts = np.repeat(["sobol", "incumbent"], [size, len(pool) - size]).astype("<U9")
-        for start in order[:REFINED_CANDIDATES]:
+        for start in order[: GLOBAL_CONSTANTS.refined_candidates]:
             refined = self._refine(posterior, pool[start], weight)
             # Two climbs can end in one corner of the cube, or where an earlier one did.
             known = (self._data.candidates, self._pending, pool)

@@ -7,25 +7,13 @@ best value, given all others, costs one product of matrices for each term that h
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
-
-GRID_VALUES: Final = 25
-"""Values of a dimension that are compared; a parabola refines the best of them at the end."""
-
-ANNEALING_SWEEPS: Final = 10
-"""Sweeps over all dimensions in which values are drawn, at falling temperatures."""
-
-GREEDY_SWEEPS: Final = 2
-"""Later sweeps in which each dimension takes its best value."""
-
-FIRST_TEMPERATURE: Final = 0.5
-LAST_TEMPERATURE: Final = 0.02
-"""Temperatures of the first and last annealing sweep, in deviations of one term."""
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +65,7 @@ class TermAscent:
 
     def __init__(self, functions: SumOfProducts) -> None:
         self._functions = functions
-        self._grid = np.linspace(0.0, 1.0, GRID_VALUES)
+        self._grid = np.linspace(0.0, 1.0, GLOBAL_CONSTANTS.grid_values)
         self._tables: dict[tuple[int, float], Float] = {}
 
     def maximise(
@@ -91,18 +79,20 @@ class TermAscent:
             temperature: unit of the temperatures, the deviation of one term.
             annealed: draw values first; else only climb from the starts.
         """
-        places = np.rint(starts * (GRID_VALUES - 1)).astype(np.int64)
+        places = np.rint(starts * (GLOBAL_CONSTANTS.grid_values - 1)).astype(np.int64)
         self._begin(self._grid[places])
-        sweeps = ANNEALING_SWEEPS if annealed else 0
-        for heat in temperature * np.geomspace(FIRST_TEMPERATURE, LAST_TEMPERATURE, sweeps):
+        sweeps = GLOBAL_CONSTANTS.annealing_sweeps if annealed else 0
+        for heat in temperature * np.geomspace(
+            GLOBAL_CONSTANTS.first_temperature, GLOBAL_CONSTANTS.last_temperature, sweeps
+        ):
             for dimension in rng.permutation(places.shape[1]):
                 line = self._line(dimension) / heat
                 line += rng.gumbel(size=line.shape)  # The greatest is then a draw from softmax.
                 self._move(dimension, self._grid[line.argmax(1)])
-        for sweep in range(GREEDY_SWEEPS):
+        for sweep in range(GLOBAL_CONSTANTS.greedy_sweeps):
             for dimension in rng.permutation(places.shape[1]):
                 line = self._line(dimension)
-                refined = sweep == GREEDY_SWEEPS - 1
+                refined = sweep == GLOBAL_CONSTANTS.greedy_sweeps - 1
                 self._move(dimension, vertex(line) if refined else self._grid[line.argmax(1)])
         return self._places.copy()
 
@@ -121,7 +111,7 @@ class TermAscent:
     def _line(self, dimension: int) -> Float:
         """Return the value [R, G] of each function along a dimension, up to a constant."""
         functions = self._functions
-        line = np.zeros((len(self._places), GRID_VALUES))
+        line = np.zeros((len(self._places), GLOBAL_CONSTANTS.grid_values))
         for term, place in functions.terms.holding.get(int(dimension), []):
             here = self._places[:, dimension]
             others = self._products[term] / self._kernel(term, dimension, here)
@@ -158,7 +148,7 @@ class TermAscent:
 
     def _kernel(self, term: int, dimension: int, values: Float) -> Float:
         """Return the factor [R, N] of a dimension in a term, at values [R]."""
-        places = values * (GRID_VALUES - 1)
+        places = values * (GLOBAL_CONSTANTS.grid_values - 1)
         nearest = np.rint(places).astype(np.int64)
         if np.array_equal(self._grid[nearest], values):
             return np.asarray(self._table(term, dimension)[nearest])

@@ -87,6 +87,13 @@ class LocalSearchConstants:
     least_restart_width: float = 1.0 / 16.0
     """Minimum factor of the radius after restarts, of which a near-optimal start causes many."""
 
+    # Several starts
+    halving_share: float = 0.5
+    """Share of the budget at which one start is left."""
+
+    ranked_evaluations: int = 32
+    """Latest evaluations of a start whose mean return ranks it."""
+
     # Refits of the surrogate
     choice_interval: int = 4
     """Batches between two choices of structure share and lengthscales."""

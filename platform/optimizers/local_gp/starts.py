@@ -8,7 +8,7 @@ begin anew; they are ranked by the mean of their latest returns.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,6 @@ from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.search import LocalSearch
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.observations import Observations, require_batch
-
-HALVING_SHARE: Final = 0.5
-"""Share of the budget at which one start is left."""
-
-RANKED_EVALUATIONS: Final = 32
-"""Latest evaluations of a start whose mean return ranks it."""
 
 
 class SeveralStarts:
@@ -101,7 +95,7 @@ class SeveralStarts:
                 errors = None if stderrs is None else np.asarray(stderrs)[own]
                 self._starts[start].tell(points[own], values[own], errors)
                 kept = self._returns[start] + values[own].tolist()
-                self._returns[start] = kept[-RANKED_EVALUATIONS:]
+                self._returns[start] = kept[-SEARCH_CONSTANTS.ranked_evaluations :]
         self._told += int((owners >= 0).sum()) if self._black_box else len(points)
         self._halve()
 
@@ -164,7 +158,7 @@ def halvings(starts: int) -> list[tuple[float, int]]:
     rounds, left, found = (starts - 1).bit_length(), starts, []
     for number in range(1, rounds + 1):
         left = -(-left // 2)
-        found.append((HALVING_SHARE * number / rounds, left))
+        found.append((SEARCH_CONSTANTS.halving_share * number / rounds, left))
     return found
 
 

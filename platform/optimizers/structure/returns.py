@@ -11,7 +11,7 @@ finds fewer true pairs from the same points, without p-values (docs/notebook/202
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,54 +20,11 @@ from scipy.special import chdtrc
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.structure.cliques import find_structure, strongest_edges
+from rolecast.platform.optimizers.structure.constants import PAIR_CONSTANTS
 from rolecast.platform.optimizers.structure.settings import FinderSettings
 from rolecast.platform.surrogate.gp import Fit, fit
 from rolecast.platform.surrogate.matern import matern52
 from rolecast.platform.surrogate.outcome_transform import transform_returns
-
-FIRST_LOOK: Final = 100
-"""Evaluations before the first test of pairs."""
-
-LOOK_GROWTH: Final = 1.5
-"""Factor by which evaluations grow between two tests."""
-
-LOOK_WINDOW: Final = 2000
-"""Maximum evaluations in a test, the latest ones."""
-
-DIMENSION_LIMIT: Final = 1000
-"""Maximum number of dimensions that are tested.
-
-Scores take several times 8 (6 D)^2 bytes, and the evaluations of a search cannot separate more
-pairs."""
-
-RELATIVE_LENGTHSCALE: Final = 1.4
-"""Lengthscale of the one-dimensional kernels, in standard deviations of the dimension."""
-
-NYSTROEM_NODES: Final = 20
-"""Nodes of Nyström's method: quantiles of a dimension."""
-
-FEATURE_COUNT: Final = 6
-"""Features kept of each dimension."""
-
-ROUND_LIMIT: Final = 20
-"""Maximum rounds of one test."""
-
-DIMENSIONS_PER_PAIR: Final = 8
-"""Dimensions for each pair that joins in a round, so D / 8 pairs join at most.
-
-A false pair that shares a dimension with a true one is significant until the true one joins."""
-
-FALSE_DISCOVERY_RATE: Final = 0.1
-"""False discovery rate of the pairs found (Benjamini and Hochberg 1995).
-
-Without interactions it is the probability that a test finds any pair. The p-values are
-approximate, so the rate is 0.15 at most."""
-
-PAIR_NOISE_VARIANCES: Final = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Grid of noise variances, as shares of the output variance."""
-
-PAIR_SHARES: Final = (0.2, 0.5, 0.8)
-"""Grid of the pairs' share of the output variance."""
 
 Index = NDArray[np.int64]
 
@@ -77,7 +34,7 @@ class StructureFinder:
 
     def __init__(self, settings: FinderSettings | None, *, dimension: int) -> None:
         self._settings, self._dimension = settings, dimension
-        self._next = FIRST_LOOK
+        self._next = PAIR_CONSTANTS.first_look
         self._edges: Index = np.zeros((0, 2), dtype=np.int64)
         self.cliques: tuple[tuple[int, ...], ...] | None = None
         """Cliques of the last test, with single dimensions; None before the first test."""
@@ -85,7 +42,7 @@ class StructureFinder:
     @property
     def looks(self) -> bool:
         """Whether pairs are tested at all."""
-        return self._settings is not None and 1 < self._dimension <= DIMENSION_LIMIT
+        return self._settings is not None and 1 < self._dimension <= PAIR_CONSTANTS.dimension_limit
 
     def is_due(self, count: int) -> bool:
         """Return whether the next test is due at a count of evaluations."""
@@ -101,8 +58,8 @@ class StructureFinder:
         """
         if self._settings is None:
             return
-        self._next = int(LOOK_GROWTH * len(candidates))
-        seen = slice(max(0, len(candidates) - LOOK_WINDOW), None)
+        self._next = int(PAIR_CONSTANTS.look_growth * len(candidates))
+        seen = slice(max(0, len(candidates) - PAIR_CONSTANTS.look_window), None)
         targets, _ = transform_returns(returns[seen], self._settings.outcome_transform)
         scores = pair_scores(candidates[seen], targets, noise[seen])
         self._edges, _ = strongest_edges(scores, self._settings.edge_cap)
@@ -128,7 +85,7 @@ class StructureFinder:
         scores = np.zeros((self._dimension, self._dimension))
         ranks = np.arange(len(self._edges), 0, -1)
         scores[self._edges[:, 0], self._edges[:, 1]] = ranks
-        looked = self._next > FIRST_LOOK
+        looked = self._next > PAIR_CONSTANTS.first_look
         self.cliques = self._joined(scores + scores.T) if looked else None
 
     def _joined(self, scores: Float) -> tuple[tuple[int, ...], ...] | None:
@@ -159,12 +116,12 @@ def pair_scores(candidates: Float, targets: Float, noise: Float) -> Float:
 
 
 def features(column: Float) -> Float:
-    """Return centred features [N, FEATURE_COUNT] of a dimension, f(x) f(x') close to its kernel.
+    """Return centred features [N, 6] of a dimension, f(x) f(x') close to its kernel.
 
     Nyström's method for Matérn-5/2 at quantiles. The sum of the features' mean squares is 1.
     """
-    spread = max(float(column.std()), 1e-12) * RELATIVE_LENGTHSCALE
-    nodes = np.quantile(column, np.linspace(0.0, 1.0, NYSTROEM_NODES))
+    spread = max(float(column.std()), 1e-12) * PAIR_CONSTANTS.relative_lengthscale
+    nodes = np.quantile(column, np.linspace(0.0, 1.0, PAIR_CONSTANTS.nystroem_nodes))
     cross = matern52(np.square((column[:, None] - nodes) / spread))
     own = matern52(np.square((nodes[:, None] - nodes) / spread))
     values, vectors = np.linalg.eigh(own)
@@ -172,8 +129,8 @@ def features(column: Float) -> Float:
     mapped = cross @ (vectors[:, kept] / np.sqrt(values[kept]))
     left, singular, _ = np.linalg.svd(mapped - mapped.mean(0), full_matrices=False)
     # A dimension that hardly varies has fewer features; the others stay 0.
-    found = np.zeros((len(column), FEATURE_COUNT))
-    rank = min(FEATURE_COUNT, len(singular))
+    found = np.zeros((len(column), PAIR_CONSTANTS.feature_count))
+    rank = min(PAIR_CONSTANTS.feature_count, len(singular))
     found[:, :rank] = left[:, :rank] * singular[:rank]
     mean_square = np.square(found).sum() / len(column)
     return np.asarray(found / np.sqrt(max(float(mean_square), 1e-300)))
@@ -193,7 +150,7 @@ class _PairModel:
         """Return the significant pairs, in the order in which they joined."""
         found: list[tuple[int, int]] = []
         together = np.zeros_like(self._single)
-        for _ in range(ROUND_LIMIT):
+        for _ in range(PAIR_CONSTANTS.round_limit):
             joined = self._next(self._fit(len(found), together), found)
             if not joined:
                 break
@@ -209,10 +166,12 @@ class _PairModel:
         rows, columns = np.triu_indices(len(times), 1)
         times, chances = times[rows, columns], chances[rows, columns]
         # A p-value can underflow to 0; then the greater score goes first.
-        order = np.lexsort((-times, chances))[: max(1, len(self._features) // DIMENSIONS_PER_PAIR)]
+        order = np.lexsort((-times, chances))[
+            : max(1, len(self._features) // PAIR_CONSTANTS.dimensions_per_pair)
+        ]
         from scipy.stats import false_discovery_control  # here, as all of it loads for a second
 
-        sure = false_discovery_control(chances)[order] <= FALSE_DISCOVERY_RATE
+        sure = false_discovery_control(chances)[order] <= PAIR_CONSTANTS.false_discovery_rate
         return [(int(rows[place]), int(columns[place])) for place in order[sure]]
 
     def _kernel(self, dimension: int) -> Float:
@@ -226,8 +185,8 @@ class _PairModel:
                 self._targets,
                 noise * self._noise,
             )
-            for share in (PAIR_SHARES if pairs else (0.0,))
-            for noise in PAIR_NOISE_VARIANCES
+            for share in (PAIR_CONSTANTS.pair_shares if pairs else (0.0,))
+            for noise in PAIR_CONSTANTS.noise_variances
         )
         return max(fits, key=lambda each: each.log_evidence)
 

@@ -5,11 +5,11 @@ import pytest
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.clique_model import (
-    CONSTANT_VARIANCE,
     CliqueGp,
     CliquePosterior,
 )
 from rolecast.platform.optimizers.dss_gp_ucb.clique_search import CliqueSearch
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 from rolecast.platform.optimizers.dss_gp_ucb.term_ascent import KernelTerms, SumOfProducts
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import fit
@@ -40,7 +40,7 @@ def known_posterior() -> CliquePosterior:
     targets = np.sin(9.0 * points[:, 0]) + points[:, 2]
     targets = (targets - targets.mean()) / targets.std()
     noise = np.full(8, 0.05)
-    fitted = fit(kernel(points, points) + CONSTANT_VARIANCE, targets, noise)
+    fitted = fit(kernel(points, points) + GLOBAL_CONSTANTS.constant_variance, targets, noise)
     return CliquePosterior(terms=TERMS, points=points, targets=targets, noise=noise, fit=fitted)
 
 
@@ -60,7 +60,7 @@ def test_draws_have_the_mean_and_the_variance_of_the_posterior(query: list[float
     posterior, point = known_posterior(), np.array(query)
     found = values(posterior.draws(np.ones(DRAWS), np.random.default_rng(1)), point)
     cross = kernel(point[None], posterior.points)[0]
-    whole = kernel(posterior.points, posterior.points) + CONSTANT_VARIANCE
+    whole = kernel(posterior.points, posterior.points) + GLOBAL_CONSTANTS.constant_variance
     explained = cross @ np.linalg.solve(whole + np.diag(posterior.noise), cross)
     variance = posterior.fit.scale * (1.0 - explained)
     assert posterior.mean(point[None])[0] == pytest.approx(cross @ posterior.fit.weights)

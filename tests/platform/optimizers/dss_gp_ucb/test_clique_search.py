@@ -11,6 +11,7 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.clique_model import noise_shape
 from rolecast.platform.optimizers.dss_gp_ucb.clique_search import CliqueSearch
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GlobalSearchConstants
 from rolecast.platform.optimizers.local_gp.search import LocalSearch
 from rolecast.platform.optimizers.registry import make_optimizer
 
@@ -100,8 +101,8 @@ def test_asking_for_the_incumbent_changes_nothing() -> None:
 
 
 def test_more_evaluations_than_the_process_holds_are_told(monkeypatch: Any) -> None:
-    module = "rolecast.platform.optimizers.dss_gp_ucb.clique_search.MAX_POINTS"
-    monkeypatch.setattr(module, 40)
+    module = "rolecast.platform.optimizers.dss_gp_ucb.clique_search.GLOBAL_CONSTANTS"
+    monkeypatch.setattr(module, GlobalSearchConstants(clique_points=40))
     optimizer = searched(CliqueSearch(dimension=5, seed=0, cliques=CLIQUES), value, 10)
     restored = CliqueSearch(dimension=5, seed=1, cliques=CLIQUES)
     restored.load_state_dict(optimizer.state_dict())

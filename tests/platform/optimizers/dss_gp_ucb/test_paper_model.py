@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 from rolecast.platform.optimizers.dss_gp_ucb.paper_model import (
-    PAPER_NOISE_VARIANCES,
     GlobalGp,
     believed_noise,
 )
@@ -79,8 +79,8 @@ def test_unknown_noise_is_one_level_and_bounds_nothing() -> None:
 
 
 def test_an_evaluation_without_noise_leaves_the_matrix_regular() -> None:
-    shares, _ = believed_noise(np.array([1e-9, 1.0, 1.0]), PAPER_NOISE_VARIANCES[0])
-    assert shares.min() == PAPER_NOISE_VARIANCES[0]
+    shares, _ = believed_noise(np.array([1e-9, 1.0, 1.0]), GLOBAL_CONSTANTS.noise_variances[0])
+    assert shares.min() == GLOBAL_CONSTANTS.noise_variances[0]
 
 
 def test_of_too_many_evaluations_it_keeps_the_latest_and_those_of_highest_mean() -> None:

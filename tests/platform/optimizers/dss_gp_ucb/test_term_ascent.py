@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
 from rolecast.platform.optimizers.dss_gp_ucb.term_ascent import (
-    GRID_VALUES,
     KernelTerms,
     SumOfProducts,
     TermAscent,
@@ -57,7 +57,7 @@ def values(summed: SumOfProducts, row: int, points: Float) -> Float:
 @pytest.mark.parametrize("seed", range(2))
 def test_annealing_finds_what_a_full_grid_finds(seed: int) -> None:
     summed, rng = functions(seed, 6), np.random.default_rng(0)
-    grid = np.array(list(product(np.linspace(0.0, 1.0, GRID_VALUES), repeat=3)))
+    grid = np.array(list(product(np.linspace(0.0, 1.0, GLOBAL_CONSTANTS.grid_values), repeat=3)))
     found = TermAscent(summed).maximise(rng.random((6, 3)), rng, temperature=1.0, annealed=True)
     gaps = []
     for row in range(6):
@@ -71,7 +71,9 @@ def test_annealing_finds_what_a_full_grid_finds(seed: int) -> None:
 
 def test_a_climb_never_ends_below_its_start() -> None:
     summed, rng = functions(9, 10), np.random.default_rng(1)
-    starts = rng.integers(0, GRID_VALUES, (10, 3)) / (GRID_VALUES - 1)
+    starts = rng.integers(0, GLOBAL_CONSTANTS.grid_values, (10, 3)) / (
+        GLOBAL_CONSTANTS.grid_values - 1
+    )
     ends = TermAscent(summed).maximise(starts, rng, temperature=1.0, annealed=False)
     for row in range(10):
         before, after = (values(summed, row, each[row : row + 1])[0] for each in (starts, ends))
@@ -79,6 +81,6 @@ def test_a_climb_never_ends_below_its_start() -> None:
 
 
 def test_the_vertex_of_a_parabola_is_exact_and_bounds_stay() -> None:
-    grid = np.linspace(0.0, 1.0, GRID_VALUES)
+    grid = np.linspace(0.0, 1.0, GLOBAL_CONSTANTS.grid_values)
     lines = np.stack([-np.square(grid - 0.437), grid, -grid, np.zeros_like(grid)])
     np.testing.assert_allclose(vertex(lines), [0.437, 1.0, 0.0, 0.0], atol=1e-12)

@@ -7,10 +7,8 @@ import pytest
 
 from rolecast.benchmarks.functions.black_boxes import AdditiveFunction
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.structure.constants import PAIR_CONSTANTS
 from rolecast.platform.optimizers.structure.returns import (
-    DIMENSION_LIMIT,
-    FIRST_LOOK,
-    RELATIVE_LENGTHSCALE,
     StructureFinder,
     chance_of,
     features,
@@ -86,7 +84,7 @@ def test_a_dimension_that_does_not_vary_interacts_with_none() -> None:
 def test_features_are_those_of_the_centred_kernel() -> None:
     """Against the matrix itself, its row and column means taken out; six features explain it."""
     column = np.random.default_rng(0).random(80)
-    scaled = (column[:, None] - column) / (RELATIVE_LENGTHSCALE * column.std())
+    scaled = (column[:, None] - column) / (PAIR_CONSTANTS.relative_lengthscale * column.std())
     kernel = matern52(np.square(scaled))
     centre = np.eye(80) - 1.0 / 80
     expected = centre @ kernel @ centre
@@ -104,13 +102,15 @@ def test_it_looks_early_and_then_ever_more_rarely() -> None:
         if finder.is_due(count):
             looked.append(count)
             finder.find(candidates[:count], rng.standard_normal(count), np.ones(count))
-    assert looked == [FIRST_LOOK, 150, 230, 350, 530]
+    assert looked == [PAIR_CONSTANTS.first_look, 150, 230, 350, 530]
 
 
 def test_without_settings_or_with_one_dimension_or_thousands_it_never_looks() -> None:
     assert not StructureFinder(None, dimension=5).is_due(10_000)
-    assert not StructureFinder(SETTINGS, dimension=DIMENSION_LIMIT + 1).is_due(10_000)
-    assert StructureFinder(SETTINGS, dimension=DIMENSION_LIMIT).is_due(10_000)
+    assert not StructureFinder(SETTINGS, dimension=PAIR_CONSTANTS.dimension_limit + 1).is_due(
+        10_000
+    )
+    assert StructureFinder(SETTINGS, dimension=PAIR_CONSTANTS.dimension_limit).is_due(10_000)
     assert not StructureFinder(SETTINGS, dimension=1).is_due(10_000)
     assert StructureFinder(None, dimension=5).explain() == {}
 
