@@ -85,7 +85,7 @@ def with_rewards(
             )
     of_the_id = {} if task is None else parse_id(task)[1]
     for name, value in {**options, **rewards}.items():
-        if of_the_id.get(name, value) != value:
+        if name in of_the_id and of_the_id[name] != value:
             given = flag(name) if name in rewards else f"{name} by --set"
             raise RequestError(
                 f"{given} is {value!r} and the task is {task!r}; expected one value of {name}"
