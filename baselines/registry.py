@@ -18,6 +18,7 @@ ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
         "intrinsic_ppo": "rolecast.baselines.intrinsic_ppo.config:IntrinsicPPOConfig",
         "ippo": "rolecast.baselines.ppo.config:IPPOConfig",
         "iql": "rolecast.baselines.qmix.config:IQLConfig",
+        "isac": "rolecast.baselines.masac.config:ISACConfig",
         "maddpg": "rolecast.baselines.maddpg.config:MADDPGConfig",
         "mappo": "rolecast.baselines.ppo.config:MAPPOConfig",
         "masac": "rolecast.baselines.masac.config:MASACConfig",
@@ -67,6 +68,9 @@ ALGORITHM_FACTS: Final[Mapping[str, AlgorithmFacts]] = MappingProxyType(
         "intrinsic_ppo": AlgorithmFacts(summary="PPO with a learned intrinsic reward"),
         "ippo": AlgorithmFacts(summary="independent PPO: each agent has its own critic"),
         "iql": AlgorithmFacts(summary="independent Q-learning", discrete=True),
+        "isac": AlgorithmFacts(
+            summary="independent SAC: each agent has its own critics", suited=True
+        ),
         "maddpg": AlgorithmFacts(summary="DDPG with a central critic for each agent", suited=True),
         "mappo": AlgorithmFacts(summary="PPO with a central critic"),
         "masac": AlgorithmFacts(summary="soft actor-critic with a central critic", suited=True),

@@ -3,6 +3,7 @@
 from types import MappingProxyType
 from typing import ClassVar
 
+from rolecast.baselines.masac.independent import ISACLearner, ISACModule
 from rolecast.baselines.masac.learner import MASACLearner
 from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.sac.config import ENTROPY_RULES, NOISE_SETTINGS
@@ -63,3 +64,25 @@ class MASAC(OffPolicy):
     def get_default_config(cls) -> MASACConfig:
         """Return the settings of MASAC."""
         return MASACConfig()
+
+
+class ISACConfig(MASACConfig):
+    """Independent SAC: MASAC whose critics see their own agent alone.
+
+    Example:
+        >>> ISACConfig().environment("pred_prey_3").reads_state
+        False
+    """
+
+    NAME = "isac"
+    MODULE = ISACModule
+    LEARNER = ISACLearner
+    RULES: ClassVar[Rules] = MappingProxyType(without(MASACConfig.RULES, "use_state"))
+
+    target_entropy: float | None
+    """Target of each agent's entropy in nats; None for minus the size of its action."""
+
+    @property
+    def reads_state(self) -> bool:
+        """Return False: no critic sees all agents."""
+        return False

@@ -77,6 +77,30 @@ def test_the_entropy_of_masac_is_that_of_the_joint_action() -> None:
     assert one.target_entropy == -3.0
 
 
+def test_isac_is_sac_of_each_agent() -> None:
+    """Rewards 0, 1, 2 of the agents, alpha 0.5; values 4, 10, 20 and 3, 12, 20 follow."""
+    one = learner("isac", gamma=0.5, initial_alpha=0.5)
+    constant(one.net.targets["critic"].first, [4.0, 10.0, 20.0])
+    constant(one.net.targets["critic"].second, [3.0, 12.0, 20.0])
+    batch = tensors(make_batch(6, AGENTS, 2, 1))
+    batch["rewards"] = torch.tensor([[0.0, 1.0, 2.0]]).repeat(6, 1)
+    batch["terminated"] = torch.zeros(6)
+    one.generator.manual_seed(3)
+    target = one.td_target(batch)
+    one.generator.manual_seed(3)
+    _, log_prob = one.sample_actions(batch["next_observations"])
+    assert log_prob.shape == (6, AGENTS)
+    smaller = torch.tensor([3.0, 10.0, 20.0])
+    wanted = batch["rewards"] + 0.5 * (smaller - 0.5 * log_prob)
+    torch.testing.assert_close(target, wanted.detach())
+    assert one.target_entropy == -1.0
+    before, _ = one.net.critic(batch["observations"], batch["actions"])
+    batch["actions"][:, 1] += 1.0
+    after, _ = one.net.critic(batch["observations"], batch["actions"])
+    assert (before != after).any(dim=0).tolist() == [False, True, False]
+    assert not one.config.reads_state
+
+
 def test_masac_reads_the_state_where_there_is_one() -> None:
     config: Any = algorithm_config("masac")().training(hidden=(4,), critic_hidden=(5,))
     net = make_learner(config, agents=AGENTS, observed=2, acted=1, state=7).net

@@ -32,6 +32,7 @@ METHOD_COLOURS: Final[Mapping[str, str]] = MappingProxyType(
         "masac": BLUE,
         "iddpg": GREY,
         "iql": GREY,
+        "isac": GREY,
         "vdn": SKY,
         "qmix": GREEN,
         "ippo": GREY,
