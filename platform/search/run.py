@@ -22,7 +22,6 @@ from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
 from rolecast.platform.search.loggers.protocol import Told, TrialCallback
 from rolecast.platform.search.loop import Search
-from rolecast.platform.search.planning.budget import Budget, Spent
 from rolecast.platform.search.planning.config import (
     CALLABLE_PREFIX,
     OWN_ADDRESSES,
@@ -162,7 +161,7 @@ def resume(
         plan = make_plan(config, source, begun=True)
         refused.callback(plan.task.close)
         if last is not None and last.kind is Kind.CONFIRM and (env_steps or evaluations):
-            _require_further(plan.budget, last.spent_after)
+            plan.budget.require_further(last.spent_after)
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)
@@ -170,18 +169,6 @@ def resume(
         folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
         refused.pop_all()
     return run_to_end(plan, folder, backend, progress, callbacks)
-
-
-def _require_further(budget: Budget, spent: Spent) -> None:
-    """Refuse a budget that lets a search that was confirmed evaluate nothing more."""
-    least = budget
-    while not least.search_fits(spent):
-        least = replace(least, total=least.total + least.cost(spent))
-    if least.total > budget.total:
-        raise RequestError(
-            f"{budget.unit} is {budget.total}; expected at least {least.total}, with which one "
-            "evaluation more fits beside the confirmation"
-        )
 
 
 def _trusted_source(

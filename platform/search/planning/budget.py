@@ -4,14 +4,14 @@ Without a horizon no worst case is known: the longest episodes so far count. So 
 is exceeded at most by the evaluations under way when episodes turned out longer than any before.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import ConfigError
+from rolecast.core.errors import ConfigError, RequestError
 
 LEAST_CONFIRMATION: Final = 2
 """Evaluations that the confirmation has at least, in a budget large enough for a search too."""
@@ -110,6 +110,21 @@ class Budget:
     def search_fits(self, spent: Spent) -> int:
         """Return how many evaluations still fit beside the confirmation."""
         return max(0, self._fits(spent) - self.confirmations(spent))
+
+    def require_further(self, spent: Spent) -> None:
+        """Refuse a budget in which a search that was confirmed evaluates nothing more.
+
+        Raises:
+            RequestError: names the least total that lets it.
+        """
+        least = self
+        while not least.search_fits(spent):
+            least = replace(least, total=least.total + least.cost(spent))
+        if least.total > self.total:
+            raise RequestError(
+                f"{self.unit} is {self.total}; expected at least {least.total}, with which one "
+                "evaluation more fits beside the confirmation"
+            )
 
     def confirmation_fits(self, spent: Spent) -> int:
         """Return the evaluations of the confirmation; fewer than were kept where less is left."""
