@@ -1,9 +1,9 @@
 """`rolecast search`: a new search, its settings made from `SearchConfig`."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -70,7 +70,6 @@ _OPTIONS_OF = {
     "policy": "policy_options",
     "optimizer": "optimizer_settings",
 }
-NO_TASK: Final = "no task is given; expected TASK, or --config FILE with a task"
 
 _BUDGET_FIELDS = ("env_steps", "evaluations")
 
@@ -130,14 +129,10 @@ def search(
     """
     if multirun:  # taken off by the console entry, so it came another way
         raise RequestError("--multirun is for the command line; expected one search")
-    parts = parse_settings(settings or [])
-    given = {
+    values = {
         "task": task,
-        "task_options": with_rewards(task, parts["task"], rewards),
         "policy": policy,
-        "policy_options": parts["policy"],
         "optimizer": optimizer,
-        "optimizer_settings": parts["optimizer"],
         "env_steps": env_steps,
         "evaluations": evaluations,
         "episodes": episodes,
@@ -154,10 +149,8 @@ def search(
         "test_episodes": test_episodes,
         "confirm_share": confirm_share,
     }
-    file = {} if config is None else read_request(config)
+    file, given = _asked(values, settings, config, rewards)
     request = merged(file, given)
-    if request.get("task") is None:
-        raise RequestError(NO_TASK)
     stored = begun_search(request.get("out")) if resume else None
     check_names(request, begun=stored is not None)
     require_trusted_file(file, given, trust=trust)
@@ -183,18 +176,42 @@ def check_options(values: Mapping[str, Any]) -> None:
     Raises:
         RequestError: a name or a value is wrong.
     """
-    parts = parse_settings(list(values["settings"] or ()))
-    given = {name: values.get(name) for name in _SEARCH_SETTINGS} | {
-        "task_options": with_rewards(values["task"], parts["task"], given_rewards(values)),
-        "policy_options": parts["policy"],
-        "optimizer_settings": parts["optimizer"],
-    }
-    request = merged({} if values["config"] is None else read_request(values["config"]), given)
-    if request.get("task") is None:
-        raise RequestError(NO_TASK)
+    fields_given = {name: values.get(name) for name in _SEARCH_SETTINGS}
+    rewards = given_rewards(values)
+    file, given = _asked(fields_given, values["settings"], values["config"], rewards)
+    request = merged(file, given)
     check_names(request, begun=True)
     config = SearchConfig.from_json(request)
     optimizer_config(config.optimizer, **config.optimizer_settings)
+
+
+def _asked(
+    values: Mapping[str, Any],
+    settings: Sequence[str] | None,
+    config: Path | None,
+    rewards: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of a file and those of a command line, which together name a task.
+
+    Args:
+        values: fields of `SearchConfig` to what their options say.
+        settings: words of --set.
+        config: the file, if there is one.
+        rewards: by options of their own.
+    Raises:
+        RequestError: one is given twice, or there is no task.
+    """
+    parts = parse_settings([*(settings or ())])
+    given = {
+        **values,
+        "task_options": with_rewards(values["task"], parts["task"], rewards),
+        "policy_options": parts["policy"],
+        "optimizer_settings": parts["optimizer"],
+    }
+    file = {} if config is None else read_request(config)
+    if given["task"] is None and file.get("task") is None:
+        raise RequestError("no task is given; expected TASK, or --config FILE with a task")
+    return file, given
 
 
 def merged(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

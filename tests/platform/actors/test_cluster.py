@@ -168,7 +168,9 @@ stranger = "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False)"
 command = [sys.executable, "-c", stranger, address]
 ended = {}
 for mode in ("disabled", "token"):
-    environment = os.environ | {"RAY_AUTH_MODE": mode, "HOME": sys.argv[1]}
+    # Ray's library asks 20 times, unless it is told otherwise.
+    environment = os.environ | {"RAY_NUM_REDIS_GET_RETRIES": "2"}
+    environment |= {"RAY_AUTH_MODE": mode, "HOME": sys.argv[1]}
     ended[mode] = subprocess.Popen(
         command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
