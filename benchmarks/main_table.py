@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import pandas as pd
 
 from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
@@ -28,7 +27,6 @@ from rolecast.benchmarks.table_trials import (
     trials_of,
 )
 from rolecast.core.files import write_bytes
-from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
@@ -36,7 +34,7 @@ from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTER
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, HeldOut, held_out_seeds
-from rolecast.platform.search.records.measurements import Yardstick
+from rolecast.platform.search.records.measurements import Yardstick, played_yardstick
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.main_table import (
@@ -232,14 +230,9 @@ def team_yardsticks(task: str) -> list[Yardstick]:
             return []
         seeds = held_out_seeds(SEALED_SET, 0, YARDSTICK_EPISODES)
         names = [name for name, script in SCRIPTED.items() if script.plays(made)]
-        return [_yardstick(name, rollout_scripted(made, name, seeds)[0]) for name in names]
+        return [played_yardstick(name, rollout_scripted(made, name, seeds)[0]) for name in names]
     finally:
         made.close()
-
-
-def _yardstick(name: str, returns: Float) -> Yardstick:
-    stderr = float(returns.std(ddof=1) / np.sqrt(len(returns)))
-    return Yardstick(name=f"scripted {name}", mean=float(returns.mean()), stderr=stderr)
 
 
 def robots_markdown(rows: Sequence[Row]) -> str:

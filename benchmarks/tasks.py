@@ -6,8 +6,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
-
 from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import (
     SET_KEY,
@@ -26,6 +24,7 @@ from rolecast.platform.reports.film.encode import STORYBOARD_FRAMES
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import render_scripted, write_rendering
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, held_out_seeds
+from rolecast.platform.search.records.measurements import played_yardstick
 from rolecast.tune_configs.main_table import TEAM_TEST_EPISODES
 
 COMPILED_EPISODES: Final = TEAM_TEST_EPISODES
@@ -118,6 +117,7 @@ def run_scripted(run: ScriptedRun) -> Row:
     seeds = held_out_seeds(SEALED_SET, 0, run.episodes)
     returns, lengths = rollout_scripted(task, run.policy, seeds)
     task.close()
+    earned = played_yardstick(run.policy, returns)
     return {
         "key": run.key,
         "task": run.task,
@@ -126,8 +126,8 @@ def run_scripted(run: ScriptedRun) -> Row:
         "action_size": spec.action_size,
         "horizon": spec.horizon,
         "policy": run.policy,
-        "mean": float(returns.mean()),
-        "stderr": float(returns.std(ddof=1) / np.sqrt(run.episodes)),
+        "mean": earned.mean,
+        "stderr": earned.stderr,
         "episodes": run.episodes,
         "steps_mean": float(lengths.mean()),
         SET_KEY: SEALED_SET,

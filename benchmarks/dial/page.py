@@ -25,9 +25,9 @@ from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import Row, markdown_table, sets_text
 from rolecast.platform.reports.comparison.statistics import (
     LEAST_SEEDS_OF_INTERVAL,
-    UNDECIDED_SHARE,
     estimate,
     probability_of_improvement,
+    told_apart,
 )
 from rolecast.platform.reports.comparison.table import number
 from rolecast.tune_configs.dial import EXPERIMENT, KNOW_SYMMETRIES
@@ -99,13 +99,8 @@ def _not_told_apart(
     if not there:
         return frozenset()
     leader = max(there, key=lambda label: float(there[label].mean()))
-    chances = {
-        label: probability_of_improvement([(there[leader], each)]) for label, each in there.items()
-    }
     return frozenset(
-        label
-        for label, chance in chances.items()
-        if label == leader or chance.low is None or float(chance.low) <= UNDECIDED_SHARE
+        label for label, each in there.items() if not told_apart([(there[leader], each)])
     )
 
 

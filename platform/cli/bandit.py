@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rolecast.core.errors import ConfigError, RequestError, require_known
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import Json, hint, print_json, say, warn
 from rolecast.platform.cli.settings import optimizer_settings
@@ -82,12 +82,8 @@ def bandit(
 
     Example: rolecast bandit branin --agents 10 --rounds 50 --beta 0.5
     """
-    from rolecast.platform.search.bandit import functions
     from rolecast.platform.search.bandit.run import bandit_search
 
-    if not function.startswith((functions.PYTHON_PREFIX, functions.TASK_PREFIX)):
-        known = (*functions.FUNCTION_NAMES, "python:MODULE:FUNCTION", "task:TASK")
-        require_known("function", [function], known)
     given = optimizer_settings(settings or [])
     if beta is not None:
         if "beta" in given:

@@ -29,8 +29,8 @@ STUDY_SCHEMA: Final = 1
 REQUEST_FILE: Final = "study.json"
 STATE_FILE: Final = "study.safetensors"
 
-CANDIDATE_BYTES: Final = 440
-INPUT_BYTES: Final = 72
+ASKED_CANDIDATE_BYTES: Final = 440
+ASKED_INPUT_BYTES: Final = 72
 """Memory of one new candidate, and of each of its inputs, at the peak of `Study.ask`; measured."""
 
 
@@ -294,7 +294,9 @@ def require_count(count: int, inputs: int) -> None:
     """Refuse a number of candidates below 1, and one that memory does not hold."""
     if count < 1:
         raise ConfigError("count", count, "an integer >= 1")
-    require_room("count", count, count * (CANDIDATE_BYTES + inputs * INPUT_BYTES), "fewer")
+    require_room(
+        "count", count, count * (ASKED_CANDIDATE_BYTES + inputs * ASKED_INPUT_BYTES), "fewer"
+    )
 
 
 def _check_result(number: int, result: Result | None) -> None:

@@ -157,6 +157,17 @@ def probability_of_improvement(strata: Sequence[tuple[Float, Float]]) -> Estimat
     return _interval(value, mean_share(*_resample_counts(*sizes)), min(sizes))
 
 
+def told_apart(strata: Sequence[tuple[Float, Float]]) -> bool:
+    """Return whether X is shown to earn more than Y: the interval is above one half.
+
+    Args:
+        strata: as of `probability_of_improvement`, whose interval it is; with too few seeds there
+            is none, and nothing is shown.
+    """
+    found = probability_of_improvement(strata)
+    return found.low is not None and bool(found.low > UNDECIDED_SHARE)
+
+
 def _too_few(samples: Float) -> bool:
     """Return whether a stratum of [J, ..., N] has too few seeds for an interval."""
     seeds = np.isfinite(samples).any(axis=tuple(range(1, samples.ndim - 1))).sum(axis=-1)

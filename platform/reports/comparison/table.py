@@ -15,10 +15,9 @@ from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
 from rolecast.platform.reports.comparison.statistics import (
     SUMMARY_STATISTICS,
-    UNDECIDED_SHARE,
     Estimate,
     estimate,
-    probability_of_improvement,
+    told_apart,
 )
 from rolecast.platform.reports.page import results_table
 from rolecast.platform.tuning.methods import Method, SearchMethod
@@ -149,8 +148,7 @@ def _with_best(
         if means[method] == means[leader]:
             return True
         ours, theirs = (whole.complete_strata(settings, each) for each in (leader, method))
-        found = probability_of_improvement([*zip(ours, theirs, strict=True)])
-        return found.low is None or bool(found.low <= UNDECIDED_SHARE)
+        return not told_apart([*zip(ours, theirs, strict=True)])
 
     return [row | {"best": row["method"] in means and ties(row["method"])} for row in rows]
 

@@ -139,7 +139,8 @@ def make_function(
     """
     if isinstance(function, str) and not function.startswith(PYTHON_PREFIX):
         if function not in FUNCTION_NAMES:
-            raise unknown_name("function", function, (*FUNCTION_NAMES, "python:MODULE:FUNCTION"))
+            known = (*FUNCTION_NAMES, "python:MODULE:FUNCTION", "task:TASK")
+            raise unknown_name("function", function, known)
         if bounds is not None or optimum is not None or ball:
             raise RequestError(f"function {function!r} has bounds and optimum; expected none given")
         return _built_in(function, seed, BUILT_IN_NOISE if noise is None else noise)

@@ -13,6 +13,7 @@ import numpy as np
 from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
 from rolecast.core.rounding import with_error
 from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.types import Float
 from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience, unwrapped
@@ -86,6 +87,12 @@ def _scripted(policy: str, mean: float, stderr: float | None) -> Yardstick:
     return Yardstick(name=name, mean=mean, stderr=stderr)
 
 
+def played_yardstick(policy: str, returns: Float) -> Yardstick:
+    """Return the yardstick that the returns [E] of a scripted policy are."""
+    error = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
+    return _scripted(policy, float(returns.mean()), error)
+
+
 def slow_yardsticks(task: BatchedTask, episodes: int) -> tuple[Yardstick, ...]:
     """Let random actions, and none at all where it can, play a task that is not compiled.
 
@@ -96,13 +103,12 @@ def slow_yardsticks(task: BatchedTask, episodes: int) -> tuple[Yardstick, ...]:
         None where an episode failed that a patience forgave.
     """
     seeds, before = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes), _failures(task)
-    found = []
-    for policy in SLOW_POLICIES:
-        if SCRIPTED[policy].plays(unwrapped(task)):
-            returns, _ = rollout_scripted(task, policy, seeds)
-            error = float(returns.std(ddof=1) / np.sqrt(episodes)) if episodes > 1 else None
-            found.append(_scripted(policy, float(returns.mean()), error))
-    return tuple(found) if _failures(task) == before else ()
+    found = tuple(
+        played_yardstick(policy, rollout_scripted(task, policy, seeds)[0])
+        for policy in SLOW_POLICIES
+        if SCRIPTED[policy].plays(unwrapped(task))
+    )
+    return found if _failures(task) == before else ()
 
 
 def scripted_yardsticks(task: str) -> list[Yardstick]:
