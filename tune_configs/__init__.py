@@ -6,6 +6,8 @@ EXPERIMENTS: Final = (
     "quickstart",
     "dial",
     "dial_long",
+    "broken_drones",
+    "broken_swimmer",
     "hopper",
     "single_agent",
     "table1",

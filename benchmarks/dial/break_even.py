@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rolecast.benchmarks.dial.findings import HEADLINE_SEARCHES, PLAIN_SEARCH, of_one_budget
+from rolecast.benchmarks.dial.dials import TEAM_DIAL
+from rolecast.benchmarks.dial.findings import of_one_budget
 from rolecast.benchmarks.result_table import Row, markdown_table
 from rolecast.platform.tuning.rewards import DENSE_REWARD
 
@@ -18,9 +19,9 @@ TARGET_RETURNS: Final = (100.0, 150.0, 175.0)
 """Held-out returns to reach; a scripted chase has 135."""
 
 BREAK_EVEN_PAIRS: Final = (
-    ("told to both", HEADLINE_SEARCHES[True], "facmac_symmetries"),
-    ("found by the search", HEADLINE_SEARCHES[False], "facmac"),
-    ("none", PLAIN_SEARCH, "facmac"),
+    ("told to both", TEAM_DIAL.told, "facmac_symmetries"),
+    ("found by the search", TEAM_DIAL.untold, "facmac"),
+    ("none", TEAM_DIAL.plain, "facmac"),
 )
 """Who knows the task's symmetries; a search; a learner. Both of the dial."""
 

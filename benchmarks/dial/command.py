@@ -3,24 +3,31 @@
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from rolecast.benchmarks.options import (
     Fresh,
     Out,
     Processes,
     Quick,
-    Seeds,
     TrustLearners,
     file_option,
     folder_of,
     only_option,
     tell,
 )
+from rolecast.core.errors import RequestError
 from rolecast.platform.cli.output import Json, warn
 
 
 def dial_table(
     *,
-    seeds: Seeds = 5,
+    task: Annotated[
+        str, typer.Option(help="Task: pred_prey_3, drone_delivery_3 or swimmer.")
+    ] = "pred_prey_3",
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Seeds 0 to N - 1. [default: the dial's own, 5 or 3]")
+    ] = None,
     quick: Quick = False,
     fresh: Fresh = False,
     only: Annotated[list[str] | None, only_option("method=, reward= or seed=")] = None,
@@ -32,17 +39,25 @@ def dial_table(
 ) -> None:
     """Run searches and learners with ever more broken reward; days of a core, in pieces.
 
-    A finished trial is kept in dial.json and not run again, one that is stopped goes on where it
-    was; the page and the picture are written anew at the end of each call.
+    A finished trial is kept and not run again, one that is stopped goes on where it was; the page
+    and the pictures are written anew at the end of each call.
     """
     from rolecast.benchmarks.dial import table
+    from rolecast.benchmarks.dial.dials import TEAM_DIAL, dial_of
     from rolecast.benchmarks.experiment_table import forget_trials
     from rolecast.benchmarks.result_table import chosen
 
-    path = folder_of(out, quick=quick) / table.DIAL_FILE
-    every = table.quick_dial_trials() if quick else table.dial_trials(seeds)
+    dial = dial_of(task)
+    if readme is not None and dial is not TEAM_DIAL:
+        raise RequestError(f"--readme {readme}: a README shows the dial of {TEAM_DIAL.task} alone")
+    path = folder_of(out, quick=quick) / f"{dial.stem}.json"
+    every = (
+        table.quick_dial_trials(dial)
+        if quick
+        else table.dial_trials(dial, seeds or dial.experiment.seeds)
+    )
     trials = chosen(every, only or [], table.DIAL_FILTERS)
     if fresh:
         forget_trials(trials, path, warn)
-    rows = table.run_dial(trials, path, processes=processes, note=warn, trust=trust)
-    tell(rows, [path, *table.write_dial(rows, path.parent, readme=readme)], json=json)
+    rows = table.run_dial(dial, trials, path, processes=processes, note=warn, trust=trust)
+    tell(rows, [path, *table.write_dial(dial, rows, path.parent, readme=readme)], json=json)

@@ -1,24 +1,13 @@
 """What the rows of the dial say: returns by reward, duels of search and learner, sentences."""
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rolecast.benchmarks.dial.dials import Dial
 from rolecast.benchmarks.result_table import Row
 from rolecast.platform.reports.comparison.table import number
-from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
-from rolecast.platform.tuning.rewards import DENSE_REWARD
-from rolecast.tune_configs.dial import (
-    EXPERIMENT,
-    HIGH_DISCOUNTS,
-    KNOW_SYMMETRIES,
-    NET_SEARCHES,
-    SPARSE_REWARDS,
-)
-
-HEADLINE_SEARCHES: Final[Mapping[bool, str]] = {True: "dss_gp_ucb", False: "dss_gp_ucb_found"}
-"""The default search, told the task's symmetries or not: no other is chosen by its result."""
 
 GROUP_HEADINGS: Final = {
     True: "Methods that are told the task's symmetries",
@@ -26,37 +15,7 @@ GROUP_HEADINGS: Final = {
 }
 """Of tables and panels."""
 
-PLAIN_SEARCH: Final = "dss_gp_ucb_no_symmetry"
-"""The same, which has none."""
-
 KNOWLEDGE_WORDS: Final = {True: "told symmetries", False: "told none"}
-
-NET_SEARCH: Final = "dss_gp_ucb_one_net"
-"""The headline search, told symmetries, on the learners' own net."""
-
-NET_LABELS: Final = frozenset(search.label for search in NET_SEARCHES)
-"""Searches of the learners' own net."""
-
-DISCOUNT_LABELS: Final = frozenset(
-    method.label
-    for method in EXPERIMENT.methods
-    if isinstance(method, LearnerMethod) and "gamma" in method.settings
-)
-"""Learners whose discount is larger than their authors'."""
-
-DIAL_CAVEATS: Final = """\
-- **One task, one budget.** Learners go on rising after it with dense reward; see
-  [baselines.md](baselines.md).
-- **Few seeds of learners.** A mean without an interval has fewer than five seeds.
-- **Settings are those for dense reward.** Nothing was tuned for broken reward, for searches or
-  learners. {discounts}
-- **Policies differ.** `hom` has 353 weights and agents that can talk; the learners' net has 478,
-  and its agents cannot.{net}
-- **Symmetries are used differently.** A search looks for weights that are symmetric; a learner
-  maps each transition by a symmetry drawn at random. Learners were not given those that are found.
-- **How symmetries are found was developed on this task**, among others, though not on these seeds:
-  [notebook](../notebook/2026-11-found-symmetries.md).
-- No time of these trials is told: they ran beside other work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +35,14 @@ class Duel:
     learner_seeds: int
 
 
-def returns_of(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
+def returns_of(dial: Dial, rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
     """Return method to reward to held-out returns by seed; a search has dense as sparse ones."""
     found: dict[str, dict[str, list[float]]] = {}
     rows = of_one_budget(rows)
-    for method in EXPERIMENT.methods:
+    for method in dial.experiment.methods:
         mine: dict[str, list[float]] = {}
-        for reward in EXPERIMENT.rewards:
-            values = [row["test_return"] for row in rows_of(rows, method.label, reward)]
+        for reward in dial.experiment.rewards:
+            values = [row["test_return"] for row in rows_of(dial, rows, method.label, reward)]
             if values:
                 mine[reward] = values
         if mine:
@@ -91,9 +50,9 @@ def returns_of(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def rows_of(rows: Sequence[Row], label: str, reward: str) -> list[Row]:
+def rows_of(dial: Dial, rows: Sequence[Row], label: str, reward: str) -> list[Row]:
     """Return the trials of a method under a reward; of a search, dense ones stand for sparse."""
-    source = _source(label, reward)
+    source = dial.source(label, reward)
     return [row for row in rows if row["method"] == label and row["reward"] == source]
 
 
@@ -109,30 +68,24 @@ def other_budgets_text(rows: Sequence[Row]) -> str:
     return f"{left} of {len(rows)} rows are of smaller budgets and left out.\n" if left else ""
 
 
-def _source(label: str, reward: str) -> str:
-    """Return the reward setting whose run stands for a method's under another."""
-    search = isinstance(EXPERIMENT.method(label), SearchMethod)
-    return DENSE_REWARD if search and reward in SPARSE_REWARDS else reward
-
-
-def rewards_of(rows: Sequence[Row]) -> list[str]:
+def rewards_of(dial: Dial, rows: Sequence[Row]) -> list[str]:
     """Return the reward settings of which there is a run, in the order of the dial."""
     known = {row["reward"] for row in rows}
-    return [reward for reward in EXPERIMENT.rewards if reward in known]
+    return [reward for reward in dial.experiment.rewards if reward in known]
 
 
-def duels(rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
+def duels(dial: Dial, rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
     """Return the search beside the best learner, both told symmetries or both told none."""
-    returns = returns_of(rows)
-    ours = returns.get(HEADLINE_SEARCHES[symmetries], {})
+    returns = returns_of(dial, rows)
+    ours = returns.get(dial.headline(told=symmetries), {})
     found = []
-    for reward in rewards_of(rows):
+    for reward in rewards_of(dial, rows):
         theirs = {
             label: mine[reward]
             for label, mine in returns.items()
             if reward in mine
-            and (label in KNOW_SYMMETRIES) == symmetries
-            and not isinstance(EXPERIMENT.method(label), SearchMethod)
+            and (label in dial.told_methods) == symmetries
+            and not dial.is_search(label)
         }
         if reward not in ours or not theirs:
             continue
@@ -140,7 +93,7 @@ def duels(rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
         found.append(
             Duel(
                 reward=reward,
-                searcher=HEADLINE_SEARCHES[symmetries],
+                searcher=dial.headline(told=symmetries),
                 search=statistics.fmean(ours[reward]),
                 search_seeds=len(ours[reward]),
                 learner=best,
@@ -151,18 +104,18 @@ def duels(rows: Sequence[Row], *, symmetries: bool) -> list[Duel]:
     return found
 
 
-def ahead_text(rows: Sequence[Row]) -> str:
+def ahead_text(dial: Dial, rows: Sequence[Row]) -> str:
     """Say which side has the higher mean under which rewards, and where no learner was run."""
-    rewards = rewards_of(rows)
+    rewards = rewards_of(dial, rows)
     parts = []
     for known, words in KNOWLEDGE_WORDS.items():
-        found = duels(rows, symmetries=known)
+        found = duels(dial, rows, symmetries=known)
         ours = [duel.reward for duel in found if duel.search > duel.learner_mean]
         theirs = [duel.reward for duel in found if duel.search <= duel.learner_mean]
         missing = [each for each in rewards if each not in {duel.reward for duel in found}]
         sides = [
             f"{side} has the higher mean under "
-            f"{_listed(names) if len(names) < len(rewards) else _every(rewards)}"
+            f"{_listed(names) if len(names) < len(rewards) else _every(dial, rewards)}"
             for side, names in (("the search", ours), ("a learner", theirs))
             if names
         ]
@@ -172,8 +125,8 @@ def ahead_text(rows: Sequence[Row]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _every(rewards: Sequence[str]) -> str:
-    planned = len(EXPERIMENT.rewards)
+def _every(dial: Dial, rewards: Sequence[str]) -> str:
+    planned = len(dial.experiment.rewards)
     if len(rewards) == planned:
         return "every reward"
     return f"each of the {len(rewards)} rewards run, of {planned} planned"
@@ -183,27 +136,28 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def worth_text(rows: Sequence[Row], *, brief: bool = False) -> str:
+def worth_text(dial: Dial, rows: Sequence[Row], *, brief: bool = False) -> str:
     """Say how much of the search's lead is knowledge of symmetries, and how much of it is found.
 
     Its lead is over rewards, each a setting of the learners. What symmetries are worth is over the
     runs of the search, of which that with dense reward is the one with sparse reward too.
 
     Args:
+        dial: whose rows they are.
         rows: of one budget.
         brief: without the rewards for which the run with dense reward stands.
     """
-    returns = returns_of(rows)
-    told, found = (returns.get(HEADLINE_SEARCHES[known], {}) for known in (True, False))
-    plain = returns.get(PLAIN_SEARCH, {})
+    returns = returns_of(dial, rows)
+    told, found = (returns.get(dial.headline(told=known), {}) for known in (True, False))
+    plain = returns.get(dial.plain, {})
     rivals, equals = (
-        {duel.reward: duel.learner_mean for duel in duels(rows, symmetries=known)}
+        {duel.reward: duel.learner_mean for duel in duels(dial, rows, symmetries=known)}
         for known in (False, True)
     )
     shared = [reward for reward in rivals if reward in told and reward in plain]
     if not shared:
         return "What symmetries are worth was not measured."
-    runs = list(dict.fromkeys(_source(PLAIN_SEARCH, reward) for reward in shared))
+    runs = list(dict.fromkeys(dial.source(dial.plain, reward) for reward in shared))
 
     def mean(returns_by_reward: Mapping[str, Sequence[float]], over: Sequence[str]) -> float:
         return statistics.fmean(statistics.fmean(returns_by_reward[each]) for each in over)
@@ -213,7 +167,7 @@ def worth_text(rows: Sequence[Row], *, brief: bool = False) -> str:
         leads.insert(0, f"the best learner told them by {_lead(told, equals, shared)}")
     again = ""
     if len(runs) < len(shared) and not brief:
-        twice = [each for each in shared if _source(PLAIN_SEARCH, each) != each]
+        twice = [each for each in shared if dial.source(dial.plain, each) != each]
         again = f"; the search's dense run stands for {_listed(twice)} too"
     return (
         f"On average over these rewards ({len(shared)}{again}) the search told symmetries leads "
@@ -231,28 +185,26 @@ def _lead(
     return number(statistics.fmean(statistics.fmean(returns[each]) - rivals[each] for each in over))
 
 
-def net_text(rows: Sequence[Row]) -> str:
+def net_text(dial: Dial, rows: Sequence[Row]) -> str:
     """Say what the search earns on the learners' own net; nothing where that was not run."""
-    returns = returns_of(rows)
-    own, theirs = (returns.get(label, {}) for label in (HEADLINE_SEARCHES[True], NET_SEARCH))
-    shared = [each for each in own if each in theirs and each not in SPARSE_REWARDS]
+    returns = returns_of(dial, rows)
+    own, theirs = (returns.get(label, {}) for label in (dial.told, dial.one_net))
+    shared = [each for each in own if each in theirs and each not in dial.sparse_rewards]
     if not shared:
         return ""
     ours, same = (
         statistics.fmean(statistics.fmean(each[reward]) for reward in shared)
         for each in (own, theirs)
     )
-    return (
-        f"The search has `hom` (353 weights), learners a net of 478: on it the search told "
-        f"symmetries earns {number(same)}, on `hom` {number(ours)} ({len(shared)} rewards)."
-    )
+    said = dial.one_net_words.format(same=number(same), own=number(ours))
+    return f"{said} ({len(shared)} rewards)."
 
 
-def unrun_text(rows: Sequence[Row]) -> str:
+def unrun_text(dial: Dial, rows: Sequence[Row]) -> str:
     """Say which rewards and methods of the plan no row has; nothing where all are there."""
     runs = {row["method"] for row in rows}
-    rewards = [reward for reward in EXPERIMENT.rewards if reward not in rewards_of(rows)]
-    methods = [method.label for method in EXPERIMENT.methods if method.label not in runs]
+    rewards = [reward for reward in dial.experiment.rewards if reward not in rewards_of(dial, rows)]
+    methods = [method.label for method in dial.experiment.methods if method.label not in runs]
     left = [
         f"{kind} {_listed(names)}"
         for kind, names in (("rewards", rewards), ("methods", methods))
@@ -261,25 +213,27 @@ def unrun_text(rows: Sequence[Row]) -> str:
     return f"Not run: {'; '.join(left)}.\n" if left else ""
 
 
-def discounts_text(rows: Sequence[Row]) -> str:
-    """Say that no learner was run with a larger discount; nothing where one was."""
-    if _has_rows(rows, DISCOUNT_LABELS):
+def discounts_text(dial: Dial, rows: Sequence[Row]) -> str:
+    """Say that no learner was run with a larger discount; nothing where one was or none is to."""
+    if not dial.discounts or _has_rows(rows, dial.discounts):
         return ""
-    return f"Learners with larger discounts ({_discounts(', ')}) were not run."
+    return f"Learners with larger discounts ({_discounts(dial, ', ')}) were not run."
 
 
-def caveats(rows: Sequence[Row]) -> str:
+def caveats(dial: Dial, rows: Sequence[Row]) -> str:
     """Return what the dial does not show, an item each; of lines that there are."""
-    discounts = (
-        discounts_text(rows) or f"Discounts of {_discounts(' and ')} have lines of their own."
-    )
-    net = " Lines `_one_net` search that net." if _has_rows(rows, NET_LABELS) else ""
-    return DIAL_CAVEATS.format(discounts=discounts, net=net)
+    discounts = discounts_text(dial, rows)
+    if dial.discounts and not discounts:
+        plural = "s" if len({*dial.discounts.values()}) > 1 else ""
+        have = "have lines" if plural else "has lines"
+        discounts = f"Discount{plural} of {_discounts(dial, ' and ')} {have} of their own."
+    net = " Lines `_one_net` search that net." if _has_rows(rows, dial.net_searches) else ""
+    return dial.caveats.format(discounts=discounts, net=net)
 
 
-def _discounts(between: str) -> str:
-    return between.join(f"{discount:g}" for discount in HIGH_DISCOUNTS)
+def _discounts(dial: Dial, between: str) -> str:
+    return between.join(f"{each:g}" for each in sorted({*dial.discounts.values()}))
 
 
-def _has_rows(rows: Sequence[Row], labels: frozenset[str]) -> bool:
+def _has_rows(rows: Sequence[Row], labels: Container[str]) -> bool:
     return any(row["method"] in labels for row in rows)

@@ -6,6 +6,7 @@ from itertools import chain
 
 import numpy as np
 
+from rolecast.benchmarks.dial.dials import TEAM_DIAL, Dial
 from rolecast.benchmarks.dial.findings import (
     GROUP_HEADINGS,
     Duel,
@@ -30,50 +31,53 @@ from rolecast.platform.reports.comparison.statistics import (
     told_apart,
 )
 from rolecast.platform.reports.comparison.table import number
-from rolecast.tune_configs.dial import EXPERIMENT, KNOW_SYMMETRIES
 
 
-def report(rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
-    """Return dial.md.
+def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "") -> str:
+    """Return a dial's page.
 
     Args:
+        dial: whose rows they are.
         rows: finished trials.
         terms: which rows are of other episodes or settings than the plan has.
         speed: a section on wall time, from other tables.
     """
     others, rows = other_budgets_text(rows), of_one_budget(rows)
-    returns, budget = returns_of(rows), f"{rows[0]['budget']:,}"
+    returns, budget = returns_of(dial, rows), f"{rows[0]['budget']:,}"
     episodes = " or ".join(f"{each:,}" for each in sorted({row["test_episodes"] for row in rows}))
+    command = "rolecast bench dial" + ("" if dial is TEAM_DIAL else f" --task {dial.task}")
+    learner = next(each.label for each in dial.experiment.methods if not dial.is_search(each.label))
+    sentences = ahead_text(dial, rows), worth_text(dial, rows), net_text(dial, rows)
     parts = [
-        "# Where gradients fail: the dial\n",
-        f"`{EXPERIMENT.tasks[0]}`, {budget} env steps a trial, reward ever more broken "
+        f"# Where gradients fail: the dial{'' if dial is TEAM_DIAL else f' of {dial.task}'}\n",
+        f"`{dial.task}`, {budget} env steps a trial, reward ever more broken "
         "([rewards](../rewards.md)). Entries: mean held-out return, in round brackets its 95 % "
         f"interval where there are {LEAST_SEEDS_OF_INTERVAL} seeds, in square ones each seed; bold "
         "is what is not told apart from the best of its table and reward. Over "
-        f"{episodes} held-out episodes of {sets_text(rows)}, reward as earned. `rolecast bench "
-        "dial` makes rows that are missing, this page and the picture; `rolecast bench dial --only "
-        "method=facmac --only seed=0` some of them. A search sees an episode's sum: sparse reward "
+        f"{episodes} held-out episodes of {sets_text(rows)}, reward as earned. `{command}` makes "
+        f"rows that are missing, this page and the picture; `{command} --only method={learner} "
+        "--only seed=0` some of them. A search sees an episode's sum: sparse reward "
         "is dense reward to it.\n",
-        "![Held-out return by reward](dial.png)\n",
+        f"![Held-out return by reward]({dial.stem}.png)\n",
         "Mean held-out return (number of seeds) of the search and of the learner that earns most, "
         "told the symmetries of the task or told none; the search then looks for some, which its "
-        f"budget pays:\n\n{_best_table(rows)}\n\n"
-        f"{' '.join(filter(None, (ahead_text(rows), worth_text(rows), net_text(rows))))}\n",
+        f"budget pays:\n\n{_best_table(dial, rows)}\n\n"
+        f"{' '.join(filter(None, sentences))}\n",
         "How probable it is that a seed of the search earns more than a seed of that learner, with "
         f"a 95 % interval where both have {LEAST_SEEDS_OF_INTERVAL} seeds:\n\n"
-        f"{_improvement_table(rows)}\n",
-        "![Held-out return against env steps](dial_steps.png)\n",
+        f"{_improvement_table(dial, rows)}\n",
+        f"![Held-out return against env steps]({dial.stem}_steps.png)\n",
     ]
     for known, heading in GROUP_HEADINGS.items():
-        mine = {label: returns[label] for label in returns if (label in KNOW_SYMMETRIES) == known}
+        mine = {label: returns[label] for label in returns if (label in dial.told_methods) == known}
         if mine:
-            parts.append(f"## {heading}\n\n{_table(mine, rewards_of(rows))}\n")
+            parts.append(f"## {heading}\n\n{_table(mine, rewards_of(dial, rows))}\n")
     parts += [
         terms and f"{terms}\n",
         others,
         f"{commits_text(rows)}\n",
-        unrun_text(rows),
-        f"What this does not show:\n\n{caveats(rows)}\n",
+        unrun_text(dial, rows),
+        f"What this does not show:\n\n{caveats(dial, rows)}\n",
         speed,
     ]
     return "\n".join(filter(None, parts))
@@ -116,49 +120,54 @@ def _entry(returns: Sequence[float], *, bold: bool) -> str:
     return f"{f'**{mean}**' if bold else mean}{bounds} [{each}]"
 
 
-def readme_region(rows: Sequence[Row]) -> str:
+def readme_region(dial: Dial, rows: Sequence[Row]) -> str:
     """Return the README's part: the picture, and what search and learner earn under each reward."""
     rows = of_one_budget(rows)
     budget = rows[0]["budget"]
-    sentences = worth_text(rows, brief=True), net_text(rows), discounts_text(rows)
+    sentences = worth_text(dial, rows, brief=True), net_text(dial, rows), discounts_text(dial, rows)
     said = " ".join(filter(None, sentences))
     return (
         "![Held-out return by reward, of searches and learners](docs/results/dial.png)\n\n"
-        f"`{EXPERIMENT.tasks[0]}` after {budget:,} env steps, mean held-out return of the search "
+        f"`{dial.task}` after {budget:,} env steps, mean held-out return of the search "
         f"and of the learner that earns most ({LEAST_SEEDS_OF_INTERVAL} seeds, or as many as in "
         "brackets): [the dial](docs/results/dial.md)."
-        f"\n\n{_best_table(rows, brief=True)}\n\n{said}\n"
+        f"\n\n{_best_table(dial, rows, brief=True)}\n\n{said}\n"
     )
 
 
-def _best_table(rows: Sequence[Row], *, brief: bool = False) -> str:
+def _best_table(dial: Dial, rows: Sequence[Row], *, brief: bool = False) -> str:
     """Return the search and the best learner by what both know, where a learner was run.
 
     Args:
+        dial: whose rows they are.
         rows: of one budget.
         brief: without the learner's name, and the number of seeds where it is usual.
     """
-    found = [
-        {duel.reward: duel for duel in duels(rows, symmetries=known)} for known in (True, False)
-    ]
+    found = _duels_by_reward(dial, rows)
     head = ("reward", "search, told", "learner, told", "search, not told", "learner, not told")
     lines = [
         (reward, *chain.from_iterable(_sides(each.get(reward), brief=brief) for each in found))
-        for reward in rewards_of(rows)
+        for reward in rewards_of(dial, rows)
         if any(reward in each for each in found)
     ]
     return markdown_table(head, lines)
 
 
-def _improvement_table(rows: Sequence[Row]) -> str:
-    """Return how probable it is that the search beats the best learner that knows as much."""
-    returns = returns_of(rows)
-    found = [
-        {duel.reward: duel for duel in duels(rows, symmetries=known)} for known in (True, False)
+def _duels_by_reward(dial: Dial, rows: Sequence[Row]) -> list[dict[str, Duel]]:
+    """Return the duels of methods that are told symmetries, and of those that are not."""
+    return [
+        {duel.reward: duel for duel in duels(dial, rows, symmetries=known)}
+        for known in (True, False)
     ]
+
+
+def _improvement_table(dial: Dial, rows: Sequence[Row]) -> str:
+    """Return how probable it is that the search beats the best learner that knows as much."""
+    returns = returns_of(dial, rows)
+    found = _duels_by_reward(dial, rows)
     lines = [
         (reward, *(_chance(returns, each.get(reward)) for each in found))
-        for reward in rewards_of(rows)
+        for reward in rewards_of(dial, rows)
         if any(reward in each for each in found)
     ]
     return markdown_table(("reward", "both told", "neither told"), lines)

@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
+from rolecast.benchmarks.dial.dials import Dial
 from rolecast.benchmarks.dial.findings import (
     GROUP_HEADINGS,
-    HEADLINE_SEARCHES,
-    PLAIN_SEARCH,
     of_one_budget,
     returns_of,
     rewards_of,
@@ -24,34 +23,23 @@ from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.method_styles import method_styles
 from rolecast.platform.reports.comparison.statistics import estimate
 from rolecast.platform.reports.style import panel_grid, panel_style
-from rolecast.tune_configs.dial import EXPERIMENT, KNOW_SYMMETRIES
 
 POINT_SPREAD: Final = 0.03
 """Distance between methods in a picture, of that between rewards."""
 
-STEP_METHODS: Final = (
-    HEADLINE_SEARCHES[True],
-    "cmaes_tied",
-    "facmac_symmetries",
-    HEADLINE_SEARCHES[False],
-    PLAIN_SEARCH,
-    "facmac",
-)
-"""Methods whose returns are drawn against env steps: the headline searches, a rival of each."""
-
 PANEL_COLUMNS: Final = 3
 
 
-def rewards_picture(rows: Sequence[Row]) -> Figure:
+def rewards_picture(dial: Dial, rows: Sequence[Row]) -> Figure:
     """Return the picture of return against reward, one panel for each state of knowledge."""
     rows = of_one_budget(rows)
-    returns = returns_of(rows)
-    rewards = rewards_of(rows)
+    returns = returns_of(dial, rows)
+    rewards = rewards_of(dial, rows)
     styles = method_styles(list(returns))
     drawing, panels = panel_grid(2, 2, width=11.0, height=4.6, sharey=True)
     for axes, (known, heading) in zip(panels, GROUP_HEADINGS.items(), strict=True):
         panel_style(axes, heading, scale="linear")
-        mine = [label for label in returns if (label in KNOW_SYMMETRIES) == known]
+        mine = [label for label in returns if (label in dial.told_methods) == known]
         for place, label in enumerate(mine):
             shift = POINT_SPREAD * (place - (len(mine) - 1) / 2)
             _draw(axes, label, returns[label], rewards, shift, styles[label].line(len(rewards)))
@@ -86,21 +74,21 @@ def _draw(
             axes.plot([at, at], bounds, color=style["color"], lw=1.0)
 
 
-def steps_picture(rows: Sequence[Row]) -> Figure:
+def steps_picture(dial: Dial, rows: Sequence[Row]) -> Figure:
     """Return the picture of mean held-out return against env steps, a panel for each reward."""
     rows = of_one_budget(rows)
-    rewards = rewards_of(rows)
-    styles = method_styles(list(STEP_METHODS))
+    rewards = rewards_of(dial, rows)
+    styles = method_styles(list(dial.drawn_methods))
     columns = min(PANEL_COLUMNS, len(rewards))
     drawing, panels = panel_grid(
         len(rewards), columns, width=11.0, height=3.0, sharey=True, sharex=True
     )
     for axes, reward in zip(panels, rewards, strict=False):
         panel_style(axes, reward, scale="linear")
-        for label in STEP_METHODS:
-            mine = rows_of(rows, label, reward)
+        for label in dial.drawn_methods:
+            mine = rows_of(dial, rows, label, reward)
             if mine:
-                grid, means = mean_curve(mine)
+                grid, means = mean_curve(dial, mine)
                 axes.plot(grid, means, label=label, lw=1.4, **styles[label].line(len(grid)))
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
@@ -114,14 +102,14 @@ def steps_picture(rows: Sequence[Row]) -> Figure:
     return drawing
 
 
-def mean_curve(rows: Sequence[Row]) -> tuple[Float, Float]:
+def mean_curve(dial: Dial, rows: Sequence[Row]) -> tuple[Float, Float]:
     """Return env steps [P] and the mean over trials [P] of what each has come to by then.
 
     Trials report at points that differ by less than half of their distance, P of them in a budget;
     before its first point a trial counts as its first.
     """
-    distance = rows[0]["budget"] / EXPERIMENT.points
-    grid = distance * np.arange(1, EXPERIMENT.points + 1)
+    distance = rows[0]["budget"] / dial.experiment.points
+    grid = distance * np.arange(1, dial.experiment.points + 1)
     held = []
     for row in rows:
         steps, returns = np.array(row["curve"], dtype=np.float64).T

@@ -5,10 +5,12 @@ A search sees an episode's sum, so that its run with dense reward stands for spa
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from rolecast.benchmarks.dial.break_even import break_even_section
+from rolecast.benchmarks.dial.dials import Dial
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import rewards_picture, steps_picture
 from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
@@ -24,12 +26,9 @@ from rolecast.core.files import write_all
 from rolecast.platform.reports.style import png
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.learner import MethodFactory
-from rolecast.tune_configs.dial import EXPERIMENT
 
 DIAL_FILTERS: Final = ("method", "reward", "seed")
 """Kinds of filter."""
-
-DIAL_FILE: Final = "dial.json"
 
 SEARCHES_FILE: Final = "main.json"
 """Beside it, if it is there: searches with their seconds."""
@@ -37,27 +36,33 @@ SEARCHES_FILE: Final = "main.json"
 LEARNERS_FILE: Final = "baselines.json"
 """Likewise of learners."""
 
-QUICK_METHODS: Final = ("cmaes", "facmac")
-QUICK_REWARDS: Final = ("dense", "sparse=25")
+QUICK_SEARCH: Final = "cmaes"
+"""Of every dial; beside its first learner."""
+
+QUICK_REWARDS: Final = 2
+"""Dense reward, and the next."""
+
 QUICK_SHARE: Final = 0.01
 
 REGION_BEGIN: Final = "<!-- dial: begin (written by `rolecast bench dial`) -->"
 REGION_END: Final = "<!-- dial: end -->"
 
 
-def dial_trials(seeds: int) -> list[TableTrial]:
+def dial_trials(dial: Dial, seeds: int) -> list[TableTrial]:
     """Return the trials of the whole table, a whole seed first."""
-    return trials_of({EXPERIMENT.tasks[0]: [EXPERIMENT]}, seeds, _key, _names)
+    return trials_of({dial.task: [dial.experiment]}, seeds, _key, _names)
 
 
-def quick_dial_trials() -> list[TableTrial]:
+def quick_dial_trials(dial: Dial) -> list[TableTrial]:
     """Return a table of seconds that says nothing, to see that the command works."""
-    quick = replace(EXPERIMENT.scaled(budget_fraction=QUICK_SHARE), name="dial_quick", points=1)
-    trials = trials_of({quick.tasks[0]: [quick]}, 1, _key, _names)
+    whole = dial.experiment
+    learner = next(each.label for each in whole.methods if not dial.is_search(each.label))
+    quick = replace(whole.scaled(budget_fraction=QUICK_SHARE), name=f"{whole.name}_quick", points=1)
     return [
         trial
-        for trial in trials
-        if trial.plan.method in QUICK_METHODS and trial.plan.reward in QUICK_REWARDS
+        for trial in trials_of({dial.task: [quick]}, 1, _key, _names)
+        if trial.plan.method in (QUICK_SEARCH, learner)
+        and trial.plan.reward in whole.rewards[:QUICK_REWARDS]
     ]
 
 
@@ -70,6 +75,7 @@ def _names(heading: str, experiment: Experiment, plan: TrialPlan) -> Mapping[str
 
 
 def run_dial(
+    dial: Dial,
     trials: Sequence[TableTrial],
     path: Path,
     *,
@@ -78,8 +84,8 @@ def run_dial(
     methods: Mapping[str, MethodFactory] | None = None,
     trust: bool = False,
 ) -> list[Row]:
-    """Run the trials that dial.json lacks; return all its rows; see `run_missing_trials`."""
-    table = ExperimentTable(row=_row, order=_order, line=_line)
+    """Run the trials that a dial's file lacks; return all rows; see `run_missing_trials`."""
+    table = ExperimentTable(row=_row, order=partial(_order, dial), line=_line)
     return run_missing_trials(
         trials, path, table, processes=processes, note=note, methods=methods or {}, trust=trust
     )
@@ -113,35 +119,42 @@ def _line(row: Row) -> str:
     return f"{row['test_return']:.1f}"
 
 
-def _order(row: Row) -> tuple[Any, ...]:
+def _order(dial: Dial, row: Row) -> tuple[Any, ...]:
     return (
         row["budget"],
-        place(row["method"], [method.label for method in EXPERIMENT.methods]),
-        place(row["reward"], EXPERIMENT.rewards),
+        place(row["method"], [method.label for method in dial.experiment.methods]),
+        place(row["reward"], dial.experiment.rewards),
         row["seed"],
     )
 
 
-def write_dial(rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
-    """Write dial.md and its pictures; fill the README's region.
+def write_dial(dial: Dial, rows: Sequence[Row], folder: Path, *, readme: Path | None) -> list[Path]:
+    """Write a dial's page and its pictures; fill the README's region.
 
     Args:
+        dial: whose rows they are.
         rows: finished trials, any part of the table, at least one.
-        folder: where dial.json is.
+        folder: where its file is.
         readme: file whose region between the marks is replaced; None leaves it alone.
     Returns:
         The files written.
     Raises:
         RequestError: the README has no such region.
     """
-    searches, learners = (read_rows(folder / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
-    speed = break_even_section(rows, searches, learners, EXPERIMENT.tasks[0])
-    terms = other_terms_text(dial_trials(1 + max(row["seed"] for row in rows)), rows)
+    terms = other_terms_text(dial_trials(dial, 1 + max(row["seed"] for row in rows)), rows)
     files = {
-        folder / "dial.md": report(rows, terms=terms, speed=speed).encode(),
-        folder / "dial.png": png(rewards_picture(rows)),
-        folder / "dial_steps.png": png(steps_picture(rows)),
+        folder / f"{dial.stem}.md": report(
+            dial, rows, terms=terms, speed=speed_section(dial, rows, folder)
+        ).encode(),
+        folder / f"{dial.stem}.png": png(rewards_picture(dial, rows)),
+        folder / f"{dial.stem}_steps.png": png(steps_picture(dial, rows)),
     }
     if readme is not None:
-        files[readme] = fill_region(readme, REGION_BEGIN, REGION_END, readme_region(rows))
+        files[readme] = fill_region(readme, REGION_BEGIN, REGION_END, readme_region(dial, rows))
     return write_all(files)
+
+
+def speed_section(dial: Dial, rows: Sequence[Row], folder: Path) -> str:
+    """Return the page's part on wall time; empty for a task without seconds in other tables."""
+    searches, learners = (read_rows(folder / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
+    return break_even_section(rows, searches, learners, dial.task)

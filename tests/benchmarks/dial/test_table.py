@@ -7,25 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.dial.break_even import break_even_section
+from rolecast.benchmarks.dial.dials import DIALS_BY_TASK, TEAM_DIAL, Dial
 from rolecast.benchmarks.dial.findings import duels, returns_of
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import mean_curve, rewards_picture, steps_picture
 from rolecast.benchmarks.dial.table import (
-    DIAL_FILE,
     DIAL_FILTERS,
-    LEARNERS_FILE,
     REGION_BEGIN,
     REGION_END,
-    SEARCHES_FILE,
     dial_trials,
     quick_dial_trials,
     run_dial,
+    speed_section,
     write_dial,
 )
 from rolecast.benchmarks.result_table import chosen, read_rows
 from rolecast.platform.reports.style import png
-from rolecast.tune_configs.dial import EXPERIMENT, KNOW_SYMMETRIES
+from rolecast.tune_configs.dial import EXPERIMENT
 
 RESULTS = Path(__file__).resolve().parents[3] / "docs/results"
 
@@ -59,38 +57,57 @@ ROWS = [
 
 
 def test_the_table_has_every_trial_of_the_dial_once() -> None:
-    trials = dial_trials(5)
+    trials = dial_trials(TEAM_DIAL, 5)
     assert len(trials) == len({trial.key for trial in trials}) == len(EXPERIMENT.trials())
     only = ["method=facmac", "reward=dense", "reward=sparse=25", "seed=0", "seed=3"]
     assert len(chosen(trials, only, DIAL_FILTERS)) == 4
 
 
-def test_methods_that_know_symmetries_are_methods_of_the_dial() -> None:
-    assert {method.label for method in EXPERIMENT.methods} > KNOW_SYMMETRIES
+@pytest.mark.parametrize("dial", DIALS_BY_TASK.values(), ids=DIALS_BY_TASK)
+def test_what_a_page_sets_side_by_side_is_of_its_dial(dial: Dial) -> None:
+    labels = {method.label for method in dial.experiment.methods}
+    named = {dial.told, dial.untold, dial.plain, dial.one_net}
+    assert labels > {*dial.drawn_methods, *dial.told_methods, *named, *dial.net_searches}
+    assert all(dial.is_search(label) for label in named)
+    assert {*dial.sparse_rewards} < {*dial.experiment.rewards}
+    for method in dial.experiment.methods:
+        if dial.is_search(method.label):
+            assert not {*method.rewards} & {*dial.sparse_rewards}
+
+
+@pytest.mark.parametrize("dial", DIALS_BY_TASK.values(), ids=DIALS_BY_TASK)
+def test_a_page_is_made_of_any_rows_of_its_dial(dial: Dial) -> None:
+    rows = [row(each.label, "dense", 0, 1.0) for each in dial.experiment.methods]
+    page = report(dial, rows)
+    assert f"`{dial.task}`, 1,000 env steps a trial" in page
+    assert all(f"`{each.label}` |" in page for each in dial.experiment.methods)
+    assert f"![Held-out return by reward]({dial.stem}.png)" in page
+    for picture in (rewards_picture, steps_picture):
+        assert png(picture(dial, rows))
 
 
 def test_the_dense_run_of_a_search_stands_for_sparse_reward_and_no_run_of_a_learner_does() -> None:
-    returns = returns_of(ROWS)
+    returns = returns_of(TEAM_DIAL, ROWS)
     assert returns["dss_gp_ucb"]["sparse=25"] == [100.0, 101.0, 102.0, 103.0, 104.0]
     assert set(returns["facmac"]) == {"sparse=25", "flip=0.2"}
 
 
 def test_the_search_meets_the_learner_of_the_highest_mean_that_knows_as_much() -> None:
-    sparse, flip = duels(ROWS, symmetries=False)
+    sparse, flip = duels(TEAM_DIAL, ROWS, symmetries=False)
     assert (sparse.reward, sparse.search, sparse.learner_mean) == ("sparse=25", 80.0, 3.0)
     assert (flip.learner, flip.learner_mean, flip.learner_seeds) == ("facmac", 50.0, 1)
-    (both,) = duels(ROWS, symmetries=True)
+    (both,) = duels(TEAM_DIAL, ROWS, symmetries=True)
     assert (both.reward, both.search, both.learner_mean) == ("flip=0.2", 90.0, 95.0)
 
 
 def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None:
-    text = report(ROWS)
+    text = report(TEAM_DIAL, ROWS)
     assert (
         "Told symmetries, a learner has the higher mean under `flip=0.2` (no learner was run: "
         "`dense`, `sparse=25`); told none, the search has the higher mean under `sparse=25`, a "
         "learner has the higher mean under `flip=0.2` (no learner was run: `dense`)." in text
     )
-    known_of_all = report([each for each in ROWS if each["reward"] == "flip=0.2"])
+    known_of_all = report(TEAM_DIAL, [each for each in ROWS if each["reward"] == "flip=0.2"])
     every = "under each of the 1 rewards run, of 10 planned"
     assert f"Told symmetries, a learner has the higher mean {every}; told" in known_of_all
     # Of 102 and 90, of 80 and 30, of 40 and 20, and of learners that earn 3 and 50.
@@ -100,7 +117,7 @@ def test_the_sentences_tell_who_is_ahead_and_what_symmetries_are_worth() -> None
 
 
 def test_the_readme_has_the_table_of_both_sides_and_what_symmetries_are_worth() -> None:
-    text = readme_region(ROWS)
+    text = readme_region(TEAM_DIAL, ROWS)
     assert "`pred_prey_3` after 1,000 env steps, mean held-out return of the search and" in text
     assert "| flip=0.2 | 90.0 (1) | 95.0 (1) | " in text
     assert "symmetries are worth 66.0 to it if it is told them" in text
@@ -112,15 +129,15 @@ def test_a_lead_over_learners_that_know_as_much_is_told_where_each_reward_has_on
         row("facmac_symmetries", name, 0, 2.0 + (name != "dense"))
         for name in ("dense", "sparse=25")
     ]
-    text = readme_region([*ROWS, row("facmac", "dense", 0, 2.0), *told])
+    text = readme_region(TEAM_DIAL, [*ROWS, row("facmac", "dense", 0, 2.0), *told])
     assert "On average over these rewards (3) the search told symmetries leads the best" in text
     assert "the best learner told them by 64.7, the best learner told none by 79.7. Over" in text
-    assert "told them by" not in readme_region(ROWS)
+    assert "told them by" not in readme_region(TEAM_DIAL, ROWS)
 
 
 def test_a_dense_run_counts_once_in_the_worth_of_symmetries() -> None:
     """Learners have dense and sparse reward: of 102, 80 and 40 twice, of 90, 30 and 20 once."""
-    text = report([*ROWS, row("facmac", "dense", 0, 2.0)])
+    text = report(TEAM_DIAL, [*ROWS, row("facmac", "dense", 0, 2.0)])
     assert "rewards (3; the search's dense run stands for `sparse=25` too) the search" in text
     assert "(2), symmetries are worth 66.0 to it if it is told them, 25.0 if it has" in text
 
@@ -128,20 +145,20 @@ def test_a_dense_run_counts_once_in_the_worth_of_symmetries() -> None:
 def test_what_is_earned_on_the_learners_own_net_is_told_beside_hom() -> None:
     """Over the rewards that both have, dense as such alone."""
     said = "on it the search told symmetries earns "
-    assert said not in readme_region(ROWS)
+    assert said not in readme_region(TEAM_DIAL, ROWS)
     own = [row("dss_gp_ucb_one_net", "dense", 0, 62.0), row("dss_gp_ucb_one_net", "drop=0.9", 0, 9)]
-    for text in (readme_region([*ROWS, *own]), report([*ROWS, *own])):
+    for text in (readme_region(TEAM_DIAL, [*ROWS, *own]), report(TEAM_DIAL, [*ROWS, *own])):
         assert f"{said}62.0, on `hom` 102.0 (1 rewards)." in text
 
 
 def test_a_reward_without_a_learner_is_not_among_the_compared() -> None:
     rows = [*ROWS, row("dss_gp_ucb", "drop=0.5", 0, 70.0)]
-    assert "drop=0.5" not in readme_region(rows)
-    assert "**70.0**" in report(rows)
+    assert "drop=0.5" not in readme_region(TEAM_DIAL, rows)
+    assert "**70.0**" in report(TEAM_DIAL, rows)
 
 
 def test_what_was_planned_and_not_run_is_named() -> None:
-    page = report(ROWS)
+    page = report(TEAM_DIAL, ROWS)
     (line,) = [line for line in page.splitlines() if line.startswith("Not run: ")]
     assert line.startswith("Not run: rewards `sparse=5`, `delay=5`, `delay=12`, `noise=3.0`, ")
     assert "; methods `cmaes_tied`, `cmaes_tied_found`, `cmaes`, " in line
@@ -150,35 +167,35 @@ def test_what_was_planned_and_not_run_is_named() -> None:
         for each in EXPERIMENT.methods
         for reward in each.rewards or EXPERIMENT.rewards
     ]
-    assert "Not run" not in report(whole)
-    assert "has the higher mean under every reward" in report(whole)
+    assert "Not run" not in report(TEAM_DIAL, whole)
+    assert "has the higher mean under every reward" in report(TEAM_DIAL, whole)
 
 
 def test_a_caveat_on_lines_is_printed_where_there_are_such_lines() -> None:
     unrun = "Learners with larger discounts (0.95, 0.99) were not run."
-    without = report(ROWS)
+    without = report(TEAM_DIAL, ROWS)
     assert unrun in without
-    assert unrun in readme_region(ROWS)
+    assert unrun in readme_region(TEAM_DIAL, ROWS)
     assert "_one_net` search that net" not in without
     lines = [
         row("dss_gp_ucb_one_net", "dense", 0, 1.0),
         row("facmac_gamma_0.99", "delay=12", 0, 1.0),
     ]
-    text = report([*ROWS, *lines])
+    text = report(TEAM_DIAL, [*ROWS, *lines])
     assert "Lines `_one_net` search that net." in text
     assert "Discounts of 0.95 and 0.99 have lines of their own." in text
-    assert unrun not in text + readme_region([*ROWS, *lines])
+    assert unrun not in text + readme_region(TEAM_DIAL, [*ROWS, *lines])
 
 
 def test_an_interval_needs_five_seeds_and_every_seed_is_printed() -> None:
-    page = report(ROWS)
+    page = report(TEAM_DIAL, ROWS)
     assert "| `dss_gp_ucb` | **102.0** (100.2 to 103.8) [100 101 102 103 104] |" in page
     assert "| `masac` | - | - | **40.0** [60 20] |" in page
     assert page.index("`facmac_symmetries` |") < page.index("`masac` |")
 
 
 def test_a_picture_has_a_panel_for_each_state_of_knowledge() -> None:
-    with_symmetries, without = rewards_picture(ROWS).axes
+    with_symmetries, without = rewards_picture(TEAM_DIAL, ROWS).axes
     labels = [str(line.get_label()) for line in with_symmetries.lines]
     assert [label for label in labels if label[0] != "_"] == ["dss_gp_ucb", "facmac_symmetries"]
     means = {str(line.get_label()): np.asarray(line.get_ydata()) for line in without.lines}
@@ -188,7 +205,7 @@ def test_a_picture_has_a_panel_for_each_state_of_knowledge() -> None:
 
 def test_returns_against_steps_have_a_panel_for_each_reward() -> None:
     """Of three panels in a row the fourth reward begins another."""
-    panels = steps_picture([*ROWS, row("facmac", "drop=0.9", 0, 8.0)]).axes
+    panels = steps_picture(TEAM_DIAL, [*ROWS, row("facmac", "drop=0.9", 0, 8.0)]).axes
     assert [each.get_title(loc="left") for each in panels[:4]] == [
         "dense", "sparse=25", "flip=0.2", "drop=0.9"
     ]  # fmt: skip
@@ -203,20 +220,22 @@ def test_a_curve_is_the_mean_of_what_each_seed_has_come_to() -> None:
         {"budget": 1000, "curve": [[90, 1.0], [249, 3.0], [1000, 9.0]]},
         {"budget": 1000, "curve": [[152, 5.0], [450, 7.0]]},
     ]
-    grid, means = mean_curve(rows)
+    grid, means = mean_curve(TEAM_DIAL, rows)
     assert list(grid) == [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]
     assert list(means) == [3, 4, 4, 5, 5, 5, 5, 5, 5, 8]
 
 
 def test_bold_is_what_is_not_told_apart_from_the_best_of_its_table() -> None:
     seeds = [row("cmaes_tied", "dense", seed, 50.0 + seed) for seed in range(5)]
-    page = report([*ROWS, *seeds, row("facmac_symmetries", "dense", 0, 3.0)])
+    page = report(TEAM_DIAL, [*ROWS, *seeds, row("facmac_symmetries", "dense", 0, 3.0)])
     assert "| `cmaes_tied` | 52.0 (50.2 to 53.8) [50 51 52 53 54] |" in page
     assert "| `facmac_symmetries` | **3.00** [3] |" in page  # one seed tells nothing apart
 
 
 def test_the_page_tells_how_probable_a_better_seed_is() -> None:
-    page = report([*ROWS, *(row("facmac_symmetries", "dense", seed, 102.0) for seed in range(5))])
+    page = report(
+        TEAM_DIAL, [*ROWS, *(row("facmac_symmetries", "dense", seed, 102.0) for seed in range(5))]
+    )
     chance = "0.50 [0.00, 1.00], `facmac_symmetries`"
     assert f"| dense | {chance} | - |" in page
     assert "| flip=0.2 | 0.00 [-], `facmac_symmetries` | 0.00 [-], `facmac` |" in page
@@ -225,34 +244,35 @@ def test_the_page_tells_how_probable_a_better_seed_is() -> None:
 def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{REGION_BEGIN}\nold\n{REGION_END}\nafter\n")
-    written = write_dial(ROWS, tmp_path, readme=readme)
+    written = write_dial(TEAM_DIAL, ROWS, tmp_path, readme=readme)
     assert [each.name for each in written] == ["dial.md", "dial.png", "dial_steps.png", "README.md"]
-    assert (tmp_path / "dial.png").read_bytes() == png(rewards_picture(ROWS))
+    assert (tmp_path / "dial.png").read_bytes() == png(rewards_picture(TEAM_DIAL, ROWS))
     text = readme.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
-    assert readme_region(ROWS) in text
-    sealed = ROWS[0] | {"key": dial_trials(1)[0].key, "held_out_set": "sealed"}
-    write_dial([sealed, *ROWS], tmp_path, readme=None)
+    assert readme_region(TEAM_DIAL, ROWS) in text
+    sealed = ROWS[0] | {"key": dial_trials(TEAM_DIAL, 1)[0].key, "held_out_set": "sealed"}
+    write_dial(TEAM_DIAL, [sealed, *ROWS], tmp_path, readme=None)
     other = "All 1 rows are of other held-out episodes than the table now has. `--fresh` makes"
     assert other in (tmp_path / "dial.md").read_text()
 
 
 def test_the_committed_page_and_the_readme_are_made_from_the_committed_rows() -> None:
-    rows = read_rows(RESULTS / DIAL_FILE)
-    searches, learners = (read_rows(RESULTS / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
-    speed = break_even_section(rows, searches, learners, EXPERIMENT.tasks[0])
-    assert (RESULTS / "dial.md").read_text() == report(rows, speed=speed)
-    assert readme_region(rows) in (RESULTS.parents[1] / "README.md").read_text()
+    rows = read_rows(RESULTS / "dial.json")
+    speed = speed_section(TEAM_DIAL, rows, RESULTS)
+    assert (RESULTS / "dial.md").read_text() == report(TEAM_DIAL, rows, speed=speed)
+    assert readme_region(TEAM_DIAL, rows) in (RESULTS.parents[1] / "README.md").read_text()
     (budget,) = {row["budget"] for row in rows}
     assert budget == EXPERIMENT.env_steps
-    keys = {trial.key for trial in dial_trials(EXPERIMENT.seeds)}
+    keys = {trial.key for trial in dial_trials(TEAM_DIAL, EXPERIMENT.seeds)}
     assert {row["key"] for row in rows} <= keys
 
 
 def test_what_the_readme_says_of_false_reward_is_in_the_committed_rows() -> None:
-    rows = read_rows(RESULTS / DIAL_FILE)
-    learner, search = (returns_of(rows)[name] for name in ("facmac_symmetries", "dss_gp_ucb"))
+    rows = read_rows(RESULTS / "dial.json")
+    learner, search = (
+        returns_of(TEAM_DIAL, rows)[name] for name in ("facmac_symmetries", "dss_gp_ucb")
+    )
     flipped, lost, searched = map(
         np.mean, (learner["flip=0.2"], learner["drop=0.9"], search["drop=0.9"])
     )
@@ -266,13 +286,13 @@ def test_what_the_readme_says_of_false_reward_is_in_the_committed_rows() -> None
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.*")
 @pytest.mark.filterwarnings("ignore::FutureWarning:ray.*")
 def test_a_quick_piece_runs_and_is_kept(tmp_path: Path) -> None:
-    trials = chosen(quick_dial_trials(), ["method=cmaes"], DIAL_FILTERS)
+    trials = chosen(quick_dial_trials(TEAM_DIAL), ["method=cmaes"], DIAL_FILTERS)
     notes: list[str] = []
-    (found,) = run_dial(trials, tmp_path / DIAL_FILE, processes=1, note=notes.append)
+    (found,) = run_dial(TEAM_DIAL, trials, tmp_path / "dial.json", processes=1, note=notes.append)
     assert (found["reward"], found["kind"], found["policy"]) == ("dense", "search", "hom")
     assert found["env_steps"] <= found["budget"] == 2000
     assert statistics.fmean(value for _, value in found["curve"]) == found["test_return"]
-    again = run_dial(trials, tmp_path / DIAL_FILE, processes=1, note=notes.append)
+    again = run_dial(TEAM_DIAL, trials, tmp_path / "dial.json", processes=1, note=notes.append)
     assert again == [found]
     assert notes[-1] == "1 of 1 cells are there; 0 to run"
 
@@ -280,8 +300,8 @@ def test_a_quick_piece_runs_and_is_kept(tmp_path: Path) -> None:
 def test_rows_of_smaller_budgets_are_left_out_and_told_of() -> None:
     small = {**row("dss_gp_ucb", "dense", 0, 1.0), "budget": 10}
     mixed = [small, *ROWS]
-    assert returns_of(mixed) == returns_of(ROWS)
-    assert readme_region(mixed) == readme_region(ROWS)
+    assert returns_of(TEAM_DIAL, mixed) == returns_of(TEAM_DIAL, ROWS)
+    assert readme_region(TEAM_DIAL, mixed) == readme_region(TEAM_DIAL, ROWS)
     left = f"1 of {len(mixed)} rows are of smaller budgets and left out."
-    assert left in report(mixed)
-    assert "left out" not in report(ROWS)
+    assert left in report(TEAM_DIAL, mixed)
+    assert "left out" not in report(TEAM_DIAL, ROWS)

@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[3]
 TABLE_WRITERS = {
     "benchmarks/main_table.py",
     "benchmarks/tasks.py",
+    "tune_configs/broken_drones.py",
+    "tune_configs/broken_swimmer.py",
     "tune_configs/ledger.py",
     "tune_configs/main_table.py",
     "tune_configs/policy_table.py",

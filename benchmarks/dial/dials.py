@@ -1,0 +1,204 @@
+"""The dials that there are, and what a page says of each beside its rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from rolecast.core.errors import unknown_name
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.rewards import DENSE_REWARD
+from rolecast.tune_configs import broken_drones, broken_swimmer, dial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dial:
+    """An experiment whose rewards are ever more broken, with what its page sets side by side."""
+
+    experiment: Experiment
+    sparse_rewards: tuple[str, ...]
+    """Reward settings under which a search sees what it sees with dense reward."""
+
+    told: str
+    """Label of the default search, told the task's symmetries: no other is chosen by its result."""
+
+    untold: str
+    """The same, which looks for symmetries or has none."""
+
+    plain: str
+    """The same, which has none."""
+
+    one_net: str
+    """The same on a net such as learners have."""
+
+    one_net_words: str
+    """What is said of it, with {same} and {own} for what it earns there and on its own policy."""
+
+    told_methods: frozenset[str]
+    """Labels of the methods that make use of the symmetries that the task declares."""
+
+    drawn_methods: tuple[str, ...]
+    """Labels of those whose returns are drawn against env steps."""
+
+    caveats: str
+    """What the rows do not show: items of a list, with {discounts} and {net}."""
+
+    stem: str
+    """Of its files in docs/results."""
+
+    @property
+    def task(self) -> str:
+        """Id of the task, without reward settings."""
+        return self.experiment.tasks[0]
+
+    def headline(self, *, told: bool) -> str:
+        """Return the label of the search that meets learners which know as much."""
+        return self.told if told else self.untold
+
+    def is_search(self, label: str) -> bool:
+        """Return whether a method is a search."""
+        return isinstance(self.experiment.method(label), SearchMethod)
+
+    def source(self, label: str, reward: str) -> str:
+        """Return the reward setting whose run stands for a method's under another."""
+        return DENSE_REWARD if self.is_search(label) and reward in self.sparse_rewards else reward
+
+    @property
+    def net_searches(self) -> frozenset[str]:
+        """Labels of the searches of a net such as learners have."""
+        return frozenset(
+            method.label
+            for method in self.experiment.methods
+            if isinstance(method, SearchMethod) and method.policy == "mlp"
+        )
+
+    @property
+    def discounts(self) -> Mapping[str, float]:
+        """Learners whose discount is not their authors', by label."""
+        return {
+            method.label: float(method.settings["gamma"])
+            for method in self.experiment.methods
+            if isinstance(method, LearnerMethod) and "gamma" in method.label
+        }
+
+
+TEAM_DIAL: Final = Dial(
+    experiment=dial.EXPERIMENT,
+    stem="dial",
+    sparse_rewards=dial.SPARSE_REWARDS,
+    told="dss_gp_ucb",
+    untold="dss_gp_ucb_found",
+    plain="dss_gp_ucb_no_symmetry",
+    one_net="dss_gp_ucb_one_net",
+    one_net_words=(
+        "The search has `hom` (353 weights), learners a net of 478: on it the search told "
+        "symmetries earns {same}, on `hom` {own}"
+    ),
+    told_methods=dial.KNOW_SYMMETRIES,
+    drawn_methods=(
+        "dss_gp_ucb",
+        "cmaes_tied",
+        "facmac_symmetries",
+        "dss_gp_ucb_found",
+        "dss_gp_ucb_no_symmetry",
+        "facmac",
+    ),
+    caveats="""\
+- **One task, one budget.** Learners go on rising after it with dense reward; see
+  [baselines.md](baselines.md).
+- **Few seeds of learners.** A mean without an interval has fewer than five seeds.
+- **Settings are those for dense reward.** Nothing was tuned for broken reward, for searches or
+  learners. {discounts}
+- **Policies differ.** `hom` has 353 weights and agents that can talk; the learners' net has 478,
+  and its agents cannot.{net}
+- **Symmetries are used differently.** A search looks for weights that are symmetric; a learner
+  maps each transition by a symmetry drawn at random. Learners were not given those that are found.
+- **How symmetries are found was developed on this task**, among others, though not on these seeds:
+  [notebook](../notebook/2026-11-found-symmetries.md).
+- No time of these trials is told: they ran beside other work.""",
+)
+"""Predator-prey; the README shows it."""
+
+DRONE_DIAL: Final = Dial(
+    experiment=broken_drones.EXPERIMENT,
+    stem="dial_drones",
+    sparse_rewards=broken_drones.SPARSE_REWARDS,
+    told="dss_gp_ucb",
+    untold="dss_gp_ucb_found",
+    plain="dss_gp_ucb_no_symmetry",
+    one_net="dss_gp_ucb_one_net",
+    one_net_words=(
+        "The search has `hom` (414 weights), learners a net of 436: on it the search told "
+        "symmetries earns {same}, on `hom` {own}"
+    ),
+    told_methods=dial.KNOW_SYMMETRIES - {"masac_symmetries"},
+    drawn_methods=(
+        "dss_gp_ucb",
+        "cmaes_tied",
+        "facmac_symmetries",
+        "dss_gp_ucb_found",
+        "dss_gp_ucb_no_symmetry",
+        "facmac",
+    ),
+    caveats="""\
+- **One budget.** At ten times of it searches earn some 200:
+  [figure 4](../notebook/2026-11-paper-figures.md).
+- **Three seeds**, hence no interval, and nothing is told apart.
+- **Settings are those for dense reward.** Learners have the defaults for predator-prey, with which
+  FACMAC earned more than with those for MuJoCo, which it would take here.
+- **Policies differ.** `hom` has 414 weights and agents that can talk; the learners' net has 436,
+  and its agents cannot.{net}
+- **Symmetries are used differently.** A search looks for weights that are symmetric; a learner
+  maps each transition by a symmetry drawn at random. Learners were not given those that are found.
+- No time of these trials is told: they ran beside other work.""",
+)
+"""Drone delivery, whose episodes have 150 steps."""
+
+ROBOT_DIAL: Final = Dial(
+    experiment=broken_swimmer.EXPERIMENT,
+    stem="dial_swimmer",
+    sparse_rewards=broken_swimmer.SPARSE_REWARDS,
+    told="dss_gp_ucb",
+    untold="dss_gp_ucb_no_symmetry",
+    plain="dss_gp_ucb_no_symmetry",
+    one_net="dss_gp_ucb_one_net",
+    one_net_words=(
+        "The search has a linear policy, learners the nets of their authors: on a net of two "
+        "layers of ten, told no symmetries, the search earns {same}, on the linear policy, told "
+        "them, {own}"
+    ),
+    told_methods=frozenset(("dss_gp_ucb",)),
+    drawn_methods=(
+        "dss_gp_ucb",
+        "dss_gp_ucb_no_symmetry",
+        "ars",
+        "sac_gamma_0.9999",
+        "td3_gamma_0.9999",
+        "ppo_gamma_0.9999",
+    ),
+    caveats="""\
+- **One robot, one budget.**
+- **Few seeds**, hence no interval, and nothing is told apart.
+- **Settings are those for dense reward.** {discounts}
+- **Policies differ.** The search has a linear policy whose observations are normalised, learners
+  the nets of their authors, without normalisation.{net}
+- No time of these trials is told: they ran beside other work.""",
+)
+"""The swimmer, which stands still for nothing."""
+
+DIALS_BY_TASK: Final[Mapping[str, Dial]] = MappingProxyType(
+    {each.task: each for each in (TEAM_DIAL, DRONE_DIAL, ROBOT_DIAL)}
+)
+"""By task."""
+
+
+def dial_of(task: str) -> Dial:
+    """Return the dial of a task.
+
+    Raises:
+        RequestError: there is none.
+    """
+    if task not in DIALS_BY_TASK:
+        raise unknown_name("task with a dial", task, DIALS_BY_TASK)
+    return DIALS_BY_TASK[task]
