@@ -53,7 +53,8 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
         f"`{dial.task}`, {budget} env steps a trial, reward ever more broken "
         "([rewards](../rewards.md)). Entries: mean held-out return, in round brackets its 95 % "
         f"interval where there are {LEAST_SEEDS_OF_INTERVAL} seeds, in square ones each seed; bold "
-        "is what is not told apart from the best of its table and reward. Over "
+        "is, of those with an interval, what is not told apart from the best of its table and "
+        "reward. Over "
         f"{episodes} held-out episodes of {sets_text(rows)}, reward as earned. `{command}` makes "
         f"rows that are missing, this page and the picture; `{command} --only method={learner} "
         "--only seed=0` some of them. A search sees an episode's sum: sparse reward "
@@ -98,8 +99,15 @@ def _table(returns: Mapping[str, Mapping[str, Sequence[float]]], rewards: Sequen
 def _not_told_apart(
     returns: Mapping[str, Mapping[str, Sequence[float]]], reward: str
 ) -> frozenset[str]:
-    """Return the method of the highest mean, and those that may be as good by their seeds."""
-    there = {label: np.asarray(mine[reward]) for label, mine in returns.items() if reward in mine}
+    """Return the method of the highest mean, and those that may be as good by their seeds.
+
+    Of those with seeds enough for an interval: fewer tell nothing apart.
+    """
+    there = {
+        label: np.asarray(mine[reward])
+        for label, mine in returns.items()
+        if len(mine.get(reward, ())) >= LEAST_SEEDS_OF_INTERVAL
+    }
     if not there:
         return frozenset()
     leader = max(there, key=lambda label: float(there[label].mean()))
