@@ -1,7 +1,7 @@
 # The image of a cluster's machines, for rayjob.yaml and others: Ray 2.60.0, Python 3.11, and rolecast
 # with the versions of constraints.txt. From the repository's root:
-#   docker build -f deploy/cluster.Dockerfile -t registry.example.com/rolecast:0.1.0 .
-#   docker push registry.example.com/rolecast:0.1.0
+#   docker build -f deploy/cluster.Dockerfile -t registry.example.com/rolecast:0.2.0 .
+#   docker push registry.example.com/rolecast:0.2.0
 # Commands run as the user `ray` of Ray's image, number 1000.
 FROM rayproject/ray:2.60.0-py311-cpu
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rolecast.moved import MovedModuleFinder
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _NAME_HOMES: Final = {
     "AdditiveCliqueKernel": "rolecast.platform.surrogate.clique_sum.gpytorch_kernel",

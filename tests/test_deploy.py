@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 import yaml
 
+import rolecast
 from rolecast.platform.cli import app
 from rolecast.rooms import ROOMS
 from tests.test_docs import blocks
@@ -67,6 +68,7 @@ def test_the_job_runs_the_image_that_is_built_for_it() -> None:
     (named,) = re.findall(r"built from deploy/(\S+) ", text)
     images = set(re.findall(r"image: (\S+)", text))
     assert images == set(re.findall(r"-t (\S+) \.", (DEPLOY / named).read_text()))
+    assert {image.rpartition(":")[2] for image in images} == {rolecast.__version__}
 
 
 def test_every_container_says_what_it_needs_and_is_not_root() -> None:
