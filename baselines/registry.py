@@ -14,6 +14,7 @@ ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
         "covdn": "rolecast.baselines.comix.config:COVDNConfig",
         "ddpg": "rolecast.baselines.ddpg.config:DDPGConfig",
         "facmac": "rolecast.baselines.facmac.config:FACMACConfig",
+        "g2anet": "rolecast.baselines.g2anet.config:G2ANetConfig",
         "iddpg": "rolecast.baselines.maddpg.config:IDDPGConfig",
         "intrinsic_ppo": "rolecast.baselines.intrinsic_ppo.config:IntrinsicPPOConfig",
         "ippo": "rolecast.baselines.ppo.config:IPPOConfig",
@@ -61,6 +62,9 @@ ALGORITHM_FACTS: Final[Mapping[str, AlgorithmFacts]] = MappingProxyType(
         "ddpg": AlgorithmFacts(summary="deep deterministic policy gradient", teams=False),
         "facmac": AlgorithmFacts(
             summary="actor-critic with a factored central critic", suited=True
+        ),
+        "g2anet": AlgorithmFacts(
+            summary="MADDPG whose agents attend to each other as they act", suited=True
         ),
         "iddpg": AlgorithmFacts(
             summary="independent DDPG: each agent has its own critic", suited=True

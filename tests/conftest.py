@@ -35,6 +35,7 @@ SLOW: Final = (
     "tests/baselines/comix",
     "tests/baselines/ddpg",
     "tests/baselines/facmac",
+    "tests/baselines/g2anet",
     "tests/baselines/intrinsic_ppo",
     "tests/baselines/maddpg",
     "tests/baselines/ppo",

@@ -33,7 +33,7 @@ class MADDPGLearner(TeamLearner[MADDPGModule]):
     def actor_loss(self, batch: Tensors) -> Tensor:
         """Return minus the mean value of each agent's policy action, plus the action penalty."""
         net, obs = self.net, batch["observations"]
-        policy_actions = net.act(obs)
+        policy_actions = self.policy_actions(obs)
         critics = cast(AgentCritics, net.critic)
         # Equation 5: a_i = mu_i(o_i), the other agents' actions from the replay.
         values = critics.values_of_policy_actions(
@@ -41,3 +41,7 @@ class MADDPGLearner(TeamLearner[MADDPGModule]):
         )
         penalty: Tensor = self.config.action_penalty * policy_actions.square().mean()
         return penalty - values.mean()
+
+    def policy_actions(self, obs: Tensor) -> Tensor:
+        """Return the policy's actions [N, n, da] that its loss judges, for obs [N, n, do]."""
+        return self.net.act(obs)

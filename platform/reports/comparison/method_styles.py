@@ -30,6 +30,7 @@ METHOD_COLOURS: Final[Mapping[str, str]] = MappingProxyType(
         "covdn": SKY,
         "matd3": INK,
         "masac": BLUE,
+        "g2anet": BLUE,
         "iddpg": GREY,
         "iql": GREY,
         "isac": GREY,

@@ -18,6 +18,7 @@ TEAM_KINDS: list[tuple[str, dict[str, Any]]] = [
     ("maddpg", {"agent_id": True}),
     ("matd3", {"share_policy": False}),
     ("maddpg", {"agent_id": True, "share_policy": False}),
+    ("g2anet", {"agent_id": True}),
     ("masac", {"agent_id": True}),
     ("comix", {"cem_iterations": 3}),
 ]

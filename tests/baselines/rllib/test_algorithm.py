@@ -89,6 +89,7 @@ def test_updates_follow_env_steps_and_returns_are_told() -> None:
         ("sac", "gym:Pendulum-v1"),
         ("maddpg", SPREAD),
         ("facmac", SPREAD),
+        ("g2anet", SPREAD),
         ("comix", SPREAD),
         ("covdn", SPREAD),
     ],

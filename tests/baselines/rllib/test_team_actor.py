@@ -54,6 +54,7 @@ def test_the_weights_of_an_agent_are_its_own() -> None:
     [
         ("comix", {"agent_id": True}),
         ("comix", {"share_policy": False}),
+        ("g2anet", {"share_policy": False}),
         ("masac", {"share_policy": False}),
     ],
 )
@@ -68,6 +69,7 @@ def test_a_method_whose_policy_has_no_such_form_says_so(name: str, option: dict[
     ("name", "options"),
     [
         ("maddpg", {"agent_id": True, "share_policy": False}),
+        ("g2anet", {"agent_id": True}),
         ("masac", {"agent_id": True}),
     ],
 )
