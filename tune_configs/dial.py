@@ -108,7 +108,7 @@ EXPERIMENT: Final = Experiment(
     rewards=("dense", *SPARSE_REWARDS, *LATE_REWARDS, *MALFORMED_REWARDS),
     methods=(
         *DIAL_SEARCHES,
-        *learners(("facmac", "maddpg", "matd3", "masac", "mappo", "comix")),
+        *learners(("facmac", "maddpg", "matd3", "masac", "mappo", "comix", "g2anet")),
         *SYMMETRIC_LEARNERS,
         *(
             LearnerMethod(

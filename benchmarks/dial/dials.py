@@ -111,7 +111,7 @@ TEAM_DIAL: Final = Dial(
 - **Settings are those for dense reward.** Nothing was tuned for broken reward, for searches or
   learners. {discounts}
 - **Policies differ.** `hom` has 353 weights and agents that can talk; the learners' net has 478,
-  and its agents cannot.{net}
+  and its agents cannot, but for those of `g2anet` (473), which attend to each other.{net}
 - **Symmetries are used differently.** A search looks for weights that are symmetric; a learner
   maps each transition by a symmetry drawn at random. Learners were not given those that are found.
 - **How symmetries are found was developed on this task**, among others, though not on these seeds:
