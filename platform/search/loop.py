@@ -119,7 +119,7 @@ class Search:
         Raises:
             RunError: the task failed, or the optimiser did; all batches before are kept.
         """
-        pending = self._pending or self._prepare()
+        pending = self.prepare()
         result = self._evaluate(pending)
         if pending.kind is Kind.DESIGN:
             self._learn_structure(pending.candidates, result)
@@ -208,8 +208,10 @@ class Search:
         planned = self._plan.episodes if self._plan.config.fewer_episodes else None
         return BatchRequest(q=q, spent=self._plan.budget.share(spent), episodes=planned)
 
-    def _prepare(self) -> PendingBatch:
-        """Return the batch with which the search begins, goes on after a resume, or ends."""
+    def prepare(self) -> PendingBatch:
+        """Return the next batch; one that begins the search, goes on or ends it is made here."""
+        if self._pending is not None:
+            return self._pending
         plan, spent = self._plan, self.spent
         kind, share = self._next_kind(spent, self._last_kind), plan.budget.share(spent)
         if kind is Kind.DESIGN and plan.design is not None:

@@ -166,9 +166,9 @@ def resume(
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)
         _remember(plan)
-        folder.write_run({**run, **run_record(plan), "versions": run.get("versions", {})})
         refused.pop_all()
-    return run_to_end(plan, folder, backend, progress, callbacks)
+    record = {**run, **run_record(plan), "versions": run.get("versions", {})}
+    return run_to_end(plan, folder, backend, progress, callbacks, record=record)
 
 
 def _trusted_source(
@@ -245,8 +245,13 @@ def run_to_end(
     backend: Backend,
     progress: Progress,
     callbacks: Sequence[TrialCallback] = (),
+    *,
+    record: Mapping[str, Any] | None = None,
 ) -> SearchResult:
-    """Advance a search to its end; whatever ends it, every whole batch is kept."""
+    """Advance a search to its end; whatever ends it, every whole batch is kept.
+
+    A new `record` of the run is written once the optimiser has not refused what the folder has.
+    """
     search: Search | None = None
     told = Told(callbacks, folder.path, asdict(plan.config))
     trouble = "the search has failed; what it computed is in"
@@ -256,11 +261,15 @@ def run_to_end(
             closing.callback(folder.release)
             closing.callback(plan.task.close)
             closing.callback(backend.close)
-            request = request_text(plan.config).encode()
-            write_bytes(folder.request_file, request, disk=folder.disk)
             kind = AsynchronousSearch if plan.config.asynchronous else Search
             search = kind(plan, folder, backend, progress)
             closing.callback(search.close)
+            if record is not None:
+                if not search.finished:
+                    search.prepare()
+                folder.write_run(record)
+            request = request_text(plan.config).encode()
+            write_bytes(folder.request_file, request, disk=folder.disk)
             closing.enter_context(told.running())
             if search.seen.count:
                 progress.note(f"going on after {search.spent.evaluations:,} evaluations")

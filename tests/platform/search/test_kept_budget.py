@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rolecast.core.errors import RequestError
+from rolecast.platform.optimizers.random import RandomSearch
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records.frames import read_incumbents
 from rolecast.platform.search.records.history import Kind
@@ -97,3 +98,22 @@ def test_steps_of_random_play_are_used_when_a_budget_is_changed(
         resume(out, env_steps=used - 1)
     history = resume(out, env_steps=used).history
     assert random_steps + history["env_steps"].iloc[-1] == used
+
+
+def test_a_budget_whose_optimizer_refuses_to_go_on_is_not_recorded(
+    tmp_path: Path, interrupts_after: InterruptsAfter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of an older release may be: the run stays what it was, and goes on there."""
+    out = interrupted(tmp_path / "run", interrupts_after(2))
+    folder = RunFolder.open(out)
+    before = folder.read_run(), folder.request_file.read_bytes()
+
+    def refuses(self: RandomSearch, q: int | None = None) -> None:
+        raise RequestError("a state of another release")
+
+    with monkeypatch.context() as older:
+        older.setattr(RandomSearch, "ask", refuses)
+        with pytest.raises(RequestError, match="a state of another release"):
+            resume(out, evaluations="+20")
+    assert (folder.read_run(), folder.request_file.read_bytes()) == before
+    assert resume(out, evaluations="+20").summary["budget"]["total"] == 220
