@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.dial.dials import DIALS_BY_TASK, TEAM_DIAL, Dial
+from rolecast.benchmarks.dial.dials import DIALS_BY_TASK, DRONE_DIAL, TEAM_DIAL, Dial
 from rolecast.benchmarks.dial.findings import duels, returns_of
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import mean_curve, rewards_picture, steps_picture
@@ -257,15 +257,20 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
     assert other in (tmp_path / "dial.md").read_text()
 
 
-def test_the_committed_page_and_the_readme_are_made_from_the_committed_rows() -> None:
-    rows = read_rows(RESULTS / "dial.json")
-    speed = speed_section(TEAM_DIAL, rows, RESULTS)
-    assert (RESULTS / "dial.md").read_text() == report(TEAM_DIAL, rows, speed=speed)
-    assert readme_region(TEAM_DIAL, rows) in (RESULTS.parents[1] / "README.md").read_text()
+@pytest.mark.parametrize("dial", DIALS_BY_TASK.values(), ids=DIALS_BY_TASK)
+def test_the_committed_page_is_made_from_the_committed_rows(dial: Dial) -> None:
+    rows = read_rows(RESULTS / f"{dial.stem}.json")
+    page = report(dial, rows, speed=speed_section(dial, rows, RESULTS))
+    assert (RESULTS / f"{dial.stem}.md").read_text() == page
     (budget,) = {row["budget"] for row in rows}
-    assert budget == EXPERIMENT.env_steps
-    keys = {trial.key for trial in dial_trials(TEAM_DIAL, EXPERIMENT.seeds)}
+    assert budget == dial.experiment.env_steps
+    keys = {trial.key for trial in dial_trials(dial, dial.experiment.seeds)}
     assert {row["key"] for row in rows} <= keys
+
+
+def test_the_readme_is_made_from_the_committed_rows() -> None:
+    rows = read_rows(RESULTS / "dial.json")
+    assert readme_region(TEAM_DIAL, rows) in (RESULTS.parents[1] / "README.md").read_text()
 
 
 def test_what_the_readme_says_of_false_reward_is_in_the_committed_rows() -> None:
@@ -305,3 +310,22 @@ def test_rows_of_smaller_budgets_are_left_out_and_told_of() -> None:
     left = f"1 of {len(mixed)} rows are of smaller budgets and left out."
     assert left in report(TEAM_DIAL, mixed)
     assert "left out" not in report(TEAM_DIAL, ROWS)
+
+
+def test_what_is_said_of_drones_is_in_the_committed_rows() -> None:
+    """In the README and in what the page does not show."""
+    returns = returns_of(DRONE_DIAL, read_rows(RESULTS / f"{DRONE_DIAL.stem}.json"))
+    means = {
+        label: {reward: float(np.mean(each)) for reward, each in mine.items()}
+        for label, mine in returns.items()
+    }
+    learner, search = means["facmac_symmetries"], means["dss_gp_ucb"]
+    readme = (RESULTS.parents[1] / "README.md").read_text()
+    ahead = f"it is ahead with dense reward ({learner['dense']:.0f} and {search['dense']:.0f})"
+    assert f"{ahead} and with false reward." in readme
+    assert learner["flip=0.2"] > search["flip=0.2"]
+    others = {*search} - {"dense", "flip=0.2"}
+    assert all(search[reward] > learner[reward] for reward in others)
+    assert all(means["cmaes_tied"][reward] > search[reward] for reward in search)
+    best = max(value for mine in returns.values() for each in mine.values() for value in each)
+    assert best in returns["facmac_symmetries"]["dense"]
