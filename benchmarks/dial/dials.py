@@ -56,6 +56,20 @@ class Dial:
         """Return the label of the search that meets learners which know as much."""
         return self.told if told else self.untold
 
+    @property
+    def met_states(self) -> tuple[bool, ...]:
+        """Whether methods are told symmetries, for each state that the plan has a learner of."""
+        learners = {
+            each.label for each in self.experiment.methods if not self.is_search(each.label)
+        }
+        there = {True: learners & self.told_methods, False: learners - self.told_methods}
+        return tuple(told for told, mine in there.items() if mine)
+
+    @property
+    def finds_symmetries(self) -> bool:
+        """Whether the search that is told none looks for some."""
+        return self.untold != self.plain
+
     def is_search(self, label: str) -> bool:
         """Return whether a method is a search."""
         return isinstance(self.experiment.method(label), SearchMethod)

@@ -108,8 +108,8 @@ def ahead_text(dial: Dial, rows: Sequence[Row]) -> str:
     """Say which side has the higher mean under which rewards, and where no learner was run."""
     rewards = rewards_of(dial, rows)
     parts = []
-    for known, words in KNOWLEDGE_WORDS.items():
-        found = duels(dial, rows, symmetries=known)
+    for known in dial.met_states:
+        words, found = KNOWLEDGE_WORDS[known], duels(dial, rows, symmetries=known)
         ours = [duel.reward for duel in found if duel.search > duel.learner_mean]
         theirs = [duel.reward for duel in found if duel.search <= duel.learner_mean]
         missing = [each for each in rewards if each not in {duel.reward for duel in found}]
@@ -169,12 +169,13 @@ def worth_text(dial: Dial, rows: Sequence[Row], *, brief: bool = False) -> str:
     if len(runs) < len(shared) and not brief:
         twice = [each for each in shared if dial.source(dial.plain, each) != each]
         again = f"; the search's dense run stands for {_listed(twice)} too"
+    worth = f"{number(mean(told, runs) - mean(plain, runs))} to it if it is told them"
+    if dial.finds_symmetries:
+        worth += f", {number(mean(found, runs) - mean(plain, runs))} if it has to find them"
     return (
         f"On average over these rewards ({len(shared)}{again}) the search told symmetries leads "
-        f"{', '.join(leads)}. Over the rewards that differ for a search "
-        f"({len(runs)}), symmetries are worth {number(mean(told, runs) - mean(plain, runs))} to it "
-        f"if it is told them, {number(mean(found, runs) - mean(plain, runs))} if it has to find "
-        "them."
+        f"{', '.join(leads)}. Over the rewards that differ for a search ({len(runs)}), symmetries "
+        f"are worth {worth}."
     )
 
 

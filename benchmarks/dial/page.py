@@ -47,6 +47,10 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
     episodes = " or ".join(f"{each:,}" for each in sorted({row["test_episodes"] for row in rows}))
     command = "rolecast bench dial" + ("" if dial is TEAM_DIAL else f" --task {dial.task}")
     learner = next(each.label for each in dial.experiment.methods if not dial.is_search(each.label))
+    told = "told the symmetries of the task or told none" if any(dial.met_states) else "told none"
+    looks = (
+        "; the search then looks for some, which its budget pays" if dial.finds_symmetries else ""
+    )
     sentences = ahead_text(dial, rows), worth_text(dial, rows), net_text(dial, rows)
     parts = [
         f"# Where gradients fail: the dial{'' if dial is TEAM_DIAL else f' of {dial.task}'}\n",
@@ -61,8 +65,7 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
         "is dense reward to it.\n",
         f"![Held-out return by reward]({dial.stem}.png)\n",
         "Mean held-out return (number of seeds) of the search and of the learner that earns most, "
-        "told the symmetries of the task or told none; the search then looks for some, which its "
-        f"budget pays:\n\n{_best_table(dial, rows)}\n\n"
+        f"{told}{looks}:\n\n{_best_table(dial, rows)}\n\n"
         f"{' '.join(filter(None, sentences))}\n",
         "How probable it is that a seed of the search earns more than a seed of that learner, with "
         f"a 95 % interval where both have {LEAST_SEEDS_OF_INTERVAL} seeds:\n\n"
@@ -152,20 +155,21 @@ def _best_table(dial: Dial, rows: Sequence[Row], *, brief: bool = False) -> str:
         brief: without the learner's name, and the number of seeds where it is usual.
     """
     found = _duels_by_reward(dial, rows)
-    head = ("reward", "search, told", "learner, told", "search, not told", "learner, not told")
+    states = ("told" if known else "not told" for known in dial.met_states)
+    sides = ((f"search, {state}", f"learner, {state}") for state in states)
     lines = [
         (reward, *chain.from_iterable(_sides(each.get(reward), brief=brief) for each in found))
         for reward in rewards_of(dial, rows)
         if any(reward in each for each in found)
     ]
-    return markdown_table(head, lines)
+    return markdown_table(("reward", *chain.from_iterable(sides)), lines)
 
 
 def _duels_by_reward(dial: Dial, rows: Sequence[Row]) -> list[dict[str, Duel]]:
-    """Return the duels of methods that are told symmetries, and of those that are not."""
+    """Return the duels of methods that are told symmetries, then of those that are not."""
     return [
         {duel.reward: duel for duel in duels(dial, rows, symmetries=known)}
-        for known in (True, False)
+        for known in dial.met_states
     ]
 
 
@@ -178,7 +182,8 @@ def _improvement_table(dial: Dial, rows: Sequence[Row]) -> str:
         for reward in rewards_of(dial, rows)
         if any(reward in each for each in found)
     ]
-    return markdown_table(("reward", "both told", "neither told"), lines)
+    states = ("both told" if known else "neither told" for known in dial.met_states)
+    return markdown_table(("reward", *states), lines)
 
 
 def _chance(returns: Mapping[str, Mapping[str, Sequence[float]]], duel: Duel | None) -> str:
