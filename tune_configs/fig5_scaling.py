@@ -1,7 +1,8 @@
 """Figure 5, with figures 8, 10 and 12, of the paper: how methods bear a growing number of agents.
 
-`Differs:` of the paper's competitors those that exist here; RODE, CDS, SOG and G2ANet do not. The
-searches have as many env steps as the learners, which the paper does not print.
+`Differs:` of the paper's competitors MADDPG, FACMAC and COMIX. RODE, CDS and SOG do not exist here;
+G2ANet does (`g2anet`) and can be added. The searches have as many env steps as the learners, which
+the paper does not print.
 """
 
 from typing import Final
