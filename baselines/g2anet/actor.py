@@ -20,6 +20,13 @@ from rolecast.baselines.rllib.team_actor import AgentNumbers
 SHUT_SCORE: Final = -1e9
 """Score of an agent behind a shut gate: below all scores, and finite."""
 
+OPEN_LOG_ODDS: Final = 2.0
+"""Bias of the gates when training starts: each is open with a probability near 0.88.
+
+Agents act by the likelier state of a gate, so that at first nearly all gates are open. With a bias
+near 0 the seed decides, and a whole team may start with all gates shut.
+"""
+
 
 class AttentionActor(nn.Module):
     """One network for all agents, which reads what all observe: [..., n, do] to [..., n, da].
@@ -30,8 +37,10 @@ class AttentionActor(nn.Module):
 
     Differs: a gate is a perceptron of h_i, h_j and the mean of all h but h_i, in place of a
     bidirectional LSTM over the pairs of agent i. An LSTM depends on the order of agents, and has
-    more weights than the whole small policy. Weights are normalised over open gates alone; behind a
-    shut gate nothing is read. The values are the encodings themselves, as in the paper's equations.
+    more weights than the whole small policy. Weights are normalised over open gates alone, so that
+    no encoding passes a shut gate; the gate is computed from both agents and the mean of the
+    others. Gates start open, see `OPEN_LOG_ODDS`. The values are the encodings themselves, as in
+    the paper's equations.
     """
 
     others: Tensor
@@ -67,6 +76,7 @@ class AttentionActor(nn.Module):
         self.key = nn.Linear(width, half, bias=False)
         self.gate_hidden = nn.Linear(3 * width, half)
         self.gate_output = nn.Linear(half, 1)
+        nn.init.constant_(self.gate_output.bias, OPEN_LOG_ODDS)
         self.head = nn.Linear(2 * width, action_size)
         self.register_buffer("others", 1.0 - torch.eye(agents), persistent=False)
 
@@ -123,8 +133,12 @@ class AttentionActor(nn.Module):
     def weights(self, encoded: Tensor, gates: Tensor) -> Tensor:
         """Return attention weights [..., n, n] of agent i (row) on agent j.
 
-        They sum to 1 over the open gates of an agent, and are all 0 where none is open. A gate's
-        gradient is the weight that j has, or would have if its gate opened.
+        They sum to 1 over the open gates of an agent, and are all 0 where none is open.
+
+        The gradient of message x_i for gate j is w_j (h_j - x_i): a gate that opens takes weight
+        from the others. For a shut gate w_j is the weight that j would have, and the gradient is
+        the exact change of x_i when the gate opens. For the only open gate it is 0; such a gate
+        learns from draws that shut it.
 
         Args:
             encoded: [..., n, width].
@@ -133,9 +147,14 @@ class AttentionActor(nn.Module):
         queries, keys = self.query(encoded), self.key(encoded)
         scores = queries @ keys.transpose(-1, -2) / sqrt(keys.shape[-1])
         opened = gates.detach() > 0.0
-        log_total = scores.masked_fill(~opened, SHUT_SCORE).logsumexp(dim=-1, keepdim=True)
-        log_total = torch.where(opened, log_total, torch.logaddexp(log_total, scores))
-        return gates * torch.exp(scores - log_total)
+        masked = scores.masked_fill(~opened, SHUT_SCORE)
+        weights = torch.softmax(masked, dim=-1) * opened
+        if not gates.requires_grad:
+            return weights
+        held, log_total = weights.detach(), masked.detach().logsumexp(dim=-1, keepdim=True)
+        would_be = torch.where(opened, held, torch.sigmoid(scores.detach() - log_total))
+        change = (gates - gates.detach()) * would_be  # 0, and has the gradient of the gates
+        return weights + change - held * change.sum(dim=-1, keepdim=True)
 
 
 def small_width(agents: int, inputs: int, outputs: int) -> int:

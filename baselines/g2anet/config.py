@@ -36,7 +36,6 @@ class G2ANetConfig(MADDPGConfig):
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""
         super().__init__(algo_class or G2ANet)
-        self.paper_hidden = (64,)
         self.gate_temperature = 1.0
 
     def check_settings(self) -> None:

@@ -1,5 +1,7 @@
 """The networks of G2ANet: an attending policy that all agents share, and MADDPG's critics."""
 
+from typing import Final
+
 import torch
 from torch import Tensor, nn
 
@@ -7,6 +9,9 @@ from rolecast.baselines.g2anet.actor import AttentionActor, small_width
 from rolecast.baselines.g2anet.graph import attention_in_graph
 from rolecast.baselines.maddpg.module import MADDPGModule
 from rolecast.policies.export.onnx.graph import Graph
+
+PAPER_ENCODER: Final = (64,)
+"""Widths of the encoder where those of MADDPG's policy are twice these, its default."""
 
 
 class G2ANetModule(MADDPGModule):
@@ -17,12 +22,14 @@ class G2ANetModule(MADDPGModule):
 
     @property
     def hidden(self) -> tuple[int, ...]:
-        """Widths of the encoder."""
-        small = self.settings["hidden"] is None and self.settings["size"] == "small"
-        if self.agents > 1 and small:
+        """Widths of the encoder; those of MADDPG's policy for a single agent."""
+        widths = super().hidden
+        if self.agents == 1 or self.settings["hidden"] is not None:
+            return widths
+        if self.settings["size"] == "small":
             numbered = self.agents if self.settings["agent_id"] else 0
             return (small_width(self.agents, self.observation_size + numbered, self.action_size),)
-        return super().hidden
+        return PAPER_ENCODER if widths == 2 * PAPER_ENCODER else widths
 
     def build_actor(self) -> nn.Module:
         """Return the network that acts."""

@@ -9,6 +9,7 @@ import torch
 from rolecast.baselines.g2anet.actor import AttentionActor
 from rolecast.baselines.g2anet.config import G2ANetConfig
 from rolecast.baselines.registry import algorithm_config
+from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.replay import Batch
 from rolecast.core.errors import ConfigError
 from tests.baselines.conftest import make_batch, make_learner, tensors
@@ -53,10 +54,41 @@ def test_queries_keys_and_gates_are_half_as_wide_as_the_encoding(
     assert net(torch.zeros(4, AGENTS, OBSERVED)).shape == (4, AGENTS, ACTED)
 
 
-def test_a_single_agent_has_the_policy_of_maddpg() -> None:
-    one = learner(agents=1, size="small")
+@pytest.mark.parametrize(
+    ("settings", "horizon", "widths"),
+    [
+        ({}, 25, [64]),
+        ({}, 200, [400, 400]),
+        ({"size": "xl"}, 25, [400, 400]),
+        ({"hidden": (64, 64)}, 25, [64, 64]),
+    ],
+)
+def test_the_encoder_suits_the_horizon(
+    settings: dict[str, Any], horizon: int, widths: list[int]
+) -> None:
+    config = G2ANetConfig().training(critic_hidden=(5,), **settings).suit(horizon)
+    encoder = make_learner(config, AGENTS, OBSERVED, ACTED).net.actor.encoder
+    assert [layer.out_features for layer in encoder if isinstance(layer, torch.nn.Linear)] == widths
+
+
+@pytest.mark.parametrize("horizon", [25, 200])
+@pytest.mark.parametrize(
+    "settings", [{"size": name} for name in NETWORK_SIZES] + [{"hidden": (7,)}]
+)
+def test_a_single_agent_has_the_policy_of_maddpg(settings: dict[str, Any], horizon: int) -> None:
+    one, other = (
+        make_learner(
+            algorithm_config(name)().training(critic_hidden=(5,), **settings).suit(horizon),
+            1,
+            OBSERVED,
+            ACTED,
+        )
+        for name in ("g2anet", "maddpg")
+    )
     assert not isinstance(one.net.actor, AttentionActor)
-    assert counted(one) == 16 * 10 + 10 + 10 * 10 + 10 + 10 * 2 + 2
+    found, wanted = (list(each.net.actor.state_dict().values()) for each in (one, other))
+    for mine, theirs in zip(found, wanted, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=0)
     one.update_fast([make_batch(8, 1, OBSERVED, ACTED)])
     assert one.updates == 1
 
