@@ -23,10 +23,10 @@ SEARCH_REWARDS: Final = ("dense", "delay=100", "flip=0.2", "drop=0.9")
 """Those that change what a search sees."""
 
 LONG_DISCOUNT: Final = 0.9999
-"""Discount of learners on the swimmer, beside their authors' 0.99.
+"""Discount of learners on the swimmer, beside their authors' 0.99: a stroke pays late.
 
-A stroke pays late: with 0.99 learners are known to stay below 50. Source: Franceschetti et al.
-2022, "Making Reinforcement Learning Work on Swimmer".
+Source: Franceschetti et al. 2022, "Making Reinforcement Learning Work on Swimmer"; it is that of RL
+Baselines3 Zoo too, whose TD3 earns 359 on Swimmer-v3 after 1,000,000 steps.
 """
 
 _ARS_BATCH, _ARS_SETTINGS = ARS_SETTINGS[TASK_NAME]

@@ -194,7 +194,8 @@ ROBOT_DIAL: Final = Dial(
         "ppo_gamma_0.9999",
     ),
     caveats="""\
-- **One robot, one budget.**
+- **One robot, one budget.** With a discount of 0.9999 the TD3 of RL Baselines3 Zoo earns 359 on
+  Swimmer-v3 after 1,000,000 steps, five times as many.
 - **Few seeds**, hence no interval, and nothing is told apart.
 - **Settings are those for dense reward.** {discounts}
 - **Policies differ.** The search has a linear policy whose observations are normalised, learners
