@@ -199,7 +199,8 @@ ROBOT_DIAL: Final = Dial(
 - **Few seeds**, hence no interval, and nothing is told apart.
 - **Settings are those for dense reward.** {discounts}
 - **Policies differ.** The search has a linear policy whose observations are normalised, learners
-  the nets of their authors, without normalisation.{net}
+  the nets of their authors, without normalisation; `dss_gp_ucb_one_net` searches a net of two
+  layers of ten.
 - No time of these trials is told: they ran beside other work.""",
 )
 """The swimmer, which stands still for nothing."""

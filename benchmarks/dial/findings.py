@@ -225,9 +225,13 @@ def caveats(dial: Dial, rows: Sequence[Row]) -> str:
     """Return what the dial does not show, an item each; of lines that there are."""
     discounts = discounts_text(dial, rows)
     if dial.discounts and not discounts:
-        plural = "s" if len({*dial.discounts.values()}) > 1 else ""
-        have = "have lines" if plural else "has lines"
-        discounts = f"Discount{plural} of {_discounts(dial, ' and ')} {have} of their own."
+        several = len({*dial.discounts.values()}) > 1
+        words = (
+            "Discounts of {} have lines of their own."
+            if several
+            else ("A discount of {} has lines of its own.")
+        )
+        discounts = words.format(_discounts(dial, " and "))
     net = " Lines `_one_net` search that net." if _has_rows(rows, dial.net_searches) else ""
     return dial.caveats.format(discounts=discounts, net=net)
 
