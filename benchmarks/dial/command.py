@@ -26,7 +26,8 @@ def dial_table(
         str, typer.Option(help="Task: pred_prey_3, drone_delivery_3 or swimmer.")
     ] = "pred_prey_3",
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Seeds 0 to N - 1. [default: the dial's own, 5 or 3]")
+        int | None,
+        typer.Option(min=1, help=r"Seeds 0 to N - 1. \[default: the dial's own, 5 or 3]"),
     ] = None,
     quick: Quick = False,
     fresh: Fresh = False,
