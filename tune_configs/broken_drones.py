@@ -8,7 +8,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.baselines.teams import DISCOUNTED_PART
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod
 from rolecast.tune_configs.dial import NET_SEARCHES, ROLE_SEARCHES
@@ -35,7 +34,7 @@ SEARCH_REWARDS: Final = (
 TEAM_SETTINGS: Final = MappingProxyType[str, Any](
     {
         "size": "small",
-        "gamma": 1.0 - DISCOUNTED_PART / EPISODE_STEPS,
+        "gamma": 0.975,
         "actor_lr": 1e-3,
         "critic_lr": 1e-3,
         "adam_epsilon": 1e-8,
@@ -46,7 +45,7 @@ TEAM_SETTINGS: Final = MappingProxyType[str, Any](
         "num_steps_sampled_before_learning_starts": 1000,
     }
 )
-"""The defaults for predator-prey, with a discount that suits the horizon.
+"""The defaults for predator-prey, with the discount that `TeamConfig.suit` has for the horizon.
 
 Learners would take their authors' settings for MuJoCo, as episodes have more than 100 steps: an
 update at every step, of critics of two layers of 400. On a seed that is not in the table, with

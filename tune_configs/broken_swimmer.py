@@ -3,6 +3,7 @@
 Sparse reward is paid once an episode, which is dense reward to a search.
 """
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -32,43 +33,23 @@ Baselines3 Zoo too, whose TD3 earns 359 on Swimmer-v3 after 1,000,000 steps.
 _ARS_BATCH, _ARS_SETTINGS = ARS_SETTINGS[TASK_NAME]
 _LINEAR_OPTIONS: Final = MappingProxyType({"normalise": "running"})
 
+_UNTOLD_SEARCH: Final = SearchMethod(
+    optimizer="dss_gp_ucb", optimizer_settings={"symmetry": "ignored"}
+)
+_LINEAR_SEARCHES: Final = (
+    SearchMethod(optimizer="dss_gp_ucb"),
+    replace(_UNTOLD_SEARCH, label="dss_gp_ucb_no_symmetry"),
+    SearchMethod(optimizer="ars", optimizer_settings=_ARS_SETTINGS, batch_size=_ARS_BATCH),
+    SearchMethod(optimizer="cmaes", optimizer_settings={"separable": True, "mirrored": True}),
+)
+_NET_SEARCH: Final = replace(_UNTOLD_SEARCH, policy="mlp", label="dss_gp_ucb_one_net")
+
 ROBOT_SEARCHES: Final = (
-    SearchMethod(
-        optimizer="dss_gp_ucb",
-        policy="linear",
-        policy_options=_LINEAR_OPTIONS,
-        rewards=SEARCH_REWARDS,
+    *(
+        replace(search, policy="linear", policy_options=_LINEAR_OPTIONS, rewards=SEARCH_REWARDS)
+        for search in _LINEAR_SEARCHES
     ),
-    SearchMethod(
-        optimizer="dss_gp_ucb",
-        optimizer_settings={"symmetry": "ignored"},
-        policy="linear",
-        policy_options=_LINEAR_OPTIONS,
-        label="dss_gp_ucb_no_symmetry",
-        rewards=SEARCH_REWARDS,
-    ),
-    SearchMethod(
-        optimizer="ars",
-        optimizer_settings=_ARS_SETTINGS,
-        batch_size=_ARS_BATCH,
-        policy="linear",
-        policy_options=_LINEAR_OPTIONS,
-        rewards=SEARCH_REWARDS,
-    ),
-    SearchMethod(
-        optimizer="cmaes",
-        optimizer_settings={"separable": True, "mirrored": True},
-        policy="linear",
-        policy_options=_LINEAR_OPTIONS,
-        rewards=SEARCH_REWARDS,
-    ),
-    SearchMethod(
-        optimizer="dss_gp_ucb",
-        optimizer_settings={"symmetry": "ignored"},
-        policy="mlp",
-        label="dss_gp_ucb_one_net",
-        rewards=SEARCH_REWARDS,
-    ),
+    replace(_NET_SEARCH, rewards=SEARCH_REWARDS),
 )
 """Of the linear policy as in the main table, and of a net of two layers of ten."""
 

@@ -1,7 +1,7 @@
 """The dials that there are, and what a page says of each beside its rows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -37,6 +37,9 @@ class Dial:
 
     told_methods: frozenset[str]
     """Labels of the methods that make use of the symmetries that the task declares."""
+
+    high_discounts: tuple[float, ...] = ()
+    """Discounts of learners beside their usual one."""
 
     drawn_methods: tuple[str, ...]
     """Labels of those whose returns are drawn against env steps."""
@@ -88,13 +91,32 @@ class Dial:
         )
 
     @property
-    def discounts(self) -> Mapping[str, float]:
-        """Learners whose discount is not their authors', by label."""
-        return {
-            method.label: float(method.settings["gamma"])
+    def discounted(self) -> frozenset[str]:
+        """Labels of the learners that have one of the `high_discounts`."""
+        return frozenset(
+            method.label
             for method in self.experiment.methods
-            if isinstance(method, LearnerMethod) and "gamma" in method.label
-        }
+            if isinstance(method, LearnerMethod)
+            and method.settings.get("gamma") in self.high_discounts
+        )
+
+
+SYMMETRIES_CAVEAT: Final = (
+    "- **Symmetries are used differently.** A search looks for weights that are symmetric; a "
+    "learner\n  maps each transition by a symmetry drawn at random. Learners were not given those "
+    "that are found."
+)
+"""Of teams."""
+
+TIMES_CAVEAT: Final = "- No time of these trials is told: they ran beside other work."
+
+
+def _team_net_words(hom_weights: int, net_weights: int) -> str:
+    """Return `one_net_words` of a team's dial."""
+    return (
+        f"The search has `hom` ({hom_weights} weights), learners a net of {net_weights}: on it "
+        "the search told symmetries earns {same}, on `hom` {own}"
+    )
 
 
 TEAM_DIAL: Final = Dial(
@@ -105,11 +127,9 @@ TEAM_DIAL: Final = Dial(
     untold="dss_gp_ucb_found",
     plain="dss_gp_ucb_no_symmetry",
     one_net="dss_gp_ucb_one_net",
-    one_net_words=(
-        "The search has `hom` (353 weights), learners a net of 478: on it the search told "
-        "symmetries earns {same}, on `hom` {own}"
-    ),
+    one_net_words=_team_net_words(353, 478),
     told_methods=dial.KNOW_SYMMETRIES,
+    high_discounts=dial.HIGH_DISCOUNTS,
     drawn_methods=(
         "dss_gp_ucb",
         "cmaes_tied",
@@ -118,44 +138,30 @@ TEAM_DIAL: Final = Dial(
         "dss_gp_ucb_no_symmetry",
         "facmac",
     ),
-    caveats="""\
+    caveats=f"""\
 - **One task, one budget.** Learners go on rising after it with dense reward; see
   [baselines.md](baselines.md).
 - **Few seeds of learners.** A mean without an interval has fewer than five seeds.
 - **Settings are those for dense reward.** Nothing was tuned for broken reward, for searches or
-  learners. {discounts}
+  learners. {{discounts}}
 - **Policies differ.** `hom` has 353 weights and agents that can talk; the learners' net has 478,
-  and its agents cannot, but for those of `g2anet` (473), which attend to each other.{net}
-- **Symmetries are used differently.** A search looks for weights that are symmetric; a learner
-  maps each transition by a symmetry drawn at random. Learners were not given those that are found.
+  and its agents cannot, but for those of `g2anet` (473), which attend to each other.{{net}}
+{SYMMETRIES_CAVEAT}
 - **How symmetries are found was developed on this task**, among others, though not on these seeds:
   [notebook](../notebook/2026-11-found-symmetries.md).
-- No time of these trials is told: they ran beside other work.""",
+{TIMES_CAVEAT}""",
 )
 """Predator-prey; the README shows it."""
 
-DRONE_DIAL: Final = Dial(
+DRONE_DIAL: Final = replace(
+    TEAM_DIAL,
     experiment=broken_drones.EXPERIMENT,
     stem="dial_drones",
     sparse_rewards=broken_drones.SPARSE_REWARDS,
-    told="dss_gp_ucb",
-    untold="dss_gp_ucb_found",
-    plain="dss_gp_ucb_no_symmetry",
-    one_net="dss_gp_ucb_one_net",
-    one_net_words=(
-        "The search has `hom` (414 weights), learners a net of 436: on it the search told "
-        "symmetries earns {same}, on `hom` {own}"
-    ),
+    one_net_words=_team_net_words(414, 436),
     told_methods=dial.KNOW_SYMMETRIES - {"masac_symmetries"},
-    drawn_methods=(
-        "dss_gp_ucb",
-        "cmaes_tied",
-        "facmac_symmetries",
-        "dss_gp_ucb_found",
-        "dss_gp_ucb_no_symmetry",
-        "facmac",
-    ),
-    caveats="""\
+    high_discounts=(),
+    caveats=f"""\
 - **The default search is not the best one here.** CMA-ES on tied weights is ahead of it under every
   reward, and all searches end at one level below FACMAC's, whatever the budget:
   [notebook](../notebook/2026-11-drones.md).
@@ -164,10 +170,9 @@ DRONE_DIAL: Final = Dial(
   for predator-prey: after 100,000 steps FACMAC had 143 with them, and -2 with those for MuJoCo,
   which it would take here (one seed that is not in the table).
 - **Policies differ.** `hom` has 414 weights and agents that can talk; the learners' net has 436,
-  and its agents cannot.{net}
-- **Symmetries are used differently.** A search looks for weights that are symmetric; a learner
-  maps each transition by a symmetry drawn at random. Learners were not given those that are found.
-- No time of these trials is told: they ran beside other work.""",
+  and its agents cannot.{{net}}
+{SYMMETRIES_CAVEAT}
+{TIMES_CAVEAT}""",
 )
 """Drone delivery, whose episodes have 150 steps."""
 
@@ -185,6 +190,7 @@ ROBOT_DIAL: Final = Dial(
         "them, {own}"
     ),
     told_methods=frozenset(("dss_gp_ucb",)),
+    high_discounts=(broken_swimmer.LONG_DISCOUNT,),
     drawn_methods=(
         "dss_gp_ucb",
         "dss_gp_ucb_no_symmetry",
@@ -193,15 +199,15 @@ ROBOT_DIAL: Final = Dial(
         "td3_gamma_0.9999",
         "ppo_gamma_0.9999",
     ),
-    caveats="""\
+    caveats=f"""\
 - **One robot, one budget.** With a discount of 0.9999 the TD3 of RL Baselines3 Zoo earns 359 on
   Swimmer-v3 after 1,000,000 steps, five times as many.
 - **Few seeds**, hence no interval, and nothing is told apart.
-- **Settings are those for dense reward.** {discounts}
+- **Settings are those for dense reward.** {{discounts}}
 - **Policies differ.** The search has a linear policy whose observations are normalised, learners
   the nets of their authors, without normalisation; `dss_gp_ucb_one_net` searches a net of two
   layers of ten.
-- No time of these trials is told: they ran beside other work.""",
+{TIMES_CAVEAT}""",
 )
 """The swimmer, which stands still for nothing."""
 

@@ -1,7 +1,7 @@
 """What the rows of the dial say: returns by reward, duels of search and learner, sentences."""
 
 import statistics
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -216,7 +216,7 @@ def unrun_text(dial: Dial, rows: Sequence[Row]) -> str:
 
 def discounts_text(dial: Dial, rows: Sequence[Row]) -> str:
     """Say that no learner was run with a larger discount; nothing where one was or none is to."""
-    if not dial.discounts or _has_rows(rows, dial.discounts):
+    if not dial.high_discounts or _has_rows(rows, dial.discounted):
         return ""
     return f"Learners with larger discounts ({_discounts(dial, ', ')}) were not run."
 
@@ -224,21 +224,19 @@ def discounts_text(dial: Dial, rows: Sequence[Row]) -> str:
 def caveats(dial: Dial, rows: Sequence[Row]) -> str:
     """Return what the dial does not show, an item each; of lines that there are."""
     discounts = discounts_text(dial, rows)
-    if dial.discounts and not discounts:
-        several = len({*dial.discounts.values()}) > 1
+    if _has_rows(rows, dial.discounted):
+        one = len(dial.high_discounts) == 1
         words = (
-            "Discounts of {} have lines of their own."
-            if several
-            else ("A discount of {} has lines of its own.")
+            "A discount of {} has lines of its" if one else "Discounts of {} have lines of their"
         )
-        discounts = words.format(_discounts(dial, " and "))
+        discounts = f"{words.format(_discounts(dial, ' and '))} own."
     net = " Lines `_one_net` search that net." if _has_rows(rows, dial.net_searches) else ""
     return dial.caveats.format(discounts=discounts, net=net)
 
 
 def _discounts(dial: Dial, between: str) -> str:
-    return between.join(f"{each:g}" for each in sorted({*dial.discounts.values()}))
+    return between.join(f"{discount:g}" for discount in dial.high_discounts)
 
 
-def _has_rows(rows: Sequence[Row], labels: Container[str]) -> bool:
+def _has_rows(rows: Sequence[Row], labels: frozenset[str]) -> bool:
     return any(row["method"] in labels for row in rows)
