@@ -62,8 +62,8 @@ class SurrogateConfig:
     """Points of the first design; None: as many as the method's authors take."""
 
     outcome_transform: str = "none"
-    """How returns are made comparable before they are standardised: "none", "signed_sqrt" or
-    "rank"."""
+    """How returns are made comparable before they are standardised: "none", "signed_sqrt",
+    "rank" or "automatic"."""
 
     max_points: int = 1000
     """Most evaluations in one process: half the best, half the latest."""

@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from rolecast.core.types import Float
 from rolecast.core.validation import one_of, or_none
 
-OUTCOME_TRANSFORMS: Final = ("signed_sqrt", "rank", "none")
+OUTCOME_TRANSFORMS: Final = ("automatic", "signed_sqrt", "rank", "none")
 
 OUTCOME_TRANSFORM_RULE: Final = or_none(one_of(*OUTCOME_TRANSFORMS))
 """Allowed values of the setting; None is "none"."""
@@ -24,11 +24,12 @@ def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Flo
     Args:
         returns: in the unit of the task.
         transform: "signed_sqrt": sign(y) sqrt|y|; "rank": normal scores of the ranks; "none" or
-            None.
+            None; "automatic": as `chosen_transform`.
     Returns:
         The transformed returns [N], and the slopes [N] of the transform, by which standard errors
         are multiplied; for "rank" the average slope.
     """
+    transform = chosen_transform(returns, transform)
     if transform == "signed_sqrt":
         floor = max(0.05 * float(np.abs(returns).mean()), 1e-12)
         values = np.sign(returns) * np.sqrt(np.abs(returns))
@@ -46,6 +47,7 @@ def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Flo
 
 def untransform_returns(transformed: Float, returns: Float, transform: str | None) -> Float:
     """Return transformed values [M] in the unit of the returns [N], by the inverse transform."""
+    transform = chosen_transform(returns, transform)
     if transform == "rank":
         scores = ndtri((_average_ranks(returns) - 0.5) / len(returns))
         # The scores were divided by their standard deviation, which is below 1 for N ranks.
@@ -57,6 +59,17 @@ def untransform_returns(transformed: Float, returns: Float, transform: str | Non
     values = np.sign(returns) * np.sqrt(np.abs(returns)) if transform == "signed_sqrt" else returns
     mapped = values.mean() + max(float(values.std()), rounding_deviation(values)) * transformed
     return np.asarray(mapped * np.abs(mapped) if transform == "signed_sqrt" else mapped)
+
+
+def chosen_transform(returns: Float, transform: str | None) -> str | None:
+    """Return the transform, with "automatic" replaced by what suits the returns [N].
+
+    "none" where a return is negative: 0 is no natural zero there, and a square root would be
+    steepest at it. Else "signed_sqrt".
+    """
+    if transform != "automatic":
+        return transform
+    return "none" if float(returns.min()) < 0.0 else "signed_sqrt"
 
 
 def rounding_deviation(values: Float) -> float:

@@ -112,8 +112,9 @@ class PaperDssGpUcbConfig(StructureSettings):
     counts evaluations and d is the size of the largest clique, or 1."""
 
     outcome_transform: str | None = None
-    """Transform of the returns before the fit: "signed_sqrt", "rank" or "none". None:
-    "signed_sqrt" for a policy's weights, "none" for a black box. Old name: `levelling`."""
+    """Transform of the returns before the fit: "signed_sqrt", "rank", "none" or "automatic".
+    "automatic" is "none" where a return in the process is below 0, else "signed_sqrt".
+    None: "automatic" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     max_points: int = 256
     """Maximum evaluations in the Gaussian process, at least 4. Half are those of highest posterior

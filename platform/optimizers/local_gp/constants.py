@@ -81,6 +81,11 @@ class LocalSearchConstants:
 
     A start of equal quality exceeds all n of them with probability 1 / (n + 1)."""
 
+    restart_confirmations: int = 2
+    """Evaluations of the start, whose mean is compared, before the first restart.
+
+    One alone may be luck."""
+
     restart_shrinkage: float = 0.5
     """Factor of the radius at a restart."""
 
@@ -138,8 +143,22 @@ class LocalSearchConstants:
     asymmetric_variance: float = 0.02
     """Variance of a direction of the cloud outside the accepted subspace, relative to inside."""
 
-    symmetry_margin: float = 3.0
-    """Log evidence by which symmetric and isotropic priors must differ for a decision."""
+    acceptance_margin: float = 1.0
+    """Log evidence for the symmetric prior, over the isotropic one, that accepts symmetries."""
+
+    refusal_margin: float = 3.0
+    """Log evidence against the symmetric prior that refuses symmetries.
+
+    A declaration is rarely wrong, so that refusing takes more evidence than accepting."""
+
+    wanted_correlation: float = 0.2
+    """Correlation of predicted and observed differences of pairs at which the width stays."""
+
+    correlation_weight: float = 0.25
+    """Weight of the latest batch in the exponential average of that correlation."""
+
+    prediction_width_rate: float = 0.3
+    """Greatest change of the log width in one batch."""
 
     symmetry_window: int = 960
     """Maximum evaluations, the latest ones, in that evidence."""

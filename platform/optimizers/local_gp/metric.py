@@ -66,6 +66,18 @@ class Metric:
         """Whether evidence accepts or refuses symmetries."""
         return self._subspace is not None and self._config.symmetry == "evidence"
 
+    @property
+    def knows_symmetries(self) -> bool:
+        """Whether symmetries are declared and used, accepted or not."""
+        return self._subspace is not None
+
+    @property
+    def free_share(self) -> float:
+        """Share k / D of the dimensions in which the cloud lies, 1 without accepted symmetries."""
+        if self._subspace is None or not self.symmetric:
+            return 1.0
+        return self._subspace.dimension / len(self._relevance)
+
     def judge_symmetries(self, data: Observations, groups: NDArray[np.int64]) -> None:
         """Accept or refuse the symmetries, where evidence differs enough.
 
@@ -80,8 +92,11 @@ class Metric:
         self.evidence_against = evidence_against(
             data.candidates[recent], targets, groups[recent], self._subspace
         )
-        decided = abs(self.evidence_against) > SEARCH_CONSTANTS.symmetry_margin
-        if decided and self.symmetric == (self.evidence_against > 0.0):
+        if self.symmetric:
+            turns = self.evidence_against > SEARCH_CONSTANTS.refusal_margin
+        else:
+            turns = self.evidence_against < -SEARCH_CONSTANTS.acceptance_margin
+        if turns:
             self.symmetric = not self.symmetric
             self._use_groups()
 
@@ -133,8 +148,8 @@ class Metric:
     @property
     def _undecided(self) -> bool:
         """Whether evidence for or against the symmetries is still to come."""
-        small = abs(self.evidence_against) <= SEARCH_CONSTANTS.symmetry_margin
-        return self.by_evidence and small and not self.symmetric
+        possible = self.evidence_against <= SEARCH_CONSTANTS.refusal_margin
+        return self.by_evidence and possible and not self.symmetric
 
     def _inside(self, points: Float) -> Float:
         """Return the part of points [..., D] in the subspace, once symmetries are accepted."""

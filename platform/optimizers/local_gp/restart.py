@@ -38,7 +38,10 @@ class StartRule:
         return self._width
 
     def with_start(self, drawn: Float) -> Float:
-        """Return the points drawn [q, D]; once per width the start replaces the last one."""
+        """Return the points drawn [q, D]; the start replaces the last one where it is asked for.
+
+        It is asked for once per width, and again where one evaluation speaks for a restart.
+        """
         if not self._asked:
             drawn[-1] = self._start
             self._asked = True
@@ -73,8 +76,11 @@ class StartRule:
         )
         if not due or not self._earned:
             return False
-        self._looked = spent
         better = max(0.0, float(self._recent.max())) < np.mean(self._earned)
+        if better and len(self._earned) < SEARCH_CONSTANTS.restart_confirmations:
+            self._asked = False
+            return False
+        self._looked = spent
         if not better or self._width <= SEARCH_CONSTANTS.least_restart_width:
             return False
         self._width *= SEARCH_CONSTANTS.restart_shrinkage

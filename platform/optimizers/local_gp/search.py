@@ -20,10 +20,11 @@ from rolecast.platform.optimizers.local_gp.acquisition import (
     greatest_improvements,
     root_beta,
 )
+from rolecast.platform.optimizers.local_gp.climb import climb
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
-from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.local_gp.noise import NoiseRule
+from rolecast.platform.optimizers.local_gp.prediction import PredictionRule
 from rolecast.platform.optimizers.local_gp.restart import StartRule
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
 from rolecast.platform.optimizers.local_gp.trust_region import TrustRegion
@@ -36,7 +37,6 @@ from rolecast.platform.optimizers.observations import (
     restored_generator,
 )
 from rolecast.platform.optimizers.random import shrunk_best
-from rolecast.platform.surrogate.gp import Posterior
 
 
 class LocalSearch:
@@ -59,6 +59,7 @@ class LocalSearch:
         self._data = Observations(dimension)
         self._process = LocalGp(self._config, self._defaults, dimension=dimension)
         self._noise = NoiseRule(self._defaults.signal_to_noise)
+        self._prediction = PredictionRule(self._config)
         self._centre = np.full(dimension, 0.5)
         self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
         self._groups = np.zeros(0, dtype=np.int64)
@@ -68,6 +69,11 @@ class LocalSearch:
     @property
     def radius(self) -> float:
         """Current radius: root mean square distance of the cloud from its centre."""
+        return self._wide_radius * self._prediction.width(self._process.metric.free_share)
+
+    @property
+    def _wide_radius(self) -> float:
+        """Radius without what accepted symmetries allow to take off it; it bounds moves."""
         return self._start.width * self._noise.width * self._trust_region.radius(self._total)
 
     def episodes(self, planned: int) -> int:
@@ -154,12 +160,16 @@ class LocalSearch:
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Add evaluations, refit the process and move the centre."""
         known, centre, radius = len(self._data), self._centre, self.radius
+        follows = self._defaults.mirrored_pairs and self._process.metric.knows_symmetries
+        prior = self._process.current(self._data, self._groups) if follows else None
         self._data.add(candidates, returns, stderrs)
         waiting = len(self._pending)
         self._groups = np.concatenate([self._groups, self._told_groups(candidates)])
         self._tells += 1
         # What was known before the search of a black box is none of its budget.
         self._total += waiting - len(self._pending) if self._black_box else len(self._data) - known
+        if prior is not None:
+            self._prediction.update(prior, self._process.metric, self._data, self._groups, known)
         if len(self._data) >= self._first_move or self._ends_early:
             self._learn()
         self._update_noise(known, centre, radius)
@@ -204,6 +214,8 @@ class LocalSearch:
         """Return radius, noise, structure, and the posterior return at the centre."""
         found = {"cloud_radius": self.radius} | self._process.explain() | self._noise.explain()
         found |= self._start.explain()
+        if self._process.metric.knows_symmetries:
+            found |= self._prediction.explain()
         if self._incumbent is not None:
             found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
         return found
@@ -224,6 +236,7 @@ class LocalSearch:
             "incumbent": None if self._incumbent is None else list(self._incumbent),
             "noise": self._noise.state_dict(),
             "start": self._start.state_dict(),
+            "prediction": self._prediction.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -240,6 +253,8 @@ class LocalSearch:
         self._first_batch, self._tells, self._total, self._asked = counts
         self._noise.load_state_dict(state["noise"])
         self._start.load_state_dict(state["start"])
+        if "prediction" in state:  # earlier states have none
+            self._prediction.load_state_dict(state["prediction"])
         believed = state["incumbent"]
         self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
@@ -286,7 +301,7 @@ class LocalSearch:
         """Condition the process on the latest evaluations, and move the centre."""
         posterior = self._process.condition(self._data, self._groups, self.radius, self._tells)
         metric = self._process.metric
-        limit = self._defaults.step * self.radius
+        limit = self._defaults.step * self._wide_radius
         before = self._centre
         move = climb(posterior, before, limit, metric)
         self._centre = metric.symmetric_part(np.clip(before + move, 0.0, 1.0))
@@ -296,33 +311,3 @@ class LocalSearch:
         self._incumbent = float(middle), 0.5 * float(high - low)
         self._path = np.concatenate([self._path[-self._averaged :], self._centre[None]])
         self._trust_region.update((self._centre - before) / limit)
-
-
-def climb(posterior: Posterior, start: Float, limit: float, metric: Metric) -> Float:
-    """Return the move [D] from a start that increases the posterior mean, of length <= `limit`.
-
-    Gradient ascent with normalised steps x + (limit / 8) g / |g|, while the mean increases. The
-    length |g| is not used: in high dimension it is a poor measure of the step.
-
-    Args:
-        posterior: of the process, in its own coordinates.
-        start: [D], in the cube.
-        limit: greatest length of the move, in the cube.
-        metric: map from the cube to the coordinates of the process.
-    """
-    place, height = start, float(posterior.mean(metric.seen(start)[None])[0])
-    for _ in range(SEARCH_CONSTANTS.ascent_steps):
-        gradient = metric.pulled_back(posterior.mean_gradient(metric.seen(place)))
-        step = (
-            limit
-            / SEARCH_CONSTANTS.ascent_steps
-            * gradient
-            / max(float(np.linalg.norm(gradient)), 1e-300)
-        )
-        offset = place + step - start
-        offset *= min(1.0, limit / max(float(np.linalg.norm(offset)), 1e-300))
-        reached = float(posterior.mean(metric.seen(start + offset)[None])[0])
-        if reached <= height:
-            break
-        place, height = start + offset, reached
-    return place - start

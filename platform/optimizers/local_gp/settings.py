@@ -155,8 +155,9 @@ class LocalGpSettings:
     its cube."""
 
     outcome_transform: str | None = None
-    """Transform of the returns before the fit: "signed_sqrt", "rank" or "none". None:
-    "signed_sqrt" for a policy's weights, "none" for a black box. Old name: `levelling`."""
+    """Transform of the returns before the fit: "signed_sqrt", "rank", "none" or "automatic".
+    "automatic" is "none" where a return in the process is below 0, else "signed_sqrt".
+    None: "automatic" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     stderr_weight: float = 0.25
     """Weight of the standard errors in the noise model, in [0, 1]. 0: all evaluations are

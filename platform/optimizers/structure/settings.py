@@ -46,4 +46,4 @@ class FinderSettings:
     """Maximum number of dimensions in one clique; larger ones are cut."""
 
     outcome_transform: str | None
-    """Transform of the returns: "signed_sqrt", "rank" or "none"; None is "none"."""
+    """Transform of the returns: "signed_sqrt", "rank", "none" or "automatic"; None is "none"."""

@@ -27,8 +27,8 @@ from rolecast.policies.protocol import HintsAtSettings, HintsByBudget, NamesCoor
 RECORDED_OBSERVATIONS = 512
 """States kept of the initial design, from which structure is found."""
 
-OUTCOME_TRANSFORM = "signed_sqrt"
-"""Noise of a sparse task's returns grows as their square root."""
+OUTCOME_TRANSFORM = "automatic"
+"""Noise of a sparse task's returns grows as their square root; others have no natural zero."""
 
 
 def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
@@ -36,7 +36,7 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
 
     Args:
         config: its fields `groups`, `ties` and `outcome_transform` (old name `levelling`) that are
-            None become [D] group numbers, [D] signed orbits and "signed_sqrt".
+            None become [D] group numbers, [D] signed orbits and "automatic".
             Those that a policy hints at (`HintsAtSettings`) become what it says.
         policy: whose weights are searched.
     """

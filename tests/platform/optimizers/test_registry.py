@@ -56,7 +56,7 @@ BAD = [
     (
         "gp_ucb",
         {"outcome_transform": "ranks"},
-        "outcome_transform is 'ranks'; expected 'signed_sqrt' or 'rank'",
+        "outcome_transform is 'ranks'; expected 'automatic' or 'signed_sqrt' or 'rank'",
     ),
     ("cmaes", {"radius": 0.0}, "CmaesConfig.radius is 0.0; expected a number > 0"),
     ("cmaes", {"population": 3}, "CmaesConfig.population is 3; expected an integer >= 4, or none"),

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from rolecast.core.types import Float
 from rolecast.platform.surrogate.outcome_transform import (
     OUTCOME_TRANSFORMS,
+    chosen_transform,
     transform_returns,
     untransform_returns,
 )
@@ -82,6 +83,28 @@ def test_transformed_returns_come_back_as_they_were(transform: str) -> None:
     returns = 30.0 + 50.0 * np.random.default_rng(3).normal(size=41)
     values, _ = transform_returns(returns, transform)
     np.testing.assert_allclose(untransform_returns(values, returns, transform), returns, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("returns", "chosen"),
+    [
+        ([0.0, 0.0, 10.0, 25.0], "signed_sqrt"),
+        ([0.5, 1.5, 2.5, 3.5], "signed_sqrt"),
+        ([-0.5, 1.5, 2.5, 2.5], "none"),
+        ([-4.0, -3.0, -2.0, -1.0], "none"),
+    ],
+)
+def test_a_square_root_is_for_returns_with_a_natural_zero(
+    returns: list[float], chosen: str
+) -> None:
+    values = np.array(returns)
+    assert chosen_transform(values, "automatic") == chosen
+    for one, other in zip(
+        transform_returns(values, "automatic"), transform_returns(values, chosen), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    for transform in ("rank", "none", None, "signed_sqrt"):
+        assert chosen_transform(values, transform) == transform
 
 
 def test_a_square_root_keeps_the_sign() -> None:

@@ -8,9 +8,10 @@ import pytest
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.config import DssGpUcbConfig
+from rolecast.platform.optimizers.local_gp.climb import climb
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.local_gp.metric import Metric
-from rolecast.platform.optimizers.local_gp.search import LocalSearch, climb
+from rolecast.platform.optimizers.local_gp.search import LocalSearch
 from rolecast.platform.optimizers.local_gp.starts import SeveralStarts
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import Matern

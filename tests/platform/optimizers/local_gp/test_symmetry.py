@@ -64,7 +64,7 @@ def test_right_ties_are_accepted_and_help(seed: int) -> None:
     np.testing.assert_array_equal(plain.best(), searched(None, seed)[0].best())
     found = accepted.explain()
     assert found["symmetric"] == 1.0
-    assert found["evidence_against_symmetry"] < -SEARCH_CONSTANTS.symmetry_margin
+    assert found["evidence_against_symmetry"] < -SEARCH_CONSTANTS.acceptance_margin
     assert reached > reached_without
     projected = TiedSubspace(TIES).projected(accepted.best() - 0.5)
     np.testing.assert_allclose(accepted.best() - 0.5, projected, atol=1e-9)
@@ -75,7 +75,7 @@ def test_wrong_ties_are_refused(seed: int) -> None:
     refused, reached = searched(WRONG_TIES, seed)
     found = refused.explain()
     assert found["symmetric"] == 0.0
-    assert found["evidence_against_symmetry"] > SEARCH_CONSTANTS.symmetry_margin
+    assert found["evidence_against_symmetry"] > SEARCH_CONSTANTS.refusal_margin
     held, lost = searched(WRONG_TIES, seed, symmetry="assumed")
     assert reached > lost
     assert "symmetric" not in held.explain()
@@ -108,7 +108,7 @@ def test_without_pairs_deviations_from_the_mean_are_compared() -> None:
     returns = value(points, rng, np.zeros(400))
     for ties, sign in ((TIES, -1.0), (WRONG_TIES, 1.0)):
         found = evidence_against(points, returns, np.arange(400), TiedSubspace(ties))
-        assert sign * found > SEARCH_CONSTANTS.symmetry_margin
+        assert sign * found > SEARCH_CONSTANTS.refusal_margin
 
 
 def metric(symmetry: str) -> Metric:
@@ -144,7 +144,7 @@ def test_until_evidence_decides_every_second_draw_is_symmetric() -> None:
     for rows in (drawn[::2], drawn[1::2]):
         squares = np.square(rows).sum(1)
         assert abs(squares.mean() - 1.0) < 4.9 * squares.std(ddof=1) / np.sqrt(len(squares))
-    undecided.evidence_against = 2.0 * SEARCH_CONSTANTS.symmetry_margin
+    undecided.evidence_against = 2.0 * SEARCH_CONSTANTS.refusal_margin
     refused = undecided.shaped(noise, 1.0)
     assert np.square(refused - subspace.projected(refused)).sum(1).min() > 0.1
 

@@ -27,7 +27,7 @@ def test_a_policy_tells_which_weights_read_the_same_input() -> None:
 def test_returns_of_policies_are_levelled_unless_a_user_says_otherwise(name: str) -> None:
     policy = make_policy("mlp", SPEC)
     config: Any = informed_config(optimizer_config(name), policy)
-    assert config.outcome_transform == "signed_sqrt"
+    assert config.outcome_transform == "automatic"
     config = informed_config(optimizer_config(name, levelling="none"), policy)
     assert config.outcome_transform == "none"
 
@@ -110,7 +110,7 @@ def test_hints_reach_the_plan_of_a_search_and_a_user_overrides_them() -> None:
     assert (plan.episodes, plan.batch_size) == (3, 12)
     team = make_plan(SearchConfig(**asked | {"task": "pred_prey_3"}))
     assert (team.episodes, team.batch_size) == (8, 60)
-    assert team.optimizer.outcome_transform == "signed_sqrt"  # type: ignore[attr-defined]
+    assert team.optimizer.outcome_transform == "automatic"  # type: ignore[attr-defined]
 
 
 def test_a_batch_plan_that_is_no_pair_of_counts_is_refused() -> None:
