@@ -25,6 +25,9 @@ def dial_table(
     task: Annotated[
         str, typer.Option(help="Task: pred_prey_3, drone_delivery_3 or swimmer.")
     ] = "pred_prey_3",
+    long: Annotated[
+        bool, typer.Option("--long", help="At 800,000 env steps; of pred_prey_3 alone.")
+    ] = False,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help=r"Seeds 0 to N - 1. \[default: the dial's own, 5 or 3]"),
@@ -48,9 +51,9 @@ def dial_table(
     from rolecast.benchmarks.experiment_table import forget_trials
     from rolecast.benchmarks.result_table import chosen
 
-    dial = dial_of(task)
+    dial = dial_of(task, long=long)
     if readme is not None and dial is not TEAM_DIAL:
-        raise RequestError(f"--readme {readme}: a README shows the dial of {TEAM_DIAL.task} alone")
+        raise RequestError(f"--readme {readme}: a README shows the first dial alone")
     path = folder_of(out, quick=quick) / f"{dial.stem}.json"
     every = (
         table.quick_dial_trials(dial)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from rolecast.core.errors import unknown_name
+from rolecast.core.errors import RequestError, unknown_name
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.rewards import DENSE_REWARD
-from rolecast.tune_configs import broken_drones, broken_swimmer, dial
+from rolecast.tune_configs import broken_drones, broken_swimmer, dial, dial_long
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,12 @@ class Dial:
 
     stem: str
     """Of its files in docs/results."""
+
+    option: str = ""
+    """Of `rolecast bench dial`, by which it is chosen; none for the first."""
+
+    heading: str = ""
+    """What its page's heading adds to that of the first."""
 
     @property
     def task(self) -> str:
@@ -119,6 +125,21 @@ def _team_net_words(hom_weights: int, net_weights: int) -> str:
     )
 
 
+def _team_caveats(budget: str) -> str:
+    """Return `caveats` of predator-prey, of which the first is given."""
+    return f"""\
+{budget}
+- **Few seeds of learners.** A mean without an interval has fewer than five seeds.
+- **Settings are those for dense reward.** Nothing was tuned for broken reward, for searches or
+  learners. {{discounts}}
+- **Policies differ.** `hom` has 353 weights and agents that can talk; the learners' net has 478,
+  and its agents cannot, but for those of `g2anet` (473), which attend to each other.{{net}}
+{SYMMETRIES_CAVEAT}
+- **How symmetries are found was developed on this task**, among others, though not on these seeds:
+  [notebook](../notebook/2026-11-found-symmetries.md).
+{TIMES_CAVEAT}"""
+
+
 TEAM_DIAL: Final = Dial(
     experiment=dial.EXPERIMENT,
     stem="dial",
@@ -138,25 +159,29 @@ TEAM_DIAL: Final = Dial(
         "dss_gp_ucb_no_symmetry",
         "facmac",
     ),
-    caveats=f"""\
-- **One task, one budget.** Learners go on rising after it with dense reward; see
-  [baselines.md](baselines.md).
-- **Few seeds of learners.** A mean without an interval has fewer than five seeds.
-- **Settings are those for dense reward.** Nothing was tuned for broken reward, for searches or
-  learners. {{discounts}}
-- **Policies differ.** `hom` has 353 weights and agents that can talk; the learners' net has 478,
-  and its agents cannot, but for those of `g2anet` (473), which attend to each other.{{net}}
-{SYMMETRIES_CAVEAT}
-- **How symmetries are found was developed on this task**, among others, though not on these seeds:
-  [notebook](../notebook/2026-11-found-symmetries.md).
-{TIMES_CAVEAT}""",
+    caveats=_team_caveats(
+        "- **One task, one budget.** Learners go on rising after it with dense reward; see\n"
+        "  [baselines.md](baselines.md)."
+    ),
 )
 """Predator-prey; the README shows it."""
+
+LONG_DIAL: Final = replace(
+    TEAM_DIAL,
+    experiment=dial_long.EXPERIMENT,
+    stem="dial_long",
+    option=" --long",
+    heading=f" at {dial_long.EXPERIMENT.env_steps:,} env steps",
+    caveats=_team_caveats("- **One task, one budget**, four times that of [the dial](dial.md)."),
+)
+"""Predator-prey at four times the budget."""
 
 DRONE_DIAL: Final = replace(
     TEAM_DIAL,
     experiment=broken_drones.EXPERIMENT,
     stem="dial_drones",
+    option=" --task drone_delivery_3",
+    heading=" of drone_delivery_3",
     sparse_rewards=broken_drones.SPARSE_REWARDS,
     one_net_words=_team_net_words(414, 436),
     told_methods=dial.KNOW_SYMMETRIES - {"masac_symmetries"},
@@ -179,6 +204,8 @@ DRONE_DIAL: Final = replace(
 ROBOT_DIAL: Final = Dial(
     experiment=broken_swimmer.EXPERIMENT,
     stem="dial_swimmer",
+    option=" --task swimmer",
+    heading=" of swimmer",
     sparse_rewards=broken_swimmer.SPARSE_REWARDS,
     told="dss_gp_ucb",
     untold="dss_gp_ucb_no_symmetry",
@@ -217,12 +244,14 @@ DIALS_BY_TASK: Final[Mapping[str, Dial]] = MappingProxyType(
 """By task."""
 
 
-def dial_of(task: str) -> Dial:
-    """Return the dial of a task.
+def dial_of(task: str, *, long: bool = False) -> Dial:
+    """Return the dial of a task, or the long one of the first task.
 
     Raises:
         RequestError: there is none.
     """
     if task not in DIALS_BY_TASK:
         raise unknown_name("task with a dial", task, DIALS_BY_TASK)
-    return DIALS_BY_TASK[task]
+    if long and task != LONG_DIAL.task:
+        raise RequestError(f"--long: only {LONG_DIAL.task} has a long dial, not {task}")
+    return LONG_DIAL if long else DIALS_BY_TASK[task]

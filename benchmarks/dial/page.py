@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from rolecast.benchmarks.dial.dials import TEAM_DIAL, Dial
+from rolecast.benchmarks.dial.dials import Dial
 from rolecast.benchmarks.dial.findings import (
     GROUP_HEADINGS,
     Duel,
@@ -45,7 +45,7 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
     others, rows = other_budgets_text(rows), of_one_budget(rows)
     returns, budget = returns_of(dial, rows), f"{rows[0]['budget']:,}"
     episodes = " or ".join(f"{each:,}" for each in sorted({row["test_episodes"] for row in rows}))
-    command = "rolecast bench dial" + ("" if dial is TEAM_DIAL else f" --task {dial.task}")
+    command = f"rolecast bench dial{dial.option}"
     learner = next(each.label for each in dial.experiment.methods if not dial.is_search(each.label))
     told = "told the symmetries of the task or told none" if any(dial.met_states) else "told none"
     looks = (
@@ -53,7 +53,7 @@ def report(dial: Dial, rows: Sequence[Row], *, terms: str = "", speed: str = "")
     )
     sentences = ahead_text(dial, rows), worth_text(dial, rows), net_text(dial, rows)
     parts = [
-        f"# Where gradients fail: the dial{'' if dial is TEAM_DIAL else f' of {dial.task}'}\n",
+        f"# Where gradients fail: the dial{dial.heading}\n",
         f"`{dial.task}`, {budget} env steps a trial, reward ever more broken "
         "([rewards](../rewards.md)). Entries: mean held-out return, in round brackets its 95 % "
         f"interval where there are {LEAST_SEEDS_OF_INTERVAL} seeds, in square ones each seed; bold "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rolecast.benchmarks.dial.break_even import break_even_section
-from rolecast.benchmarks.dial.dials import Dial
+from rolecast.benchmarks.dial.dials import TEAM_DIAL, Dial
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import rewards_picture, steps_picture
 from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
@@ -155,6 +155,8 @@ def write_dial(dial: Dial, rows: Sequence[Row], folder: Path, *, readme: Path | 
 
 
 def speed_section(dial: Dial, rows: Sequence[Row], folder: Path) -> str:
-    """Return the page's part on wall time; empty for a task without seconds in other tables."""
+    """Return the page's part on wall time; empty but for the first dial, at whose budget it is."""
+    if dial is not TEAM_DIAL:
+        return ""
     searches, learners = (read_rows(folder / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
     return break_even_section(rows, searches, learners, dial.task)

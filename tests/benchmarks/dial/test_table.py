@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rolecast.benchmarks.dial.dials import DIALS_BY_TASK, DRONE_DIAL, TEAM_DIAL, Dial
+from rolecast.benchmarks.dial.dials import (
+    DIALS_BY_TASK,
+    DRONE_DIAL,
+    LONG_DIAL,
+    TEAM_DIAL,
+    Dial,
+)
 from rolecast.benchmarks.dial.findings import duels, returns_of
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import mean_curve, rewards_picture, steps_picture
@@ -25,6 +31,7 @@ from rolecast.benchmarks.result_table import chosen, read_rows
 from rolecast.platform.reports.style import png
 from rolecast.tune_configs.dial import EXPERIMENT
 
+DIALS = (*DIALS_BY_TASK.values(), LONG_DIAL)
 RESULTS = Path(__file__).resolve().parents[3] / "docs/results"
 
 
@@ -63,7 +70,7 @@ def test_the_table_has_every_trial_of_the_dial_once() -> None:
     assert len(chosen(trials, only, DIAL_FILTERS)) == 4
 
 
-@pytest.mark.parametrize("dial", DIALS_BY_TASK.values(), ids=DIALS_BY_TASK)
+@pytest.mark.parametrize("dial", DIALS, ids=lambda dial: dial.stem)
 def test_what_a_page_sets_side_by_side_is_of_its_dial(dial: Dial) -> None:
     labels = {method.label for method in dial.experiment.methods}
     named = {dial.told, dial.untold, dial.plain, dial.one_net}
@@ -75,7 +82,7 @@ def test_what_a_page_sets_side_by_side_is_of_its_dial(dial: Dial) -> None:
             assert not {*method.rewards} & {*dial.sparse_rewards}
 
 
-@pytest.mark.parametrize("dial", DIALS_BY_TASK.values(), ids=DIALS_BY_TASK)
+@pytest.mark.parametrize("dial", DIALS, ids=lambda dial: dial.stem)
 def test_a_page_is_made_of_any_rows_of_its_dial(dial: Dial) -> None:
     rows = [row(each.label, "dense", 0, 1.0) for each in dial.experiment.methods]
     page = report(dial, rows)
