@@ -47,7 +47,7 @@ class GpUcbConfig:
 
     outcome_transform: str | None = None
     """Transform of the returns before the fit: "signed_sqrt", "rank", "none" or "automatic".
-    "automatic" is "none" where a return in the process is below 0, else "signed_sqrt".
+    "automatic" is "none" once a return below 0 was told, "signed_sqrt" until then.
     None: "automatic" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     max_points: int = 500

@@ -14,8 +14,9 @@ HEALTHY_SIGNS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "cloud_radius": (
             "Radius of the cloud",
-            "Healthy: it shrinks over the whole budget. Small long before the end: the search has "
-            "settled, perhaps early; try another seed or a larger radius.",
+            "Healthy: it shrinks over the whole budget, and further, to some 0.4 of that, where "
+            "symmetries are accepted. Much smaller long before the end: the search has settled, "
+            "perhaps early; try another seed or a larger radius.",
         ),
         "signal_to_noise": (
             "Signal-to-noise ratio of a batch",

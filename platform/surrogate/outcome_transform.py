@@ -18,18 +18,21 @@ OUTCOME_TRANSFORM_RULE: Final = or_none(one_of(*OUTCOME_TRANSFORMS))
 """Allowed values of the setting; None is "none"."""
 
 
-def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Float]:
+def transform_returns(
+    returns: Float, transform: str | None, *, known: Float | None = None
+) -> tuple[Float, Float]:
     """Transform returns [N] and standardise them to mean 0 and deviation 1.
 
     Args:
         returns: in the unit of the task.
         transform: "signed_sqrt": sign(y) sqrt|y|; "rank": normal scores of the ranks; "none" or
             None; "automatic": as `chosen_transform`.
+        known: all returns told [K], by which "automatic" is decided; None: those given.
     Returns:
         The transformed returns [N], and the slopes [N] of the transform, by which standard errors
         are multiplied; for "rank" the average slope.
     """
-    transform = chosen_transform(returns, transform)
+    transform = chosen_transform(returns if known is None else known, transform)
     if transform == "signed_sqrt":
         floor = max(0.05 * float(np.abs(returns).mean()), 1e-12)
         values = np.sign(returns) * np.sqrt(np.abs(returns))
@@ -45,9 +48,14 @@ def transform_returns(returns: Float, transform: str | None) -> tuple[Float, Flo
     return (values - values.mean()) / deviation, slopes / deviation
 
 
-def untransform_returns(transformed: Float, returns: Float, transform: str | None) -> Float:
-    """Return transformed values [M] in the unit of the returns [N], by the inverse transform."""
-    transform = chosen_transform(returns, transform)
+def untransform_returns(
+    transformed: Float, returns: Float, transform: str | None, *, known: Float | None = None
+) -> Float:
+    """Return transformed values [M] in the unit of the returns [N], by the inverse transform.
+
+    `transform` and `known` are as in `transform_returns`.
+    """
+    transform = chosen_transform(returns if known is None else known, transform)
     if transform == "rank":
         scores = ndtri((_average_ranks(returns) - 0.5) / len(returns))
         # The scores were divided by their standard deviation, which is below 1 for N ranks.
@@ -65,11 +73,12 @@ def chosen_transform(returns: Float, transform: str | None) -> str | None:
     """Return the transform, with "automatic" replaced by what suits the returns [N].
 
     "none" where a return is negative: 0 is no natural zero there, and a square root would be
-    steepest at it. Else "signed_sqrt".
+    steepest at it. Else "signed_sqrt". A search decides by all it was told, so that it changes
+    over once at most.
     """
     if transform != "automatic":
         return transform
-    return "none" if float(returns.min()) < 0.0 else "signed_sqrt"
+    return "none" if (returns < 0.0).any() else "signed_sqrt"
 
 
 def rounding_deviation(values: Float) -> float:

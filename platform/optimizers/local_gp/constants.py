@@ -82,9 +82,9 @@ class LocalSearchConstants:
     A start of equal quality exceeds all n of them with probability 1 / (n + 1)."""
 
     restart_confirmations: int = 2
-    """Evaluations of the start, whose mean is compared, before the first restart.
+    """Evaluations of the start before the first restart, as one alone may be luck.
 
-    One alone may be luck."""
+    The mean of all its evaluations is compared, before later restarts too."""
 
     restart_shrinkage: float = 0.5
     """Factor of the radius at a restart."""
@@ -159,6 +159,9 @@ class LocalSearchConstants:
 
     prediction_width_rate: float = 0.3
     """Greatest change of the log width in one batch."""
+
+    full_prediction_pairs: int = 24
+    """Pairs of a full batch; a smaller one changes average and width proportionally less."""
 
     symmetry_window: int = 960
     """Maximum evaluations, the latest ones, in that evidence."""

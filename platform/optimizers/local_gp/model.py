@@ -127,9 +127,8 @@ class LocalGp:
     def returns(self, transformed: Float, data: Observations) -> Float:
         """Return values [M] of the process in the unit of the returns."""
         start = 0 if self._span is None else self._span.start
-        return untransform_returns(
-            transformed, data.returns[start:], self._config.outcome_transform
-        )
+        told, transform = data.returns, self._config.outcome_transform
+        return untransform_returns(transformed, told[start:], transform, known=told)
 
     def explain(self) -> dict[str, float]:
         """Return the hyperparameters that evidence chose last."""
@@ -242,7 +241,8 @@ class LocalGp:
     def _seen(self, data: Observations, span: _Span, stop: int) -> tuple[Float, Float, Float]:
         """Return stretched points [N, D], transformed targets [N] and the shape of noise [N]."""
         seen = slice(span.start, stop)
-        targets, slopes = transform_returns(data.returns[seen], self._config.outcome_transform)
+        told, transform = data.returns[:stop], self._config.outcome_transform
+        targets, slopes = transform_returns(told[span.start :], transform, known=told)
         noise = noise_shape(data.stderrs[seen] * slopes, self._config.stderr_weight)
         return self.metric.seen(data.candidates[seen]), targets, noise
 

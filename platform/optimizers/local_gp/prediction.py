@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.metric import Metric
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
+from rolecast.platform.optimizers.local_gp.symmetry import pairs
 from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior
 from rolecast.platform.surrogate.outcome_transform import transform_returns
@@ -54,24 +55,26 @@ class PredictionRule:
             prior: posterior before they were told.
             metric: map from the cube to the coordinates of the posterior.
             data: all N evaluations.
-            groups: [N], evaluations of one number are a pair.
+            groups: [N], evaluations of one number are a pair, in any order.
             known: evaluations before the latest ones.
         """
-        first = known + np.flatnonzero(groups[known + 1 :] == groups[known:-1])
+        first, second = pairs(groups[known:])
         if not len(first):
             return
         means = prior.mean(metric.seen(data.candidates[known:]))
         returns = data.returns[-max(self._config.window, len(means)) :]
-        targets, _ = transform_returns(returns, self._config.outcome_transform)
-        places, latest = first - known, targets[-len(means) :]
-        predicted = means[places] - means[places + 1]
-        observed = latest[places] - latest[places + 1]
+        targets, _ = transform_returns(returns, self._config.outcome_transform, known=data.returns)
+        latest = targets[-len(means) :]
+        predicted, observed = means[first] - means[second], latest[first] - latest[second]
         norms = float(np.linalg.norm(predicted) * np.linalg.norm(observed))
         found = float(predicted @ observed) / norms if norms > 0.0 else 0.0
-        self._correlation += SEARCH_CONSTANTS.correlation_weight * (found - self._correlation)
-        # log w += 0.3 clip(1 - c / 0.2, -1, 1)
+        weight = min(1.0, len(first) / SEARCH_CONSTANTS.full_prediction_pairs)
+        self._correlation += (
+            weight * SEARCH_CONSTANTS.correlation_weight * (found - self._correlation)
+        )
+        # log w += min(1, P / 24) 0.3 clip(1 - c / 0.2, -1, 1)
         wider = np.clip(1.0 - self._correlation / SEARCH_CONSTANTS.wanted_correlation, -1.0, 1.0)
-        change = float(np.exp(SEARCH_CONSTANTS.prediction_width_rate * wider))
+        change = float(np.exp(weight * SEARCH_CONSTANTS.prediction_width_rate * wider))
         self._width = float(np.clip(self._width * change, metric.free_share**0.5, 1.0))
 
     def explain(self) -> dict[str, float]:

@@ -27,7 +27,7 @@ class StartRule:
             enabled: if false, the start is never evaluated and there are no restarts.
         """
         self._start, self._enabled = start, enabled
-        self._width, self._asked = 1.0, not enabled
+        self._width, self._wanted, self._asked = 1.0, int(enabled), 0
         self._earned: list[float] = []
         self._recent = np.empty(0)
         self._looked = 0.0
@@ -42,15 +42,14 @@ class StartRule:
 
         It is asked for once per width, and again where one evaluation speaks for a restart.
         """
-        if not self._asked:
+        if self._asked < self._wanted:
             drawn[-1] = self._start
-            self._asked = True
+            self._asked += 1
         return drawn
 
     def forget_pending(self) -> None:
-        """Have the start evaluated again where it has earned nothing yet."""
-        if self._enabled and not self._earned:
-            self._asked = False
+        """Have the start asked for again where an evaluation of it will not be told."""
+        self._asked = min(self._asked, len(self._earned))
 
     def among(self, candidates: Float) -> NDArray[np.bool_]:
         """Return a mask [q] of the candidates [q, D] that are the start itself."""
@@ -60,7 +59,8 @@ class StartRule:
         """Update by returns [q] of candidates [q, D], at the share of the budget spent.
 
         Returns:
-            Whether to restart: the mean return of the start is above 0 and above all recent ones.
+            Whether to restart: the start was evaluated twice, and its mean return is above 0 and
+            above all recent ones.
         """
         if not self._enabled:
             return False
@@ -78,13 +78,13 @@ class StartRule:
             return False
         better = max(0.0, float(self._recent.max())) < np.mean(self._earned)
         if better and len(self._earned) < SEARCH_CONSTANTS.restart_confirmations:
-            self._asked = False
+            self._wanted = max(self._wanted, SEARCH_CONSTANTS.restart_confirmations)
             return False
         self._looked = spent
         if not better or self._width <= SEARCH_CONSTANTS.least_restart_width:
             return False
         self._width *= SEARCH_CONSTANTS.restart_shrinkage
-        self._asked, self._recent = False, np.empty(0)
+        self._wanted, self._recent = self._asked + 1, np.empty(0)
         return True
 
     def explain(self) -> dict[str, float]:
@@ -94,10 +94,10 @@ class StartRule:
         return {"start_return": float(np.mean(self._earned)), "start_width": self._width}
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the width, and the returns of the start and of recent candidates."""
+        """Return the width, the requests for the start, its returns and those of candidates."""
         return {
             "width": self._width,
-            "asked": self._asked,
+            "requests": [self._asked, self._wanted],
             "earned": list(self._earned),
             "recent": self._recent.copy(),
             "looked": self._looked,
@@ -105,7 +105,12 @@ class StartRule:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
-        self._width, self._asked = float(state["width"]), bool(state["asked"])
+        self._width = float(state["width"])
         self._earned = [float(value) for value in state["earned"]]
+        if "requests" in state:
+            self._asked, self._wanted = map(int, state["requests"])
+        else:  # earlier states say whether the start was asked for at this width
+            self._wanted = max(1, len(self._earned)) if state["asked"] else len(self._earned) + 1
+            self._asked = self._wanted - int(not state["asked"])
         self._recent = np.array(state["recent"], dtype=np.float64)
         self._looked = float(state["looked"])

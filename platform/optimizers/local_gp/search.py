@@ -1,8 +1,9 @@
 """Local search: a Gaussian process in a trust region, whose centre climbs the posterior mean.
 
 Each `tell` fits the process to the latest evaluations. It then moves the centre uphill, by at most
-`step` radii. Each `ask` draws a new cloud of candidates round the centre. With structure, the
-kernel is (1 - s) k_common + s k_cliques. Evidence chooses the share s; s = 0 is the plain search.
+`step` radii, before what accepted symmetries take off the radius. Each `ask` draws a new cloud of
+candidates round the centre. With structure, the kernel is (1 - s) k_common + s k_cliques. Evidence
+chooses the share s; s = 0 is the plain search.
 """
 
 from collections.abc import Mapping
@@ -98,8 +99,7 @@ class LocalSearch:
         _ = self._process.device  # a missing device fails before any evaluation
         count = require_batch(q)
         self._first_batch = self._first_batch or count
-        cloud = self._config.acquisition == "cloud"
-        mirrored = cloud and self._defaults.mirrored_pairs
+        cloud, mirrored = self._config.acquisition == "cloud", self._mirrored
         self._episode_rows = pair_rows(count) if mirrored else np.arange(count)
         drawn = self._drawn(count, mirrored=mirrored) if cloud else self._chosen(count)
         asked = self._start.with_start(drawn)
@@ -160,7 +160,7 @@ class LocalSearch:
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
         """Add evaluations, refit the process and move the centre."""
         known, centre, radius = len(self._data), self._centre, self.radius
-        follows = self._defaults.mirrored_pairs and self._process.metric.knows_symmetries
+        follows = self._follows and len(candidates) > 1
         prior = self._process.current(self._data, self._groups) if follows else None
         self._data.add(candidates, returns, stderrs)
         waiting = len(self._pending)
@@ -214,7 +214,7 @@ class LocalSearch:
         """Return radius, noise, structure, and the posterior return at the centre."""
         found = {"cloud_radius": self.radius} | self._process.explain() | self._noise.explain()
         found |= self._start.explain()
-        if self._process.metric.knows_symmetries:
+        if self._follows:
             found |= self._prediction.explain()
         if self._incumbent is not None:
             found["incumbent_mean"], found["incumbent_stderr"] = self._incumbent
@@ -277,6 +277,16 @@ class LocalSearch:
             + known
         )
         self._noise.update(data.returns[drawn], data.stderrs[drawn])
+
+    @property
+    def _mirrored(self) -> bool:
+        """Whether candidates are mirrored pairs."""
+        return self._config.acquisition == "cloud" and self._defaults.mirrored_pairs
+
+    @property
+    def _follows(self) -> bool:
+        """Whether the radius follows predictions of pairs."""
+        return self._mirrored and self._process.metric.knows_symmetries
 
     @property
     def _black_box(self) -> bool:

@@ -98,9 +98,9 @@ class LocalGpSettings:
     box sqrt(D / 12), the spread of the cube."""
 
     final_radius: float | None = None
-    """Final radius of the trust region, from 1e-6 to `radius`. Noise may reduce it further
-    (`signal_to_noise`). None: 1/5 of `radius`; for a black box 1/100 with "schedule" and 1/1000
-    with "progress"."""
+    """Final radius of the trust region, from 1e-6 to `radius`. Noise and symmetries may reduce it
+    further (`signal_to_noise`, `symmetry`). None: 1/5 of `radius`; for a black box 1/100 with
+    "schedule" and 1/1000 with "progress"."""
 
     narrowing: str | None = None
     """Radius schedule: "schedule" shrinks it geometrically over the budget. "progress" shrinks
@@ -115,9 +115,9 @@ class LocalGpSettings:
 
     restart_at_centre: bool | None = None
     """Restart at the centre of the cube: the centre is evaluated too. The search restarts there, up
-    to 4 times, with half the radius. It does so if the centre earns more than 0 and beats all of
-    the latest candidates. None: true for a policy's weights, false for a black box. Old name:
-    `heed_start`."""
+    to 4 times, with half the radius. It does so if the mean of two evaluations of the centre is
+    above 0 and above all of the latest candidates. None: true for a policy's weights, false for a
+    black box. Old name: `heed_start`."""
 
     mirrored_pairs: bool | None = None
     """Mirrored pairs: candidates c + d and c - d round the centre c, both on the same episodes.
@@ -130,8 +130,8 @@ class LocalGpSettings:
     for a black box."""
 
     step: float | None = None
-    """Maximum step of the centre in one batch, above 0, in radii. None: 0.3 for a policy's
-    weights, 0.4 for a black box."""
+    """Maximum step of the centre in one batch, above 0, in radii; `symmetry` does not reduce it.
+    None: 0.3 for a policy's weights, 0.4 for a black box."""
 
     acquisition: str = "cloud"
     """Acquisition function of a batch: "cloud" evaluates all points drawn. "ucb" (upper
@@ -156,7 +156,7 @@ class LocalGpSettings:
 
     outcome_transform: str | None = None
     """Transform of the returns before the fit: "signed_sqrt", "rank", "none" or "automatic".
-    "automatic" is "none" where a return in the process is below 0, else "signed_sqrt".
+    "automatic" is "none" once a return below 0 was told, "signed_sqrt" until then.
     None: "automatic" for a policy's weights, "none" for a black box. Old name: `levelling`."""
 
     stderr_weight: float = 0.25
@@ -175,7 +175,8 @@ class LocalGpSettings:
 
     symmetry: str = "evidence"
     """Use of `ties`: "evidence" accepts them once the returns speak for them, and refuses wrong
-    ones. "assumed": from the start. "ignored": never."""
+    ones. "assumed": from the start. "ignored": never. With k of D dimensions free, the radius falls
+    by up to sqrt(k / D) while the process predicts the differences of mirrored pairs."""
 
     relevance_power: float | None = None
     """Exponent of relevance in the metric at the start, in [0, 1]; 0: off. None: 0.5 for a

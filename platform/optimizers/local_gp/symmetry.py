@@ -38,18 +38,25 @@ def evidence_against(
     Returns:
         Above 0 where the data speak against the symmetries.
     """
-    order = np.argsort(groups, kind="stable")
-    candidates, targets, groups = candidates[order], targets[order], groups[order]
-    first = np.flatnonzero(groups[1:] == groups[:-1])
+    first, second = pairs(groups)
     if len(first):
-        moves, values = (
-            candidates[first] - candidates[first + 1],
-            targets[first] - targets[first + 1],
-        )
+        moves = candidates[first] - candidates[second]
+        values = targets[first] - targets[second]
     else:
         moves, values = candidates - candidates.mean(0), targets - targets.mean()
     inside = moves @ subspace.basis
     return linear_evidence(moves, values) - linear_evidence(inside, values)
+
+
+def pairs(groups: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the places [P] of the first and of the second evaluation of each pair.
+
+    Args:
+        groups: [N], evaluations of one number are a pair, in any order.
+    """
+    order = np.argsort(groups, kind="stable")
+    place = np.flatnonzero(groups[order[1:]] == groups[order[:-1]])
+    return order[place], order[place + 1]
 
 
 def linear_evidence(inputs: Float, values: Float) -> float:

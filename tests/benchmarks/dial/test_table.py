@@ -13,6 +13,7 @@ from rolecast.benchmarks.dial.dials import (
     LONG_DIAL,
     TEAM_DIAL,
     Dial,
+    dial_of,
 )
 from rolecast.benchmarks.dial.findings import duels, returns_of
 from rolecast.benchmarks.dial.page import readme_region, report
@@ -24,7 +25,6 @@ from rolecast.benchmarks.dial.table import (
     dial_trials,
     quick_dial_trials,
     run_dial,
-    speed_section,
     write_dial,
 )
 from rolecast.benchmarks.result_table import chosen, read_rows
@@ -68,6 +68,13 @@ def test_the_table_has_every_trial_of_the_dial_once() -> None:
     assert len(trials) == len({trial.key for trial in trials}) == len(EXPERIMENT.trials())
     only = ["method=facmac", "reward=dense", "reward=sparse=25", "seed=0", "seed=3"]
     assert len(chosen(trials, only, DIAL_FILTERS)) == 4
+
+
+@pytest.mark.parametrize("dial", DIALS, ids=lambda dial: dial.stem)
+def test_the_command_on_a_page_chooses_its_dial(dial: Dial) -> None:
+    words = dial.option.split()
+    task = words[words.index("--task") + 1] if "--task" in words else TEAM_DIAL.task
+    assert dial_of(task, long="--long" in words) is dial
 
 
 @pytest.mark.parametrize("dial", DIALS, ids=lambda dial: dial.stem)
@@ -262,36 +269,6 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
     write_dial(TEAM_DIAL, [sealed, *ROWS], tmp_path, readme=None)
     other = "All 1 rows are of other held-out episodes than the table now has. `--fresh` makes"
     assert other in (tmp_path / "dial.md").read_text()
-
-
-@pytest.mark.parametrize("dial", DIALS_BY_TASK.values(), ids=DIALS_BY_TASK)
-def test_the_committed_page_is_made_from_the_committed_rows(dial: Dial) -> None:
-    rows = read_rows(RESULTS / f"{dial.stem}.json")
-    page = report(dial, rows, speed=speed_section(dial, rows, RESULTS))
-    assert (RESULTS / f"{dial.stem}.md").read_text() == page
-    (budget,) = {row["budget"] for row in rows}
-    assert budget == dial.experiment.env_steps
-    keys = {trial.key for trial in dial_trials(dial, dial.experiment.seeds)}
-    assert {row["key"] for row in rows} <= keys
-
-
-def test_the_readme_is_made_from_the_committed_rows() -> None:
-    rows = read_rows(RESULTS / "dial.json")
-    assert readme_region(TEAM_DIAL, rows) in (RESULTS.parents[1] / "README.md").read_text()
-
-
-def test_what_the_readme_says_of_false_reward_is_in_the_committed_rows() -> None:
-    rows = read_rows(RESULTS / "dial.json")
-    learner, search = (
-        returns_of(TEAM_DIAL, rows)[name] for name in ("facmac_symmetries", "dss_gp_ucb")
-    )
-    flipped, lost, searched = map(
-        np.mean, (learner["flip=0.2"], learner["drop=0.9"], search["drop=0.9"])
-    )
-    readme = (RESULTS.parents[1] / "README.md").read_text()
-    assert f"told the task's symmetries, earns {flipped:.0f} where one reward in five has" in readme
-    assert lost > searched
-    assert f"ahead of the search ({lost:.0f} and {searched:.0f}) where nine in ten are" in readme
 
 
 @pytest.mark.usefixtures("ray_cluster")

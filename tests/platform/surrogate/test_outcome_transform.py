@@ -107,6 +107,16 @@ def test_a_square_root_is_for_returns_with_a_natural_zero(
         assert chosen_transform(values, transform) == transform
 
 
+def test_all_that_was_told_decides_and_not_the_latest_returns_alone() -> None:
+    told = np.array([-1.0, 0.0, 4.0, 9.0, 16.0])
+    values, slopes = transform_returns(told[2:], "automatic", known=told)
+    for one, other in zip((values, slopes), transform_returns(told[2:], "none"), strict=True):
+        np.testing.assert_array_equal(one, other)
+    back = untransform_returns(values, told[2:], "automatic", known=told)
+    np.testing.assert_allclose(back, told[2:])
+    assert not np.allclose(values, transform_returns(told[2:], "automatic")[0])
+
+
 def test_a_square_root_keeps_the_sign() -> None:
     values, _ = transform_returns(np.array([-9.0, -4.0, 0.0, 4.0, 9.0]), "signed_sqrt")
     np.testing.assert_allclose(values / values[-1], [-1.0, -2.0 / 3.0, 0.0, 2.0 / 3.0, 1.0])

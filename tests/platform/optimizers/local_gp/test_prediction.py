@@ -13,7 +13,7 @@ from rolecast.platform.optimizers.observations import Observations
 from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import Matern
 
-DIMENSION, PAIRS = 16, 12
+DIMENSION, PAIRS = 16, 24
 TIES = tuple(int(x) for x in np.repeat(np.arange(1, 5), 4))
 """Four orbits of four dimensions, so that the least width is a half."""
 
@@ -78,6 +78,37 @@ def test_before_symmetries_are_accepted_it_only_learns() -> None:
     assert rule.explain()["prediction_correlation"] > 0.5
 
 
+def test_pairs_count_in_whatever_order_they_are_told() -> None:
+    """Asynchronous searches tell candidates as their episodes end."""
+    rng = np.random.default_rng(3)
+    prior, metric, order = rising(rng), known_metric(), rng.permutation(2 * PAIRS)
+    points = 0.5 + 0.05 * rng.standard_normal((2 * PAIRS, DIMENSION))
+    returns, groups = rng.standard_normal(2 * PAIRS), np.repeat(np.arange(PAIRS), 2)
+    found = []
+    for rows in (np.arange(2 * PAIRS), order):
+        data = Observations(DIMENSION)
+        data.add(points[rows], returns[rows], None)
+        rule = PredictionRule(CONFIG)
+        rule.update(prior, metric, data, groups[rows], 0)
+        found.append(rule.explain()["prediction_correlation"])
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    assert found[0] != 0.0
+
+
+def test_a_small_batch_changes_it_in_proportion_and_known_points_do_not_count() -> None:
+    rng = np.random.default_rng(4)
+    prior, metric, small = rising(rng), known_metric(), 2
+    points = 0.5 + 0.05 * rng.standard_normal((40, DIMENSION))
+    returns, groups = 100.0 * points @ SLOPE, np.repeat(np.arange(20), 2)
+    for known in (0, 40 - 2 * small):
+        data, rule = Observations(DIMENSION), PredictionRule(CONFIG)
+        data.add(points, returns, None)
+        rule.update(prior, metric, data, groups, known)
+        share = (20 - known / 2) / SEARCH_CONSTANTS.full_prediction_pairs
+        whole = SEARCH_CONSTANTS.correlation_weight
+        assert rule.explain()["prediction_correlation"] == pytest.approx(share * whole, rel=0.02)
+
+
 def test_without_pairs_it_stays_as_it_is() -> None:
     rule, data = PredictionRule(CONFIG), Observations(DIMENSION)
     data.add(np.random.default_rng(0).random((6, DIMENSION)), np.arange(6.0), None)
@@ -86,7 +117,7 @@ def test_without_pairs_it_stays_as_it_is() -> None:
 
 
 def searched(noise: float, *, symmetry: str = "assumed") -> tuple[LocalSearch, list[float]]:
-    """Search a linear function, and return the length of each move of the centre."""
+    """Search a linear function, and return the length of each move, in radii."""
     config = LocalGpConfig(
         groups=CONFIG.groups, ties=TIES, symmetry=symmetry, radius=0.2, final_radius=0.2
     )
@@ -95,17 +126,19 @@ def searched(noise: float, *, symmetry: str = "assumed") -> tuple[LocalSearch, l
     for batch in range(16):
         search.pace(batch / 16)
         before = search.state_dict()["centre"]
-        points = search.ask(24)
-        errors = rng.standard_normal(24)
+        points = search.ask(48)
+        errors = rng.standard_normal(48)
         search.tell(points, 50.0 + 10.0 * (points - 0.5) @ SLOPE + noise * errors)
-        moves.append(float(np.linalg.norm(search.state_dict()["centre"] - before)))
+        moved = np.linalg.norm(search.state_dict()["centre"] - before)
+        moves.append(float(moved) / search.radius)
     return search, moves
 
 
 def test_a_search_that_predicts_is_narrower_and_moves_as_far() -> None:
     clear, moves = searched(0.1)
-    assert clear.radius < 0.15
-    assert max(moves) == pytest.approx(0.3 * 0.2, rel=1e-3)
+    assert clear.radius == pytest.approx(0.1)
+    assert moves[-1] > 0.3 * 1.5
+    assert max(moves) <= 0.3 * 2.0 * (1.0 + 1e-9)
     assert searched(1e4)[0].radius > 0.18
     without, _ = searched(0.1, symmetry="ignored")
     assert without.radius == pytest.approx(0.2)

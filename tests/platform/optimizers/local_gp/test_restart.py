@@ -85,11 +85,39 @@ def test_small_batches_are_looked_at_together() -> None:
     assert not hear(found, 9.0, 1.0, spent=0.9, count=SEARCH_CONSTANTS.restart_evaluations - 2)
 
 
-def test_the_start_is_asked_once_a_width() -> None:
+def test_the_start_is_asked_once_unless_it_must_be_confirmed() -> None:
     found, drawn = rule(), np.random.default_rng(0).random((3, DIMENSION))
     asked = [found.among(found.with_start(drawn.copy())).sum() for _ in range(3)]
     assert asked == [1, 0, 0]
     assert not rule(enabled=False).among(rule(enabled=False).with_start(drawn)).any()
+
+
+def test_while_its_confirmation_is_awaited_the_start_is_not_asked_again() -> None:
+    found = rule()
+    assert not hear(found, start=9.0, best=1.0, spent=0.5)
+    drawn = np.random.default_rng(0).random((4, DIMENSION))
+    asked = []
+    for look in range(4):  # batches of others come in while the start is still played
+        asked.append(found.among(found.with_start(drawn.copy())).any())
+        found.should_restart(drawn, np.full(4, 1.0), 0.6 + 0.1 * look)
+    assert asked == [True, False, False, False]
+    found.forget_pending()
+    assert found.among(found.with_start(drawn.copy())).any()
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_state_of_an_earlier_version_says_only_whether_the_start_was_asked(
+    *, asked: bool
+) -> None:
+    found = rule()
+    hear(found, start=9.0, best=10.0, spent=0.5)
+    state = found.state_dict()
+    del state["requests"]
+    restored = rule()
+    restored.load_state_dict(state | {"asked": asked})
+    drawn = np.random.default_rng(0).random((3, DIMENSION))
+    assert restored.among(restored.with_start(drawn.copy())).any() is np.bool_(not asked)
+    assert not restored.among(restored.with_start(drawn.copy())).any()
 
 
 def test_it_continues_from_its_state_at_any_point() -> None:

@@ -119,6 +119,23 @@ def metric(symmetry: str) -> Metric:
     return found
 
 
+@pytest.mark.parametrize(
+    ("symmetric", "against", "after"),
+    [(False, -0.9, False), (False, -1.1, True), (True, 2.9, True), (True, 3.1, False)],
+)
+def test_accepting_takes_one_nat_and_refusing_three(
+    monkeypatch: pytest.MonkeyPatch, *, symmetric: bool, against: float, after: bool
+) -> None:
+    place = "rolecast.platform.optimizers.local_gp.metric.evidence_against"
+    monkeypatch.setattr(place, lambda *_: against)
+    found, data = metric("evidence"), Observations(DIMENSION)
+    found.symmetric = symmetric
+    data.add(np.random.default_rng(0).random((4, DIMENSION)), np.arange(4.0), None)
+    found.judge_symmetries(data, np.arange(4))
+    assert found.symmetric is after
+    assert found.free_share == (6 / DIMENSION if after else 1.0)
+
+
 def test_pairs_are_compared_in_whatever_order_they_are_told() -> None:
     """Asynchronous searches tell candidates as their episodes end."""
     rng = np.random.default_rng(0)
@@ -218,7 +235,14 @@ def test_a_search_with_ties_goes_on_from_its_state_to_the_last_bit() -> None:
     config = LocalGpConfig(groups=tuple(range(DIMENSION)), ties=TIES, outcome_transform="none")
     restored = config.build(dimension=DIMENSION, seed=9)
     restored.load_state_dict(original.state_dict())
-    np.testing.assert_array_equal(restored.ask(8), original.ask(8))
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        asked = original.ask(8)
+        np.testing.assert_array_equal(restored.ask(8), asked)
+        returns = value(asked, rng, np.zeros(8))
+        for each in (original, restored):
+            each.tell(asked, returns, np.full(8, 5.0))
+    np.testing.assert_equal(restored.state_dict(), original.state_dict())
 
 
 def test_batches_of_one_pair_lie_in_the_symmetric_subspace_every_second_time() -> None:
