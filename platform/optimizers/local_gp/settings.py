@@ -115,9 +115,9 @@ class LocalGpSettings:
 
     restart_at_centre: bool | None = None
     """Restart at the centre of the cube: the centre is evaluated too. The search restarts there, up
-    to 4 times, with half the radius. It does so if the mean of two evaluations of the centre is
-    above 0 and above all of the latest candidates. None: true for a policy's weights, false for a
-    black box. Old name: `heed_start`."""
+    to 4 times, with half the radius. It does so if two evaluations of the centre have a mean above
+    0, and above all latest candidates. None: true for a policy's weights, false for a black box.
+    Old name: `heed_start`."""
 
     mirrored_pairs: bool | None = None
     """Mirrored pairs: candidates c + d and c - d round the centre c, both on the same episodes.
@@ -175,8 +175,8 @@ class LocalGpSettings:
 
     symmetry: str = "evidence"
     """Use of `ties`: "evidence" accepts them once the returns speak for them, and refuses wrong
-    ones. "assumed": from the start. "ignored": never. With k of D dimensions free, the radius falls
-    by up to sqrt(k / D) while the process predicts the differences of mirrored pairs."""
+    ones. "assumed": from the start. "ignored": never. With k of D dimensions free, the radius
+    may fall by sqrt(k / D). It falls while the process predicts the differences of pairs."""
 
     relevance_power: float | None = None
     """Exponent of relevance in the metric at the start, in [0, 1]; 0: off. None: 0.5 for a
