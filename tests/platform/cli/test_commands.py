@@ -254,7 +254,7 @@ def test_a_demo_is_found_again_and_not_searched_again(
     rolecast_command: Command, tmp_path: Path
 ) -> None:
     out = tmp_path / "demo"
-    words = ("demo", "--out", out, "--env-steps", "20000", "--workers", "0")
+    words = ("demo", "--out", out, "--env-steps", "5000", "--workers", "0")
     first = rolecast_command(*words)
     assert first.returncode == 0, first.stderr
     assert f"Open {out / 'report.html'}" in first.stdout
@@ -265,9 +265,9 @@ def test_a_demo_is_found_again_and_not_searched_again(
     assert again.returncode == 0
     assert "its search has ended" in again.stdout
     assert (out / "history.parquet").read_bytes() == before
-    other = rolecast_command("demo", "--out", out, "--env-steps", "30000", "--workers", "0")
+    other = rolecast_command("demo", "--out", out, "--env-steps", "7500", "--workers", "0")
     assert other.returncode == 2
-    assert "env_steps 20000; expected 30000" in other.stderr
+    assert "env_steps 5000; expected 7500" in other.stderr
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
