@@ -47,3 +47,18 @@ def test_what_the_readme_says_of_false_reward_is_in_the_committed_rows() -> None
     flipped = np.mean(learner["flip=0.2"])
     assert f"told the task's symmetries, earns {flipped:.0f} where one reward in five" in readme
     assert said.format(*map(np.mean, earned)) in readme
+
+
+def test_what_readme_and_results_say_of_more_steps_is_in_the_committed_rows() -> None:
+    rows = read_rows(RESULTS / "dial_long.json")
+    learner, search = (
+        returns_of(LONG_DIAL, rows)[name] for name in ("facmac_symmetries", "dss_gp_ucb")
+    )
+    (dense,), (late,) = learner["dense"], learner["delay=12"]
+    ours = {reward: float(np.mean(each)) for reward, each in search.items()}
+    readme = (RESULTS.parents[1] / "README.md").read_text()
+    assert f"({dense:.0f} and {ours['dense']:.0f}, one seed)" in readme
+    said = f"earns {dense:.0f} with dense and {late:.0f} with late reward (one seed each), the"
+    both = f"search {ours['dense']:.0f} and {ours['delay=12']:.0f}, and"
+    bounds = f"{min(ours.values()):.0f} to {max(ours.values()):.0f} under every other reward"
+    assert f"{said} {both} {bounds}" in (RESULTS.parent / "results.md").read_text()
