@@ -109,7 +109,7 @@ class StartRule:
         self._earned = [float(value) for value in state["earned"]]
         if "requests" in state:
             self._asked, self._wanted = map(int, state["requests"])
-        else:  # earlier states say whether the start was asked for at this width
+        elif self._enabled:  # earlier states say whether the start was asked for at this width
             self._wanted = max(1, len(self._earned)) if state["asked"] else len(self._earned) + 1
             self._asked = self._wanted - int(not state["asked"])
         self._recent = np.array(state["recent"], dtype=np.float64)

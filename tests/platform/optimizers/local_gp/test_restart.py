@@ -120,6 +120,16 @@ def test_a_state_of_an_earlier_version_says_only_whether_the_start_was_asked(
     assert not restored.among(restored.with_start(drawn.copy())).any()
 
 
+def test_an_earlier_state_of_a_search_without_restarts_never_asks_for_the_start() -> None:
+    found = rule(enabled=False)
+    state = found.state_dict()
+    del state["requests"]
+    found.load_state_dict(state | {"asked": True})
+    found.forget_pending()
+    drawn = np.random.default_rng(0).random((3, DIMENSION))
+    assert not found.among(found.with_start(drawn)).any()
+
+
 def test_it_continues_from_its_state_at_any_point() -> None:
     whole, parts = rule(), rule()
     for look, count in enumerate(
