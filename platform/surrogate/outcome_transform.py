@@ -7,10 +7,16 @@ A square root reduces both effects. Ranks do so for returns without a natural ze
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from rolecast.core.types import Float
 from rolecast.core.validation import one_of, or_none
+
+Rows = slice | NDArray[np.int64]
+"""Places of returns among all that were told."""
+
+ALL_ROWS: Final = slice(None)
 
 OUTCOME_TRANSFORMS: Final = ("automatic", "signed_sqrt", "rank", "none")
 
@@ -19,20 +25,20 @@ OUTCOME_TRANSFORM_RULE: Final = or_none(one_of(*OUTCOME_TRANSFORMS))
 
 
 def transform_returns(
-    returns: Float, transform: str | None, *, known: Float | None = None
+    told: Float, transform: str | None, *, rows: Rows = ALL_ROWS
 ) -> tuple[Float, Float]:
     """Transform returns [N] and standardise them to mean 0 and deviation 1.
 
     Args:
-        returns: in the unit of the task.
+        told: all returns that were told [K], in the unit of the task.
         transform: "signed_sqrt": sign(y) sqrt|y|; "rank": normal scores of the ranks; "none" or
-            None; "automatic": as `chosen_transform`.
-        known: all returns told [K], by which "automatic" is decided; None: those given.
+            None; "automatic": as `chosen_transform` of all that were told.
+        rows: places of the N returns among those told.
     Returns:
         The transformed returns [N], and the slopes [N] of the transform, by which standard errors
         are multiplied; for "rank" the average slope.
     """
-    transform = chosen_transform(returns if known is None else known, transform)
+    returns, transform = told[rows], chosen_transform(told, transform)
     if transform == "signed_sqrt":
         floor = max(0.05 * float(np.abs(returns).mean()), 1e-12)
         values = np.sign(returns) * np.sqrt(np.abs(returns))
@@ -49,13 +55,13 @@ def transform_returns(
 
 
 def untransform_returns(
-    transformed: Float, returns: Float, transform: str | None, *, known: Float | None = None
+    transformed: Float, told: Float, transform: str | None, *, rows: Rows = ALL_ROWS
 ) -> Float:
     """Return transformed values [M] in the unit of the returns [N], by the inverse transform.
 
-    `transform` and `known` are as in `transform_returns`.
+    `told`, `transform` and `rows` are as in `transform_returns`.
     """
-    transform = chosen_transform(returns if known is None else known, transform)
+    returns, transform = told[rows], chosen_transform(told, transform)
     if transform == "rank":
         scores = ndtri((_average_ranks(returns) - 0.5) / len(returns))
         # The scores were divided by their standard deviation, which is below 1 for N ranks.

@@ -245,7 +245,7 @@ class CliqueGp:
             half = self._max_points // 2
             best = np.argsort(-data.returns[: count - half], kind="stable")[:half]
             kept = np.concatenate([np.sort(best), np.arange(count - half, count)])
-        targets, slopes = transform_returns(data.returns[kept], self._transform, known=data.returns)
+        targets, slopes = transform_returns(data.returns, self._transform, rows=kept)
         return data.candidates[kept], targets, noise_shape(data.stderrs[kept] * slopes)
 
 

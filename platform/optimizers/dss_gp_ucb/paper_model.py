@@ -239,7 +239,8 @@ class GlobalGp:
         up to `count`.
         """
         seen = np.concatenate([self._kept, np.arange(self._stop, count)])
-        targets, slopes = transform_returns(data.returns[seen], self._config.outcome_transform)
+        told, transform = data.returns[:count], self._config.outcome_transform
+        targets, slopes = transform_returns(told, transform, rows=seen)
         known = np.square(np.nan_to_num(data.stderrs[seen] * slopes))
         return data.candidates[seen], targets, known
 

@@ -88,9 +88,7 @@ class Metric:
         if self._subspace is None:
             return
         recent = slice(max(0, len(data) - SEARCH_CONSTANTS.symmetry_window), None)
-        targets, _ = transform_returns(
-            data.returns[recent], self._config.outcome_transform, known=data.returns
-        )
+        targets, _ = transform_returns(data.returns, self._config.outcome_transform, rows=recent)
         self.evidence_against = evidence_against(
             data.candidates[recent], targets, groups[recent], self._subspace
         )
@@ -172,9 +170,7 @@ class Metric:
             self._relevance = np.ones(data.dimension)
             return
         recent = slice(max(0, count - SEARCH_CONSTANTS.relevance_window), None)
-        targets, _ = transform_returns(
-            data.returns[recent], config.outcome_transform, known=data.returns
-        )
+        targets, _ = transform_returns(data.returns, config.outcome_transform, rows=recent)
         design = data.candidates[recent] / (radius / np.sqrt(data.dimension))
         self._variances = self._fitted(design - design.mean(0), targets)
         self._relevance = relevance(

@@ -127,8 +127,9 @@ class LocalGp:
     def returns(self, transformed: Float, data: Observations) -> Float:
         """Return values [M] of the process in the unit of the returns."""
         start = 0 if self._span is None else self._span.start
-        told, transform = data.returns, self._config.outcome_transform
-        return untransform_returns(transformed, told[start:], transform, known=told)
+        return untransform_returns(
+            transformed, data.returns, self._config.outcome_transform, rows=slice(start, None)
+        )
 
     def explain(self) -> dict[str, float]:
         """Return the hyperparameters that evidence chose last."""
@@ -240,9 +241,8 @@ class LocalGp:
 
     def _seen(self, data: Observations, span: _Span, stop: int) -> tuple[Float, Float, Float]:
         """Return stretched points [N, D], transformed targets [N] and the shape of noise [N]."""
-        seen = slice(span.start, stop)
-        told, transform = data.returns[:stop], self._config.outcome_transform
-        targets, slopes = transform_returns(told[span.start :], transform, known=told)
+        seen, transform = slice(span.start, stop), self._config.outcome_transform
+        targets, slopes = transform_returns(data.returns[:stop], transform, rows=seen)
         noise = noise_shape(data.stderrs[seen] * slopes, self._config.stderr_weight)
         return self.metric.seen(data.candidates[seen]), targets, noise
 

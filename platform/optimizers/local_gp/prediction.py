@@ -62,8 +62,8 @@ class PredictionRule:
         if not len(first):
             return
         means = prior.mean(metric.seen(data.candidates[known:]))
-        returns = data.returns[-max(self._config.window, len(means)) :]
-        targets, _ = transform_returns(returns, self._config.outcome_transform, known=data.returns)
+        recent = slice(-max(self._config.window, len(means)), None)
+        targets, _ = transform_returns(data.returns, self._config.outcome_transform, rows=recent)
         latest = targets[-len(means) :]
         predicted, observed = means[first] - means[second], latest[first] - latest[second]
         norms = float(np.linalg.norm(predicted) * np.linalg.norm(observed))

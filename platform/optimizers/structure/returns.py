@@ -60,9 +60,7 @@ class StructureFinder:
             return
         self._next = int(PAIR_CONSTANTS.look_growth * len(candidates))
         seen = slice(max(0, len(candidates) - PAIR_CONSTANTS.look_window), None)
-        targets, _ = transform_returns(
-            returns[seen], self._settings.outcome_transform, known=returns
-        )
+        targets, _ = transform_returns(returns, self._settings.outcome_transform, rows=seen)
         scores = pair_scores(candidates[seen], targets, noise[seen])
         self._edges, _ = strongest_edges(scores, self._settings.edge_cap)
         self.cliques = self._joined(scores)

@@ -64,7 +64,7 @@ def test_right_ties_are_accepted_and_help(seed: int) -> None:
     np.testing.assert_array_equal(plain.best(), searched(None, seed)[0].best())
     found = accepted.explain()
     assert found["symmetric"] == 1.0
-    assert found["evidence_against_symmetry"] < -SEARCH_CONSTANTS.acceptance_margin
+    assert found["evidence_against_symmetry"] < -SEARCH_CONSTANTS.refusal_margin
     assert reached > reached_without
     projected = TiedSubspace(TIES).projected(accepted.best() - 0.5)
     np.testing.assert_allclose(accepted.best() - 0.5, projected, atol=1e-9)
