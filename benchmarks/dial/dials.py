@@ -115,11 +115,11 @@ SYMMETRIES_CAVEAT: Final = (
 """Of teams."""
 
 SETTINGS_CAVEAT: Final = (
-    "- **Settings are those for dense reward**, but for three rules of the default search: when\n"
-    "  it accepts symmetries, how far it narrows in them, and how returns are transformed. They\n"
-    "  were chosen on dense, late, noisy, false and lost reward of `pred_prey_3` and drones, on\n"
-    "  other seeds: [notebook](../notebook/2026-11-symmetry.md). Learners were not tuned for\n"
-    "  broken reward."
+    "- **Settings are those for dense reward**, but for four rules of the default search: when\n"
+    "  it accepts symmetries, how far it narrows in them, how returns are transformed, and what\n"
+    "  sends it back to its start. They were chosen on dense, late, noisy, false and lost reward\n"
+    "  of `pred_prey_3` and drones, on other seeds: [notebook](../notebook/2026-11-symmetry.md).\n"
+    "  Learners were not tuned for broken reward."
 )
 """Of teams."""
 
