@@ -28,7 +28,8 @@ def pages() -> dict[str, str]:
         ),
         (
             "pred_prey_3",
-            {"baselines_pred_prey_3.png", "baselines_pred_prey_3_2m.png", "dial.png"}
+            {"baselines_pred_prey_3.png", "baselines_pred_prey_3_2m.png"}
+            | {"dial.png", "dial_long.png"}
             | {
                 f"fig9/pred_prey_3_{axis}.png" for axis in ("env_steps", "evaluations", "wall_time")
             },
