@@ -183,7 +183,8 @@ def climbed(
     first = score(value, points, config.device)
     starts = best_starts(points, first, config.starts, len(model.space.sets))
     ends = climb(value, starts, bounds, steps=config.steps, device=config.device)
-    values = score(value, ends, config.device)
-    row = int(values.argmax())
-    found = model.space.encode(ends.chosen[row : row + 1], ends.places[row : row + 1])
-    return np.asarray(found[0]), float(values[row])
+    row = int(score(value, ends, config.device).argmax())
+    # All starts share one line search, which stops short of each maximum: the best goes on alone.
+    best = climb(value, ends[slice(row, row + 1)], bounds, steps=config.steps, device=config.device)
+    found = model.space.encode(best.chosen, best.places)
+    return np.asarray(found[0]), float(score(value, best, config.device)[0])

@@ -142,7 +142,7 @@ def test_betas_and_leads_are_of_the_most_rounds_of_each_task() -> None:
 
 def test_both_ways_to_an_acquisition_are_timed() -> None:
     (found,) = measure_all(1, quick=True)["causal:alpine2"]
-    assert found["batched_value"] >= found["serial_value"] - 1e-3
+    assert found["batched_value"] >= found["serial_value"] - 1e-6 * abs(found["serial_value"])
     assert min(found["batched_s"], found["serial_s"]) > 0.0
 
 
