@@ -15,7 +15,12 @@ from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.platform.optimizers.mcbo.config import CausalConfig
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
-from rolecast.platform.optimizers.mcbo.node_data import LEAST_NOISE, NodeTargets, Observed
+from rolecast.platform.optimizers.mcbo.node_data import (
+    LEAST_NOISE,
+    NodeTargets,
+    NodeUnits,
+    Observed,
+)
 from rolecast.platform.optimizers.mcbo.node_process import NodeProcess, fit
 from rolecast.platform.optimizers.mcbo.search import CausalSearch
 
@@ -131,10 +136,12 @@ def _process(
         targets=((residuals - residuals.mean()) / unit)[None],
         noise=np.maximum(np.nan_to_num(variances) / unit**2, LEAST_NOISE)[None],
         counts=np.ones(shape, dtype=np.bool_),
-        low=np.zeros((1, inputs.shape[1])),
-        width=np.ones((1, inputs.shape[1])),
-        mean=np.array([residuals.mean()]),
-        deviation=np.array([unit]),
+        units=NodeUnits(
+            low=np.zeros((1, inputs.shape[1])),
+            width=np.ones((1, inputs.shape[1])),
+            mean=np.array([residuals.mean()]),
+            deviation=np.array([unit]),
+        ),
     )
     return NodeProcess(data, fit(data, constant_mean=constant_mean), 0, inputs.shape[1], "cpu")
 

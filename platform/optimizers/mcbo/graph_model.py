@@ -14,7 +14,12 @@ from torch import Tensor
 
 from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
-from rolecast.platform.optimizers.mcbo.node_data import NodeInputs, Observed, node_targets
+from rolecast.platform.optimizers.mcbo.node_data import (
+    NodeInputs,
+    NodeUnits,
+    Observed,
+    node_targets,
+)
 from rolecast.platform.optimizers.mcbo.node_process import Hyperparameters, NodeProcess, fit
 
 Deviates = Callable[[int, Tensor], Tensor | float]
@@ -38,6 +43,7 @@ class GraphModel:
         data: Observed,
         *,
         hyper: Hyperparameters | None = None,
+        units: NodeUnits | None = None,
         constant_mean: bool = False,
         device: str = "cpu",
     ) -> None:
@@ -47,12 +53,14 @@ class GraphModel:
             space: the interventions.
             data: one evaluation or more.
             hyper: hyperparameters; None: fitted.
+            units: in which inputs and values are scaled, as of `node_targets`.
             constant_mean: of processes that are fitted, as of `fit`.
             device: of the tensors.
         """
         self.space, self.data, self.device = space, data, device
         self.inputs = NodeInputs(space.graph)
-        targets = node_targets(space, self.inputs, data)
+        targets = node_targets(space, self.inputs, data, units)
+        self.units = targets.units
         self.hyper = hyper or fit(targets, constant_mean=constant_mean)
         self.processes = [
             NodeProcess(targets, self.hyper, place, size, device)
@@ -110,14 +118,15 @@ class GraphModel:
     def imagined(self, candidates: Float) -> "GraphModel":
         """Return the model as if candidates [q, D] had given their posterior means.
 
-        Means stay, deviations shrink: the next candidate of a batch is then another one.
+        Means stay, deviations shrink: the next candidate of a batch is then another one. Units are
+        those of what was observed, or imagined values would move the prior mean.
         """
         quiet = torch.zeros((1, len(self.processes)), dtype=torch.float64, device=self.device)
         values = self._mean_nodes(candidates, quiet)
         known = self.data.variances
         variances = np.broadcast_to(known.mean(axis=0), values.shape)
         data = self.data.joined(Observed(candidates, values, np.array(variances)))
-        return GraphModel(self.space, data, hyper=self.hyper, device=self.device)
+        return GraphModel(self.space, data, hyper=self.hyper, units=self.units, device=self.device)
 
     def _mean_nodes(self, candidates: Float, noise: Tensor) -> Float:
         """Return the nodes [q, m] of posterior-mean rollouts, averaged over the noise [S, m]."""

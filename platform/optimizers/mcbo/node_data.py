@@ -117,20 +117,8 @@ def node_values(
 
 
 @dataclass(frozen=True, eq=False)
-class NodeTargets:
-    """What the processes of m nodes are fitted to, inputs padded with zeros to P columns."""
-
-    inputs: Float
-    """[m, N, P], in [0, 1] where observed."""
-
-    targets: Float
-    """[m, N], of mean 0 and deviation 1 over the rows that count; 0 in others."""
-
-    noise: Float
-    """[m, N], noise variances of the targets; 1 in rows that do not count."""
-
-    counts: NDArray[np.bool_]
-    """[m, N], whether a row counts: the node was not set in it."""
+class NodeUnits:
+    """Scales of inputs, padded to P columns, and of values of m nodes."""
 
     low: Float
     """[m, P], of each input."""
@@ -139,52 +127,83 @@ class NodeTargets:
     """[m, P], range of each input."""
 
     mean: Float
-    """[m], of the values."""
+    """[m], of the values, over the rows that count."""
 
     deviation: Float
-    """[m], of the values."""
+    """[m], of the values, over the rows that count."""
 
 
-def node_targets(space: InterventionSpace, inputs: NodeInputs, data: Observed) -> NodeTargets:
-    """Return inputs and standardised targets of all nodes."""
-    m, count, most = len(inputs.sizes), len(data), max(inputs.sizes)
+@dataclass(frozen=True, eq=False)
+class NodeTargets:
+    """What the processes of m nodes are fitted to, inputs padded with zeros to P columns."""
+
+    inputs: Float
+    """[m, N, P], in [0, 1] where the units are those of these rows."""
+
+    targets: Float
+    """[m, N], standardised by the units; 0 in rows that do not count."""
+
+    noise: Float
+    """[m, N], noise variances of the targets; 1 in rows that do not count."""
+
+    counts: NDArray[np.bool_]
+    """[m, N], whether a row counts: the node was not set in it."""
+
+    units: NodeUnits
+    """Scales of all."""
+
+
+def node_targets(
+    space: InterventionSpace,
+    inputs: NodeInputs,
+    data: Observed,
+    units: NodeUnits | None = None,
+) -> NodeTargets:
+    """Return inputs and standardised targets of all nodes.
+
+    Args:
+        space: of the interventions.
+        inputs: columns of each node.
+        data: one evaluation or more.
+        units: scales; None: of the data.
+    """
     chosen, places = space.decode(data.candidates)
     soft = len(space.graph.actions)
     settable = {each.name: soft + k for k, each in enumerate(space.graph.do)}
-    rows = np.zeros((m, count, most))
-    low, width = np.zeros((m, most)), np.ones((m, most))
-    counts = np.ones((m, count), dtype=np.bool_)
+    counts = np.ones((len(inputs.sizes), len(data)), dtype=np.bool_)
     for i, node in enumerate(space.graph.nodes):
-        parents, actions = inputs.parents[i], inputs.actions[i]
+        if node.name in settable:
+            counts[i] = ~space.members[chosen, settable[node.name]]
+    if units is None:
+        units = _node_units(inputs, data, counts)
+    rows = np.zeros((*counts.shape, max(inputs.sizes)))
+    for i, (parents, actions) in enumerate(zip(inputs.parents, inputs.actions, strict=True)):
         end = len(parents)
-        if end:
-            known = data.values[:, parents]
+        rows[i, :, :end] = (data.values[:, parents] - units.low[i, :end]) / units.width[i, :end]
+        rows[i, :, end : end + len(actions)] = places[:, actions]
+    mean, deviation = units.mean[:, None], units.deviation[:, None]
+    noise = np.nan_to_num(data.variances.T, nan=0.0) / deviation**2
+    return NodeTargets(
+        inputs=rows,
+        targets=np.where(counts, (data.values.T - mean) / deviation, 0.0),
+        noise=np.where(counts, np.maximum(noise, LEAST_NOISE), 1.0),
+        counts=counts,
+        units=units,
+    )
+
+
+def _node_units(inputs: NodeInputs, data: Observed, counts: NDArray[np.bool_]) -> NodeUnits:
+    """Return the ranges of parents, and mean and deviation of values over the rows that count."""
+    shape = (len(inputs.sizes), max(inputs.sizes))
+    low, width = np.zeros(shape), np.ones(shape)
+    for i, parents in enumerate(inputs.parents):
+        if parents:
+            known, end = data.values[:, parents], len(parents)
             low[i, :end] = known.min(axis=0)
             span = known.max(axis=0) - low[i, :end]
             width[i, :end] = np.where(span > LEAST_DEVIATION, span, 1.0)
-            rows[i, :, :end] = (known - low[i, :end]) / width[i, :end]
-        rows[i, :, end : end + len(actions)] = places[:, actions]
-        if node.name in settable:
-            counts[i] = ~space.members[chosen, settable[node.name]]
-    return _standardised(data, counts, rows, low, width)
-
-
-def _standardised(
-    data: Observed, counts: NDArray[np.bool_], rows: Float, low: Float, width: Float
-) -> NodeTargets:
-    """Return targets of mean 0 and deviation 1 over the rows that count."""
     weights = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     mean = (weights * data.values.T).sum(axis=1)
     spread = (weights * np.square(data.values.T - mean[:, None])).sum(axis=1) ** 0.5
     deviation = np.where(spread > LEAST_DEVIATION * (1.0 + np.abs(mean)), spread, 1.0)
-    noise = np.nan_to_num(data.variances.T, nan=0.0) / deviation[:, None] ** 2
-    return NodeTargets(
-        inputs=rows,
-        targets=np.where(counts, (data.values.T - mean[:, None]) / deviation[:, None], 0.0),
-        noise=np.where(counts, np.maximum(noise, LEAST_NOISE), 1.0),
-        counts=counts,
-        low=low,
-        width=width,
-        mean=mean,
-        deviation=deviation,
-    )
+    return NodeUnits(low=low, width=width, mean=mean, deviation=deviation)

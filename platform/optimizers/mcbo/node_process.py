@@ -148,8 +148,9 @@ class NodeProcess:
         self._points = tensor(data.inputs[place, rows, :size]) / self._lengths
         self._norms = self._points.square().sum(1)
         self._scale, self._mean_variance = float(hyper.scales[place]), hyper.mean_variance
-        self._low, self._width = tensor(data.low[place, :size]), tensor(data.width[place, :size])
-        self._mean, self._deviation = float(data.mean[place]), float(data.deviation[place])
+        units = data.units
+        self._low, self._width = tensor(units.low[place, :size]), tensor(units.width[place, :size])
+        self._mean, self._deviation = float(units.mean[place]), float(units.deviation[place])
         apart = (self._points[:, None] - self._points[None]).square().sum(-1)
         covariance = self._scale * matern52(apart) + self._mean_variance
         factor = torch.linalg.cholesky(covariance + torch.diag(tensor(data.noise[place, rows])))

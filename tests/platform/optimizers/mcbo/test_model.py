@@ -34,6 +34,7 @@ from rolecast.platform.optimizers.mcbo.maximisation import (
 from rolecast.platform.optimizers.mcbo.node_data import (
     NodeInputs,
     NodeTargets,
+    NodeUnits,
     Observed,
     node_targets,
 )
@@ -121,7 +122,7 @@ def test_the_posterior_of_every_node_is_that_of_gpytorch_on_the_rows_that_count(
         with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
             right = reference(queries)
         found = model.processes[place].posterior(queries)
-        unit, zero = targets.deviation[place], targets.mean[place]
+        unit, zero = targets.units.deviation[place], targets.units.mean[place]
         mean, deviation = zero + unit * right.mean.numpy(), unit * right.variance.sqrt().numpy()
         np.testing.assert_allclose(found[0].numpy(), mean, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(found[1].numpy(), deviation, rtol=1e-3, atol=1e-5)
@@ -162,6 +163,38 @@ def test_a_constant_mean_does_not_move_with_where_a_search_went(
         far.append(process.posterior(torch.ones((1, 1), dtype=torch.float64))[0].item())
     assert (far[1] > far[0] + 1.0) == moves
     assert abs(far[1] - far[0]) < 0.2 or moves
+
+
+@pytest.mark.parametrize("constant_mean", [False, True])
+@pytest.mark.parametrize("task_id", ["causal:psa", "causal:rosenbrock", "causal:alpine2?noise=1"])
+def test_imagined_candidates_leave_all_means_and_take_deviation(
+    task_id: str, constant_mean: bool
+) -> None:
+    space, data = observed(task_id, 24)
+    model = GraphModel(space, data, constant_mean=constant_mean)
+    rng = np.random.default_rng(2)
+    waiting = space.encode(np.full(3, len(space.sets) - 1), rng.random((3, space.size)))
+    after = model.imagined(waiting[:1]).imagined(waiting[1:])
+    for before, then, size in zip(
+        model.processes, after.processes, model.inputs.sizes, strict=True
+    ):
+        queries = torch.tensor(rng.random((50, size)))
+        (mean, deviation), (same, less) = before.posterior(queries), then.posterior(queries)
+        scale = float(mean.abs().max())
+        np.testing.assert_allclose(same.numpy(), mean.numpy(), atol=1e-5 * scale)
+        assert (less <= deviation + 1e-6 * float(deviation.max())).all()
+    asked = space.decode(waiting)
+    for chosen, places in zip(*asked, strict=True):
+        assert _reward_deviation(after, chosen, places) < _reward_deviation(model, chosen, places)
+
+
+def _reward_deviation(model: GraphModel, chosen: int, places: Float) -> float:
+    """Return the deviation of the reward's own process at an intervention's mean rollout."""
+    last = len(model.processes) - 1
+    quiet = torch.zeros((1, last + 1), dtype=torch.float64)
+    at = torch.tensor(places[None]), torch.tensor([chosen])
+    optimistic = model.rollout(*at, noise=quiet, deviates=lambda place, _: float(place == last))
+    return float((optimistic - model.rollout(*at, noise=quiet))[0, 0, -1])
 
 
 def test_a_node_does_not_learn_from_rows_in_which_it_was_set() -> None:
@@ -307,10 +340,12 @@ def test_mechanisms_lie_in_the_band_at_its_nominal_rate() -> None:
             targets=(drawn[:rows] + 0.1 * rng.normal(size=rows))[None],
             noise=np.full((1, rows), 0.01),
             counts=np.ones((1, rows), dtype=np.bool_),
-            low=np.zeros((1, 2)),
-            width=np.ones((1, 2)),
-            mean=np.zeros(1),
-            deviation=np.ones(1),
+            units=NodeUnits(
+                low=np.zeros((1, 2)),
+                width=np.ones((1, 2)),
+                mean=np.zeros(1),
+                deviation=np.ones(1),
+            ),
         )
         hyper = Hyperparameters(np.full((1, 2), 0.3), np.array([2.0]))
         process = NodeProcess(data, hyper, 0, 2, "cpu")
