@@ -111,7 +111,7 @@ class CausalGraph:
     """Nodes in topological order, the reward last, and the interventions that are allowed."""
 
     nodes: tuple[CausalNode, ...]
-    """All nodes; the last one is the reward, and all others lead to it or not."""
+    """All nodes; the last one is the reward, and all others lead to it."""
 
     actions: tuple[ActionRange, ...] = ()
     """Soft interventions."""
@@ -171,7 +171,7 @@ class CausalGraph:
         return reached
 
     def _check_parents(self) -> None:
-        """Refuse unknown parents, and causes that do not stand before their effects."""
+        """Refuse unknown parents, causes that stand after their effects, and other rewards."""
         for place, node in enumerate(self.nodes):
             for parent in node.parents:
                 require_known(f"parent of node {node.name!r}:", [parent], self.names)
@@ -182,6 +182,10 @@ class CausalGraph:
                         f"nodes before it: {parent!r} is not, or causes go round in a cycle",
                     )
             _require_once(f"parents of node {node.name!r}", node.parents)
+        causes = {parent for node in self.nodes for parent in node.parents}
+        ends = [name for name in self.names if name not in causes]
+        if ends != [self.reward.name]:
+            raise ConfigError("rewards of the graph", ends, "one node without an effect, the last")
 
     def _check_interventions(self) -> None:
         """Refuse actions and settable nodes that are unknown or of no use, sets and limits."""

@@ -30,9 +30,7 @@ class InterventionSpace:
             dict.fromkeys(tuple(sorted(one, key=names.index)) for one in kept)
         )
         """Allowed sets without those that contain a superfluous hard intervention."""
-        causes = graph.causes_of_reward()
-        matter = {name for node in graph.nodes if node.name in causes for name in node.actions}
-        if not any((matter | causes) & {*one} for one in self.sets):
+        if not any(self.sets):
             expected = "one that has an effect on the reward, the last node"
             raise ConfigError("sets of interventions", self.sets, expected)
         self._low = np.array([each.low for each in graph.interventions])

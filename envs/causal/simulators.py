@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from rolecast.core.counter_random import draw, episode_keys
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.causal.graph import CausalGraph
 
@@ -36,14 +36,23 @@ class StructuralModel:
     mechanisms: Mapping[str, Mechanism]
 
     def draw(self, values: Float, seeds: Seeds) -> dict[str, Float]:
-        """Return name to [B], with noise that depends on each seed and node alone."""
+        """Return name to [B], with noise that depends on each seed and node alone.
+
+        Raises:
+            RequestError: a mechanism gives what is no finite number.
+        """
         first, second = episode_keys(seeds)
         uniforms: dict[str, Float] = {
             node.name: (draw(first, second, np.uint32(place)).astype(np.float64) + 0.5) * 2.0**-32
             for place, node in enumerate(self.graph.nodes)
             if node.noise.kind != "none"
         }
-        return self.outcome(values, uniforms)
+        found = self.outcome(values, uniforms)
+        for name, column in found.items():
+            if not np.isfinite(column).all():
+                wrong = float(column[~np.isfinite(column)][0])
+                raise ConfigError(f"node {name!r}", wrong, "a finite number")
+        return found
 
     def outcome(self, values: Float, uniforms: Mapping[str, Float]) -> dict[str, Float]:
         """Return name to [B].

@@ -126,13 +126,20 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
         if graph.interventions != task.graph.interventions or space.sets != own.sets:
             expected = f"those of task {task.spec.id!r}, with its ranges and sets"
             raise ConfigError("interventions of the graph", names, expected)
-        metrics = [node.observed_as for node in graph.nodes[:-1]]
-        require_known("metric of a node of the graph:", metrics, task.graph.names)
+        for node in graph.nodes[:-1]:
+            kind = f"metric of node {node.name!r} of the graph:"
+            require_known(kind, [node.observed_as], task.graph.names)
     elif graph.do or space.chooses:
         expected = f"soft ones, all at once, on task {task.spec.id!r}"
         raise ConfigError("interventions of the graph", names, expected)
     elif isinstance(policy, NamesCoordinates) and names != policy.coordinate_names:
         expected = f"{policy.coordinate_names}, in this order, of policy {policy.name!r}"
+        raise ConfigError("actions of the graph", names, expected)
+    elif space.dimension != policy.space.size:
+        expected = (
+            f"{policy.space.size}, one for each parameter of policy {policy.name!r}; policy "
+            "'gains' has one for each layer of a policy that was found"
+        )
         raise ConfigError("actions of the graph", names, expected)
 
 
