@@ -8,6 +8,7 @@ Differs: that fits the constant; here it has a wide normal prior and is integrat
 and Williams 2006, section 2.7).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,8 +27,12 @@ SCALE_PRIOR: Final = (2.0, 0.15)
 CONSTANT_MEAN_VARIANCE: Final = 25.0
 """Prior variance of a constant mean that is not known, in standardised targets."""
 
+START_LENGTHSCALES: Final = ((LENGTHSCALE_PRIOR[0] - 1.0) / LENGTHSCALE_PRIOR[1], 0.1)
+"""Lengthscales from which a fit begins: the mode of their prior, and short. Each node keeps the end
+of higher density. A fit depends on its data alone."""
+
 FIT_STEPS: Final = 60
-"""Most steps of a fit, each begun at the modes of the priors: a fit depends on its data alone."""
+"""Most steps of a fit from each start."""
 
 LOG_BOUNDS: Final = (-4.6, 4.6)
 """Range of the logarithms of hyperparameters: 0.01 to 100."""
@@ -93,35 +98,52 @@ def fit(data: NodeTargets, *, constant_mean: bool = False) -> Hyperparameters:
     both = torch.as_tensor(data.counts[:, :, None] & data.counts[:, None, :], dtype=torch.float64)
     diagonal = torch.diag_embed(torch.as_tensor(data.noise))
 
-    def loss(flat: Float) -> tuple[float, Float]:
-        logs = torch.tensor(flat.reshape(m, width + 1), requires_grad=True)
+    def densities(logs: Tensor) -> Tensor:
+        """Return the density [m] of each node, of logarithms [m, P + 1]."""
         lengths, scales = logs[:, :width].exp(), logs[:, width].exp()
         squared = torch.einsum("mpij,mp->mij", apart, lengths**-2)
         covariance = (scales[:, None, None] * matern52(squared) + mean_variance) * both + diagonal
         factor = torch.linalg.cholesky(covariance)
         half = torch.linalg.solve_triangular(factor, targets[:, :, None], upper=False)
         # Equation 2.30 of Rasmussen and Williams (2006); rows that do not count add nothing.
-        density = -0.5 * half.square().sum() - factor.diagonal(dim1=1, dim2=2).log().sum()
-        for values, (shape, rate) in ((lengths, LENGTHSCALE_PRIOR), (scales, SCALE_PRIOR)):
-            density = density + ((shape - 1.0) * values.log() - rate * values).sum()
-        (-density).backward()
-        assert logs.grad is not None, "the density depends on the hyperparameters"
-        return -float(density.detach()), logs.grad.numpy().ravel().astype(np.float64)
+        density: Tensor = -0.5 * half.square().sum((1, 2))
+        density = density - factor.diagonal(dim1=1, dim2=2).log().sum(1)
+        for values, (shape, rate) in ((lengths, LENGTHSCALE_PRIOR), (scales[:, None], SCALE_PRIOR)):
+            density = density + ((shape - 1.0) * values.log() - rate * values).sum(1)
+        return density
 
-    start = np.full((m, width + 1), np.log((LENGTHSCALE_PRIOR[0] - 1.0) / LENGTHSCALE_PRIOR[1]))
-    start[:, width] = np.log((SCALE_PRIOR[0] - 1.0) / SCALE_PRIOR[1])
-    bounds = [LOG_BOUNDS] * start.size
+    best = np.full(m, -np.inf)
+    chosen = np.zeros((m, width + 1))
+    for length in START_LENGTHSCALES:
+        start = np.full((m, width + 1), np.log(length))
+        start[:, width] = np.log((SCALE_PRIOR[0] - 1.0) / SCALE_PRIOR[1])
+        logs = _climbed(densities, start)
+        with torch.no_grad():
+            reached = densities(torch.as_tensor(logs)).numpy()
+        better = reached > best
+        chosen[better], best[better] = logs[better], reached[better]
+    return Hyperparameters(np.exp(chosen[:, :width]), np.exp(chosen[:, width]), mean_variance)
+
+
+def _climbed(densities: Callable[[Tensor], Tensor], start: Float) -> Float:
+    """Return the logarithms [m, P + 1] where a climb of all nodes' densities ends."""
+
+    def loss(flat: Float) -> tuple[float, Float]:
+        logs = torch.tensor(flat.reshape(start.shape), requires_grad=True)
+        density = densities(logs).sum()
+        (gradient,) = torch.autograd.grad(density, logs)
+        return -float(density.detach()), -gradient.numpy().ravel()
+
     objective: Any = loss  # SciPy's types know no function that returns its gradient, too
     found = minimize(
         objective,
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        bounds=bounds,
+        bounds=[LOG_BOUNDS] * start.size,
         options={"maxiter": FIT_STEPS},
     )
-    logs = np.asarray(found.x).reshape(m, width + 1)
-    return Hyperparameters(np.exp(logs[:, :width]), np.exp(logs[:, width]), mean_variance)
+    return np.asarray(found.x).reshape(start.shape)
 
 
 class NodeProcess:
