@@ -134,12 +134,3 @@ def test_a_search_whose_state_is_lost_repeats_its_history_with_its_nodes(tmp_pat
         whole["candidate"], read_history(tmp_path / "parts")["candidate"], strict=True
     ):
         np.testing.assert_array_equal(one, same)
-
-
-@pytest.mark.usefixtures("ray_cluster")
-def test_workers_on_ray_give_the_same_history(tmp_path: Path) -> None:
-    here = run(tmp_path / "here", evaluations=17, batch_size=3).history
-    there = run(tmp_path / "there", evaluations=17, batch_size=3, workers=2).history
-    for column in ("candidate", "episode_returns", "node/X1"):
-        for one, same in zip(here[column], there[column], strict=True):
-            np.testing.assert_array_equal(one, same)
