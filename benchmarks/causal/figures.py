@@ -28,6 +28,7 @@ from rolecast.tune_configs.mcbo_fig2 import (
     BANDED_METHODS,
     EXPERIMENT,
     HARD_TASKS,
+    PAPER_FIGURES,
     PAPER_SAMPLES,
 )
 
@@ -137,14 +138,16 @@ def page(rows: Sequence[Row]) -> str:
     """
     parts, drawn = [PAGE_HEAD], _longest(rows)
     for name in FIGURE_NAMES:
-        parts += [f"## {name.capitalize()} expected reward\n", _grid(rows, name), ""]
+        shown = f"{PAPER_FIGURES[name]}, {PAPER_FIGURES[f'{name}, every beta']} of the paper"
+        parts += [f"## {name.capitalize()} expected reward ({shown})\n", _grid(rows, name), ""]
         parts += [_chosen_text(drawn, name), ""]
         if chosen_rows(drawn, name):
             parts += [f"![{name} expected reward against evaluations](causal_{name}.png)", ""]
         if beta_rows(drawn):
             parts += [f"![{name} expected reward, every beta](causal_{name}_betas.png)", ""]
     parts += [lead_section(drawn)]
-    parts += ["## Seconds of a processor for one search\n", _grid(rows, "seconds"), ""]
+    shown = f"{PAPER_FIGURES['seconds']} of the paper"
+    parts += [f"## Seconds of a processor for one search ({shown})\n", _grid(rows, "seconds"), ""]
     return "\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Causal searches of every kind of model: killed with their process, and on workers, they are the same."""
+"""Causal searches of each kind of model: killed with their process, and on workers, they agree."""
 
 import signal
 import subprocess
