@@ -32,29 +32,30 @@ def test_the_readme_is_made_from_the_committed_rows() -> None:
     assert readme_region(TEAM_DIAL, rows) in (RESULTS.parents[1] / "README.md").read_text()
 
 
-def test_what_the_readme_says_of_false_reward_is_in_the_committed_rows() -> None:
-    rows = read_rows(RESULTS / "dial.json")
-    learner, search = (
-        returns_of(TEAM_DIAL, rows)[name] for name in ("facmac_symmetries", "dss_gp_ucb")
-    )
-    readme = (RESULTS.parents[1] / "README.md").read_text()
-    said = "has the wrong sign (the search {:.0f}), and {:.0f} where nine in ten are lost ({:.0f})"
-    earned = (search["flip=0.2"], learner["drop=0.9"], search["drop=0.9"])
-    flipped = np.mean(learner["flip=0.2"])
-    assert f"told the task's symmetries, earns {flipped:.0f} where one reward in five" in readme
-    assert said.format(*map(np.mean, earned)) in readme
-
-
 def test_what_readme_and_results_say_of_more_steps_is_in_the_committed_rows() -> None:
     rows = read_rows(RESULTS / "dial_long.json")
     learner, search = (
         returns_of(LONG_DIAL, rows)[name] for name in ("facmac_symmetries", "dss_gp_ucb")
     )
-    (dense,), (late,) = learner["dense"], learner["delay=12"]
-    ours = {reward: float(np.mean(each)) for reward, each in search.items()}
+    theirs, ours = (
+        {reward: float(np.mean(each)) for reward, each in found.items()}
+        for found in (learner, search)
+    )
+    led = ("dense", "flip=0.2", "drop=0.5")
+    dense, false, half = (round(theirs[reward]) for reward in led)
     readme = (RESULTS.parents[1] / "README.md").read_text()
-    assert f"({dense:.0f} and {ours['dense']:.0f}, one seed)" in readme
-    said = f"earns {dense:.0f} with dense and {late:.0f} with late reward (one seed each), the"
-    both = f"search {ours['dense']:.0f} and {ours['delay=12']:.0f}, and"
-    bounds = f"{min(ours.values()):.0f} to {max(ours.values()):.0f} under every other reward"
-    assert f"{said} {both} {bounds}" in (RESULTS.parent / "results.md").read_text()
+    least, most = (round(bound(ours[reward] for reward in led)) for bound in (min, max))
+    ahead = "is ahead with dense, false and half lost reward"
+    assert f"{ahead} ({dense}, {false} and {half}, the search {least} to {most})" in readme
+    behind = {reward for reward in theirs if theirs[reward] < ours[reward]}
+    assert behind == {"delay=5", "delay=12", "noise=12.0", "drop=0.9"}
+    results = (RESULTS.parent / "results.md").read_text()
+    said = f"with dense reward ({dense} and {ours['dense']:.0f}, means of three) and, one seed each"
+    assert f"{said}, with little noise, false and half lost reward" in results
+    assert f"reward ({theirs['noise=3.0']:.0f}, {false} and {half})" in results
+    seeds = ", ".join(f"{each:.0f}" for each in learner["delay=12"])
+    late = f"12 steps late it earns {theirs['delay=12']:.0f} (three seeds: {seeds}), 5 steps late "
+    rest = f"{theirs['noise=12.0']:.0f}, with nine in ten lost {theirs['drop=0.9']:.0f}."
+    assert f"{late}{theirs['delay=5']:.0f}, with much noise {rest}" in results
+    bounds = f"{min(ours.values()):.0f} to {max(ours.values()):.0f} under every reward (three)"
+    assert f"The search earns {bounds}" in results
