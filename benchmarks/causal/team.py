@@ -149,20 +149,28 @@ makes this page and `causal_team.json` beside it.
 
 
 def _difference(rows: Sequence[Row]) -> str:
-    """Say whether knowing the graph helps, by pairs of a seed."""
+    """Say whether knowing the graph helps, by pairs of a seed with each other method."""
     returns = {(row["method"], row["seed"]): row["test_return"] for row in rows}
-    seeds = sorted({row["seed"] for row in rows})
-    both = [
-        returns[TEAM_METHODS[0], seed] - returns[TEAM_METHODS[1], seed]
-        for seed in seeds
-        if all((method, seed) in returns for method in TEAM_METHODS[:2])
-    ]
-    if len(both) < 2:
-        return "There are too few seeds to say whether the graph helps."
-    mean, error = float(np.mean(both)), float(np.std(both, ddof=1) / len(both) ** 0.5)
-    verdict = "helps" if mean > 2.0 * error else "harms" if mean < -2.0 * error else "does not show"
-    said = f"With the graph less without: {mean:.2f} ± {error:.2f} ({len(both)} seeds, paired); "
-    return said + f"knowing the graph {verdict} at two standard errors."
+    with_graph, *others = TEAM_METHODS
+    told = []
+    for other in others:
+        seeds = [seed for method, seed in returns if method == other]
+        both = [
+            returns[with_graph, seed] - returns[other, seed]
+            for seed in seeds
+            if (with_graph, seed) in returns
+        ]
+        if len(both) < 2:
+            told.append(f"There are too few seeds to compare with {other}.")
+            continue
+        mean, error = float(np.mean(both)), float(np.std(both, ddof=1) / len(both) ** 0.5)
+        shown = abs(mean) > 2.0 * error
+        verdict = ("helps" if mean > 0.0 else "harms") if shown else "does not show"
+        told.append(
+            f"{with_graph} less {other}: {mean:.2f} ± {error:.2f} ({len(both)} seeds, paired); "
+            f"it {verdict} at two standard errors."
+        )
+    return " ".join(told)
 
 
 TEAM_TABLE: Final[ResultTable[TeamRun]] = ResultTable(

@@ -174,13 +174,14 @@ def test_the_page_of_the_team_says_whether_the_graph_helps() -> None:
     told = team_page(rows)
     assert "| mcbo with graph | 21.33 |" in told
     assert (
-        "With the graph less without: 5.33 ± 0.33 (3 seeds, paired); knowing the graph helps"
+        "mcbo with graph less mcbo without graph: 5.33 ± 0.33 (3 seeds, paired); it helps at"
         in told
     )
-    assert "returns 9.00. With" in told
+    assert "returns 9.00. mcbo with graph less" in told
+    assert "few seeds to compare with local_gp" in told
     other = team_page([*rows[:-1], {**rows[-1], "found_return": 60.0}])
     assert "returns 9.00 or 60.00: rows are of different found policies" in other
-    assert "too few seeds" in team_page(rows[:2])
+    assert "few seeds to compare with mcbo without graph" in team_page(rows[:2])
     graph = team_graph(["update.0", "update.1"])
     assert graph.reward.parents == ("fuel_used", "collisions", "empty_tank_steps", "deliveries")
     assert len(team_runs(2)) == 6
