@@ -31,7 +31,8 @@ class EicboConfig(CausalConfig):
 
     Differs: it is told noisy rewards with their known noise, as its rivals are, and not E[Y | a];
     the prior's variance is that of the kernel alone; points are chosen among random ones, which
-    suffice for the few dimensions of a set.
+    suffice for the few dimensions of a set; candidates of a batch that were imagined are fitted as
+    if they had been told.
     """
 
     raw_samples: int = 2048

@@ -185,7 +185,8 @@ class CausalGraph:
         causes = {parent for node in self.nodes for parent in node.parents}
         ends = [name for name in self.names if name not in causes]
         if ends != [self.reward.name]:
-            raise ConfigError("rewards of the graph", ends, "one node without an effect, the last")
+            expected = f"{self.reward.name!r} alone, the reward; leave out what does not lead to it"
+            raise ConfigError("nodes of the graph without an effect", ends, expected)
 
     def _check_interventions(self) -> None:
         """Refuse actions and settable nodes that are unknown or of no use, sets and limits."""

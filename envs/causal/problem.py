@@ -87,11 +87,13 @@ class CausalProblem:
     ) -> Float | None:
         """Return E[Y | a] [q] of candidates [q, D] over common draws; None for a user's simulator.
 
-        Exact where the graph has no noise.
+        Exact where the graph has no noise. None, too, where a mechanism gives no number for one of
+        the draws, which an episode may not have met.
         """
         if not isinstance(self.simulator, StructuralModel):
             return None
-        return self.simulator.expected_rewards(self.space.values(candidates), draws, seed)
+        found = self.simulator.expected_rewards(self.space.values(candidates), draws, seed)
+        return found if np.isfinite(found).all() else None
 
     def reward_deviation(self, *, points: int = 64, draws: int = 512) -> float | None:
         """Return the root mean variance of the reward at fixed, random interventions.
@@ -154,7 +156,8 @@ class CausalTask:
         Returns:
             The reward node as reward, and each node as a metric.
         Raises:
-            RequestError: no episode has begun, or the simulator leaves out a node.
+            RequestError: no episode has begun, or the simulator leaves out a node or gives it what
+                is no finite number.
         """
         if self._seeds is None:
             raise stepped_outside(self.spec.id)

@@ -58,7 +58,7 @@ class CausalConfig:
     """Random points among which these are chosen."""
 
     steps: int = 50
-    """Most steps of a climb, which all starts take together."""
+    """Most steps of a climb, which all starts take together; the best then takes as many alone."""
 
     samples: int = 32
     """Common samples of the noise by which expectations are taken."""

@@ -53,7 +53,7 @@ class GraphModel:
             space: the interventions.
             data: one evaluation or more.
             hyper: hyperparameters; None: fitted.
-            units: in which inputs and values are scaled, as of `node_targets`.
+            units: in which inputs and values are scaled; None: those of the data.
             constant_mean: of processes that are fitted, as of `fit`.
             device: of the tensors.
         """

@@ -2,6 +2,7 @@
 
 Points of all allowed sets are drawn and scored together, the best become starts, and one L-BFGS-B
 climbs all of them at once: the sum of their values is maximised, whose gradient is that of each.
+The best end is then climbed alone (`config.climbed`).
 Differs: the authors climb a thousand starts by stochastic gradients; here samples are common, the
 objective is a plain function, and few starts that were chosen among many are enough.
 """

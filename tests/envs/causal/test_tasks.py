@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from rolecast.core.errors import RequestError
-from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode
+from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.causal.simulators import StructuralModel
 from rolecast.envs.causal.task_ids import CAUSAL_TASKS
@@ -231,3 +231,18 @@ def test_every_node_needs_a_mechanism() -> None:
         CausalProblem(GRAPH, None)  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=r"CausalProblem\.graph is None; expected a CausalGraph"):
         CausalProblem(None, {})  # type: ignore[arg-type]
+
+
+def test_an_expectation_over_draws_without_a_number_is_not_known() -> None:
+    """Episodes see 1e-4 of the draws that reach below 0, where the root is no number."""
+    graph = CausalGraph(
+        nodes=(
+            CausalNode(name="x", actions=("a",), noise=NodeNoise(kind="normal", scale=0.3)),
+            CausalNode(name="y", parents=("x",)),
+        ),
+        actions=(ActionRange(name="a", low=1.0, high=2.0),),
+    )
+    with np.errstate(invalid="ignore"):
+        problem = CausalProblem(graph, {"x": lambda v: v["a"], "y": lambda v: np.sqrt(v["x"])})
+        assert problem.expected_rewards(np.array([[0.0]])) is None
+        assert problem.expected_rewards(np.array([[1.0]])) is not None

@@ -17,7 +17,7 @@ from rolecast.platform.search.records.frames import read_history
 SameHistory = Callable[[Path, Path], None]
 
 SETTINGS: dict[str, Any] = {"policy": "constant", "confirm_share": 0.0, "seed": 3}
-EVALUATIONS = 40
+EVALUATIONS = 60
 
 METHODS = ("mcbo", "eicbo", "causal_gp_ucb")
 """A process a node, a set and the reward; `eifn` searches as the first, `cbo` as the second."""
@@ -41,13 +41,15 @@ def test_a_killed_causal_search_resumes_to_the_same_history(
     script = f"from rolecast import search; search({task!r}, out={str(out)!r}, **{settings!r})"
     driver = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
     deadline = time.monotonic() + 120.0
-    # Beyond the initial design, of 14 evaluations at most.
-    while len(journal.read(out / "checkpoint" / "journal.bin")) < 16:
-        assert driver.poll() is None, "ended before it could be killed"
-        assert time.monotonic() < deadline, "no 16 batches after two minutes"
-        time.sleep(0.002)
-    driver.send_signal(signal.SIGKILL)
-    driver.wait()
+    try:
+        # Beyond the initial design, of 14 evaluations at most.
+        while len(journal.read(out / "checkpoint" / "journal.bin")) < 16:
+            assert driver.poll() is None, "ended before it could be killed"
+            assert time.monotonic() < deadline, "no 16 batches after two minutes"
+            time.sleep(0.002)
+    finally:
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
     assert 16 <= len(read_history(out)) < EVALUATIONS
     rolecast.resume(out)
     same_history(out, tmp_path / "whole")
