@@ -305,8 +305,8 @@ def test_what_is_said_of_drones_is_in_the_committed_rows() -> None:
     }
     learner, search = means["facmac_symmetries"], means["dss_gp_ucb"]
     readme = (RESULTS.parents[1] / "README.md").read_text()
-    ahead = f"dial_drones.md) ({learner['dense']:.0f} and {search['dense']:.0f}), there with false"
-    assert f"{ahead} reward too." in readme
+    dense = f"({learner['dense']:.0f} and {search['dense']:.0f})"
+    assert f"dial_drones.md) it is ahead with dense {dense} and false." in readme
     assert learner["flip=0.2"] > search["flip=0.2"]
     others = {*search} - {"dense", "flip=0.2"}
     assert all(search[reward] > learner[reward] for reward in others)
