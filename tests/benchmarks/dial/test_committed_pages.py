@@ -50,13 +50,17 @@ def test_what_readme_and_results_say_of_more_steps_is_in_the_committed_rows() ->
     behind = {reward for reward in theirs if theirs[reward] < ours[reward]}
     assert behind == {"sparse=25", "delay=5", "delay=12", "noise=12.0", "drop=0.9"}
     results = (RESULTS.parent / "results.md").read_text()
-    said = f"with dense reward ({dense} and {ours['dense']:.0f}, means of three) and, one seed each"
+    said = f"with dense reward ({dense} and {ours['dense']:.0f}, means of three) and, means of two"
     assert f"{said}, with little noise, false and half lost reward" in results
     assert f"reward ({theirs['noise=3.0']:.0f}, {false} and {half})" in results
     seeds = ", ".join(f"{each:.0f}" for each in learner["delay=12"])
     late = f"12 steps late it earns {theirs['delay=12']:.0f} (three seeds: {seeds}), 5 steps late "
-    rest = f"once an episode {theirs['sparse=25']:.0f}, with much noise "
-    rest += f"{theirs['noise=12.0']:.0f}, with nine in ten lost {theirs['drop=0.9']:.0f}."
+    rest = f"once an episode {theirs['sparse=25']:.0f}, with much noise {theirs['noise=12.0']:.0f} "
+    rest += f"(one seed each), with nine in ten lost {theirs['drop=0.9']:.0f} (two)."
+    counts = {reward: len(each) for reward, each in learner.items()}
+    assert counts["dense"] == counts["delay=12"] == 3
+    assert {counts[reward] for reward in ("noise=3.0", "flip=0.2", "drop=0.5", "drop=0.9")} == {2}
+    assert {counts[reward] for reward in ("sparse=25", "delay=5", "noise=12.0")} == {1}
     assert f"{late}{theirs['delay=5']:.0f}, {rest}" in results
     bounds = f"{min(ours.values()):.0f} to {max(ours.values()):.0f} under every reward (three)"
     assert f"The search earns {bounds}" in results
