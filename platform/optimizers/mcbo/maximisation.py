@@ -1,24 +1,23 @@
 """Maximisation of an acquisition function over interventions, all starts in one tensor.
 
 Points of all allowed sets are drawn and scored together, the best become starts, and one L-BFGS-B
-climbs all of them at once: the sum of their values is maximised, whose gradient is that of each.
-The best end is then climbed alone (`config.climbed`).
+climbs all of them at once (`joint_ascent`). The best end is then climbed alone (`config.climbed`).
 Differs: the authors climb a thousand starts by stochastic gradients; here samples are common, the
 objective is a plain function, and few starts that were chosen among many are enough.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from torch import Tensor
 
 from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
+from rolecast.platform.optimizers.mcbo.joint_ascent import ascended
 
 Value = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Acquisition value [B] of places [B, A], sets [B] and parameters [B, K]."""
@@ -104,27 +103,15 @@ def climb(
     device: str = "cpu",
 ) -> Points:
     """Return points after a joint L-BFGS-B over places in [0, 1] and parameters in their bounds."""
-    count, width = points.places.shape
-    together = np.concatenate([points.places, points.parameters], axis=1)
-    ranges = [(0.0, 1.0)] * width + bounds
+    width = points.places.shape[1]
     chosen = torch.as_tensor(points.chosen, device=device)
-
-    def loss(flat: Float) -> tuple[float, Float]:
-        rows = torch.tensor(flat.reshape(count, -1), device=device, requires_grad=True)
-        total = value(rows[:, :width], chosen, rows[:, width:]).sum()
-        (gradient,) = torch.autograd.grad(total, rows)
-        return -float(total.detach()), -gradient.cpu().numpy().ravel()
-
-    objective: Any = loss
-    found = minimize(
-        objective,
-        together.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=ranges * count,
-        options={"maxiter": steps},
+    rows = ascended(
+        lambda rows: value(rows[:, :width], chosen, rows[:, width:]),
+        np.concatenate([points.places, points.parameters], axis=1),
+        [(0.0, 1.0)] * width + bounds,
+        steps=steps,
+        device=device,
     )
-    rows = np.asarray(found.x).reshape(count, -1)
     return Points(np.clip(rows[:, :width], 0.0, 1.0), points.chosen, rows[:, width:])
 
 

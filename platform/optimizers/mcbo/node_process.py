@@ -8,16 +8,15 @@ Differs: that fits the constant; here it has a wide normal prior and is integrat
 and Williams 2006, section 2.7).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.mcbo.joint_ascent import ascended
 from rolecast.platform.optimizers.mcbo.node_data import NodeTargets
 
 LENGTHSCALE_PRIOR: Final = (3.0, 6.0)
@@ -117,33 +116,12 @@ def fit(data: NodeTargets, *, constant_mean: bool = False) -> Hyperparameters:
     for length in START_LENGTHSCALES:
         start = np.full((m, width + 1), np.log(length))
         start[:, width] = np.log((SCALE_PRIOR[0] - 1.0) / SCALE_PRIOR[1])
-        logs = _climbed(densities, start)
+        logs = ascended(densities, start, [LOG_BOUNDS] * (width + 1), steps=FIT_STEPS)
         with torch.no_grad():
             reached = densities(torch.as_tensor(logs)).numpy()
         better = reached > best
         chosen[better], best[better] = logs[better], reached[better]
     return Hyperparameters(np.exp(chosen[:, :width]), np.exp(chosen[:, width]), mean_variance)
-
-
-def _climbed(densities: Callable[[Tensor], Tensor], start: Float) -> Float:
-    """Return the logarithms [m, P + 1] where a climb of all nodes' densities ends."""
-
-    def loss(flat: Float) -> tuple[float, Float]:
-        logs = torch.tensor(flat.reshape(start.shape), requires_grad=True)
-        density = densities(logs).sum()
-        (gradient,) = torch.autograd.grad(density, logs)
-        return -float(density.detach()), -gradient.numpy().ravel()
-
-    objective: Any = loss  # SciPy's types know no function that returns its gradient, too
-    found = minimize(
-        objective,
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[LOG_BOUNDS] * start.size,
-        options={"maxiter": FIT_STEPS},
-    )
-    return np.asarray(found.x).reshape(start.shape)
 
 
 class NodeProcess:
