@@ -14,7 +14,7 @@ from rolecast.platform.search.records.measurements import complete_run
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import SearchInterrupted
 
-AwaitBatch = Callable[[Path, Callable[[], bool]], bool]
+AwaitBatch = Callable[..., bool]
 
 
 class Interrupts(Silent):
@@ -36,17 +36,17 @@ def interrupts_after() -> Callable[[int], Silent]:
 
 @pytest.fixture(scope="session")
 def await_batch() -> AwaitBatch:
-    """Wait until the search in a folder has kept a whole batch, or until it is known to be over.
+    """Wait until the search in a folder has kept whole batches, or until it is known to be over.
 
     The file itself shows earlier: a write that has begun is not a batch.
     """
 
-    def wait(out: Path, over: Callable[[], bool]) -> bool:
+    def wait(out: Path, over: Callable[[], bool], batches: int = 1) -> bool:
         deadline = time.monotonic() + 120.0
-        while not journal.read(out / "checkpoint" / "journal.bin"):
+        while len(journal.read(out / "checkpoint" / "journal.bin")) < batches:
             if over():
                 return False
-            assert time.monotonic() < deadline, f"no batch in {out} after two minutes"
+            assert time.monotonic() < deadline, f"no {batches} in {out} after two minutes"
             time.sleep(0.002)
         return True
 

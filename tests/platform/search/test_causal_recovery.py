@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ import pytest
 
 import rolecast
 from rolecast.platform.cli.app import main
-from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.frames import read_history
 
 SameHistory = Callable[[Path, Path], None]
+AwaitBatch = Callable[..., bool]
 
 SETTINGS: dict[str, Any] = {"policy": "constant", "confirm_share": 0.0, "seed": 3}
 EVALUATIONS = 60
@@ -33,7 +32,7 @@ def request(optimizer: str) -> tuple[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("optimizer", METHODS)
 def test_a_killed_causal_search_resumes_to_the_same_history(
-    optimizer: str, tmp_path: Path, same_history: SameHistory
+    optimizer: str, tmp_path: Path, same_history: SameHistory, await_batch: AwaitBatch
 ) -> None:
     task, settings = request(optimizer)
     settings |= {"evaluations": EVALUATIONS, "batch_size": 1, "workers": 0}
@@ -41,13 +40,10 @@ def test_a_killed_causal_search_resumes_to_the_same_history(
     out = tmp_path / "killed"
     script = f"from rolecast import search; search({task!r}, out={str(out)!r}, **{settings!r})"
     driver = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
-    deadline = time.monotonic() + 120.0
     try:
         # Beyond the initial design, of 14 evaluations at most.
-        while len(journal.read(out / "checkpoint" / "journal.bin")) < 16:
-            assert driver.poll() is None, "ended before it could be killed"
-            assert time.monotonic() < deadline, "no 16 batches after two minutes"
-            time.sleep(0.002)
+        waited = await_batch(out, lambda: driver.poll() is not None, batches=16)
+        assert waited, "ended before it could be killed"
     finally:
         driver.send_signal(signal.SIGKILL)
         driver.wait()

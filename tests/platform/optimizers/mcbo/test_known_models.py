@@ -85,10 +85,7 @@ def test_mechanisms_lie_in_the_band_at_its_nominal_rate() -> None:
     inside = dict.fromkeys((1.0, 2.0), 0)
     for _ in range(count):
         points = rng.random((rows + 1, 2))
-        root = math.sqrt(5.0) / 0.3 * np.sqrt(squared_distances(points, points))
-        covariance = 2.0 * (1.0 + root + root**2 / 3.0) * np.exp(-root)
-        factor = np.linalg.cholesky(covariance + 1e-9 * np.eye(rows + 1))
-        drawn = factor @ rng.normal(size=rows + 1)
+        drawn = _drawn(points, 0.3, 2.0, rng)
         data = NodeTargets(
             inputs=points[None, :rows],
             targets=(drawn[:rows] + 0.1 * rng.normal(size=rows))[None],
@@ -136,7 +133,7 @@ def test_all_mechanisms_of_a_chain_lie_in_their_bands_at_the_nominal_rate() -> N
         values = [rng.random(rows + 1)]
         for _ in names:
             noise = np.append(rng.normal(0.0, 0.01, rows), 0.0)
-            values.append(_drawn(values[-1], 0.6, rng) + noise)
+            values.append(_drawn(values[-1][:, None], 0.6, 1.0, rng) + noise)
         nodes = np.stack(values[1:], axis=1)
         told = Observed(values[0][:rows, None], nodes[:rows], np.full((rows, 3), 1e-4))
         model = GraphModel(InterventionSpace(graph), told, hyper=hyper, units=units)
@@ -157,13 +154,12 @@ def test_all_mechanisms_of_a_chain_lie_in_their_bands_at_the_nominal_rate() -> N
     assert abs(inside / count - nominal) <= 4.89 * math.sqrt(nominal * (1.0 - nominal) / count)
 
 
-def _drawn(inputs: Float, lengthscale: float, rng: np.random.Generator) -> Float:
-    """Return values [N] of a Matern-5/2 process at inputs [N]."""
-    points = inputs[:, None]
+def _drawn(points: Float, lengthscale: float, scale: float, rng: np.random.Generator) -> Float:
+    """Return values [N] of a Matern-5/2 process at points [N, P]."""
     root = math.sqrt(5.0) / lengthscale * np.sqrt(squared_distances(points, points))
-    covariance = (1.0 + root + root**2 / 3.0) * np.exp(-root)
-    factor = np.linalg.cholesky(covariance + 1e-9 * np.eye(len(inputs)))
-    return np.asarray(factor @ rng.normal(size=len(inputs)))
+    covariance = scale * (1.0 + root + root**2 / 3.0) * np.exp(-root)
+    factor = np.linalg.cholesky(covariance + 1e-9 * np.eye(len(points)))
+    return np.asarray(factor @ rng.normal(size=len(points)))
 
 
 @pytest.mark.parametrize("constant_mean", [False, True])
