@@ -138,16 +138,16 @@ def page(rows: Sequence[Row]) -> str:
     """
     parts, drawn = [PAGE_HEAD], _longest(rows)
     for name in FIGURE_NAMES:
-        shown = f"{PAPER_FIGURES[name]}, {PAPER_FIGURES[f'{name}, every beta']} of the paper"
-        parts += [f"## {name.capitalize()} expected reward ({shown})\n", _grid(rows, name), ""]
+        title = f"## {name.capitalize()} expected reward ({PAPER_FIGURES[name]} of the paper)\n"
+        parts += [title, _grid(rows, name), ""]
         parts += [_chosen_text(drawn, name), ""]
         if chosen_rows(drawn, name):
             parts += [f"![{name} expected reward against evaluations](causal_{name}.png)", ""]
         if beta_rows(drawn):
             parts += [f"![{name} expected reward, every beta](causal_{name}_betas.png)", ""]
     parts += [lead_section(drawn)]
-    shown = f"{PAPER_FIGURES['seconds']} of the paper"
-    parts += [f"## Seconds of a processor for one search ({shown})\n", _grid(rows, "seconds"), ""]
+    title = f"## Seconds of a processor for one search ({PAPER_FIGURES['seconds']} of the paper)\n"
+    parts += [title, _grid(rows, "seconds"), ""]
     return "\n".join(parts)
 
 

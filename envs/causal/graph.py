@@ -155,7 +155,7 @@ class CausalGraph:
         """Whether a node has noise of a known distribution."""
         return any(node.noise.kind in {"normal", "uniform"} for node in self.nodes)
 
-    def causes_of_reward(self, cut: Collection[str] = ()) -> set[str]:
+    def causes_of_reward(self, cut: Collection[str]) -> set[str]:
         """Return the names of the reward and of all its direct and indirect causes.
 
         Args:
