@@ -10,7 +10,7 @@ from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings
 from rolecast.baselines.teams import TeamConfig
 from rolecast.core.errors import ConfigError
-from rolecast.core.validation import POSITIVE_INTEGER, Rules, one_of, without
+from rolecast.core.validation import POSITIVE_INTEGER, Rules, at_least, one_of, without
 
 
 class COMIXConfig(TeamConfig):
@@ -31,7 +31,7 @@ class COMIXConfig(TeamConfig):
             **MIXING_RULES,
             "mixer": one_of("monotonic", "sum"),
             "cem_samples": POSITIVE_INTEGER,
-            "cem_elites": POSITIVE_INTEGER,
+            "cem_elites": at_least(2),
             "cem_iterations": POSITIVE_INTEGER,
         }
     )

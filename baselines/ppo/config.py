@@ -217,6 +217,12 @@ class PPO(JointAlgorithm, ppo.PPO):
         """Return the default settings."""
         return PPOConfig()
 
+    def round_steps(self) -> int:
+        """Return T of a whole batch, which RLlib's `rollout_fragment_length` does not cut."""
+        runners = max(1, self.settings.num_env_runners)
+        episodes = runners * self.settings.num_envs_per_env_runner
+        return math.ceil(self.settings.total_train_batch_size / episodes)
+
     def take_round(self) -> None:
         """Sample a fragment from every runner, then learn from all of them together."""
         with self.metrics.log_time((TIMERS, ENV_RUNNER_SAMPLING_TIMER)):

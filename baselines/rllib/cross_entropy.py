@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.validation import POSITIVE_INTEGER, at_least, check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +31,11 @@ class CrossEntropySettings:
     """Rounds of drawing and fitting."""
 
     def __post_init__(self) -> None:
-        if type(self.iterations) is not int or self.iterations < 1:
-            field = "CrossEntropySettings.iterations"
-            raise ConfigError(field, self.iterations, "an integer >= 1")
-        if type(self.elites) is not int or self.elites < 2:
-            field = "CrossEntropySettings.elites"
-            raise ConfigError(field, self.elites, "an integer >= 2, for a deviation to exist")
-        if type(self.samples) is not int or self.samples < self.elites:
-            field = "CrossEntropySettings.samples"
-            raise ConfigError(field, self.samples, f"an integer >= elites ({self.elites})")
+        owner = type(self).__name__
+        check(owner, vars(self), {"iterations": POSITIVE_INTEGER, "elites": at_least(2)})
+        if not at_least(self.elites).allows(self.samples):
+            expected = f"an integer >= elites ({self.elites})"
+            raise ConfigError(f"{owner}.samples", self.samples, expected)
 
     def draw(self, action_size: int, generator: torch.Generator | None, rows: int = 1) -> Tensor:
         """Return the standard normal numbers [iterations, K, rows, da] of one search.

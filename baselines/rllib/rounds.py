@@ -120,6 +120,10 @@ class JointAlgorithm(Algorithm):
         super().restore_from_path(path, *args, **kwargs)  # type: ignore[no-untyped-call]
         self.send_weights()
 
+    def round_steps(self) -> int:
+        """Return T, the steps of an episode in one round."""
+        return int(self.settings.get_rollout_fragment_length())
+
     def sample_all(self) -> list[Any]:
         """Return one fragment from each runner that answers.
 
@@ -128,7 +132,7 @@ class JointAlgorithm(Algorithm):
         """
         runners = max(self.settings.num_env_runners, 1)
         stride = runners * self.settings.num_envs_per_env_runner
-        steps = self.settings.get_rollout_fragment_length()
+        steps = self.round_steps()
         left = (self.budget or 0) - self.env_steps
         if left > 0:
             steps = min(steps, -(-left // stride))

@@ -59,6 +59,7 @@ def test_every_setting_has_a_default_that_its_rule_allows(name: str) -> None:
             {"cem_elites": 100},
             "COMIXConfig.cem_elites is 100; .*_samples, 64",
         ),
+        ("covdn", "pred_prey_3", {"cem_elites": 1}, "cem_elites is 1; expected an integer >= 2"),
         ("comix", "pred_prey_3", {"actor_lr": 0.1}, "setting of comix 'actor_lr' does not exist"),
         ("sac", "hopper", {"exploration_noise": 9}, "setting of sac 'exploration_noise' does not"),
         ("vdn", "hopper", {"random_steps": 9}, "setting of vdn 'random_steps' does not exist"),

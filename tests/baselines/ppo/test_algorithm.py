@@ -51,8 +51,11 @@ def test_results_have_the_names_that_rllib_gives_them(trained: Any) -> None:
     assert {"policy_loss", "vf_loss", "entropy"} <= results[-1]["learners"]["default_policy"].keys()
 
 
-def test_the_same_seed_gives_the_same_run(trained: Any) -> None:
-    algorithm = config().build_algo()
+@pytest.mark.parametrize("fragment", ["auto", 5])
+def test_the_same_seed_gives_the_same_run_however_rllib_cuts_batches(
+    trained: Any, fragment: str | int
+) -> None:
+    algorithm = config().env_runners(rollout_fragment_length=fragment).build_algo()
     for _ in range(3):
         algorithm.train()
     again = weights(algorithm)
