@@ -1,14 +1,12 @@
-"""What the learners of teams share: defaults, their authors' settings, and the team's reward."""
+"""What the learners of teams share: defaults and their authors' settings."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
-from torch import Tensor
-
 from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.environments import task_of
-from rolecast.baselines.rllib.learner import Net, OffPolicyLearner, Tensors
+from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
 from rolecast.core.errors import ConfigError
 from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, Rules
 from rolecast.envs.episode_length import typical_steps
@@ -87,6 +85,9 @@ class TeamConfig(OffPolicyConfig):
             "symmetries": BOOLEAN_VALUE,
         }
     )
+
+    REFUSED_OPTIONS: ClassVar[tuple[str, ...]] = ()
+    """Options of a policy that the method's cannot have: `agent_id`, `share_policy`."""
 
     suited: bool
     """Whether the settings suit the task's horizon already; set by `suit`."""
@@ -172,14 +173,15 @@ class TeamConfig(OffPolicyConfig):
             self.suit(horizon)
         super().validate()
 
-    def refuse_options(self, *names: str) -> None:
-        """Refuse options of a policy that the method's cannot have.
+    def check_settings(self) -> None:
+        """Refuse values that cannot be.
 
         Raises:
-            ConfigError: one of them is not at its default.
+            ConfigError: names the setting, its value and what was expected.
         """
+        super().check_settings()
         usual = {"agent_id": False, "share_policy": True}
-        for name in names:
+        for name in self.REFUSED_OPTIONS:
             if getattr(self, name) != usual[name]:
                 field = f"{type(self).__name__}.{name}"
                 raise ConfigError(
@@ -204,17 +206,6 @@ class TeamLearner(OffPolicyLearner[Net]):
         for optimizer, _ in self._groups.values():
             for group in optimizer.param_groups:
                 group["eps"] = self.config.adam_epsilon
-
-    def agent_targets(self, batch: Tensors, next_values: Tensor) -> Tensor:
-        """Return r_i + gamma V_i(s') [N, n], of each agent's own reward; see `bellman_target`.
-
-        Args:
-            batch: as in `critic_loss`.
-            next_values: [N, n], V_i(s') of each agent.
-        """
-        not_terminated = 1.0 - batch["terminated"].unsqueeze(1)
-        targets: Tensor = batch["rewards"] + self.config.gamma * not_terminated * next_values
-        return targets
 
 
 ACTION_PENALTY: Final[Rules] = MappingProxyType({"action_penalty": NOT_NEGATIVE})

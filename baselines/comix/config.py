@@ -25,6 +25,7 @@ class COMIXConfig(TeamConfig):
     NAME = "comix"
     MODULE = COMIXModule
     LEARNER = COMIXLearner
+    REFUSED_OPTIONS = ("agent_id", "share_policy")
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             **without(TeamConfig.RULES, "actor_lr", "critic_hidden"),
@@ -72,7 +73,6 @@ class COMIXConfig(TeamConfig):
             ConfigError: names the setting, its value and what was expected.
         """
         super().check_settings()
-        self.refuse_options("agent_id", "share_policy")
         if self.cem_elites > self.cem_samples:
             field = f"{type(self).__name__}.cem_elites"
             raise ConfigError(field, self.cem_elites, f"at most cem_samples, {self.cem_samples}")
@@ -81,10 +81,7 @@ class COMIXConfig(TeamConfig):
 class COMIX(OffPolicy):
     """RLlib's Algorithm of COMIX."""
 
-    @classmethod
-    def get_default_config(cls) -> COMIXConfig:
-        """Return the settings of COMIX."""
-        return COMIXConfig()
+    CONFIG = COMIXConfig
 
 
 class COVDNConfig(COMIXConfig):
@@ -106,7 +103,4 @@ class COVDNConfig(COMIXConfig):
 class COVDN(OffPolicy):
     """RLlib's Algorithm of COVDN."""
 
-    @classmethod
-    def get_default_config(cls) -> COVDNConfig:
-        """Return the settings of COVDN."""
-        return COVDNConfig()
+    CONFIG = COVDNConfig

@@ -37,7 +37,4 @@ class DDPGConfig(OffPolicyConfig):
 class DDPG(OffPolicy):
     """RLlib's Algorithm of DDPG."""
 
-    @classmethod
-    def get_default_config(cls) -> DDPGConfig:
-        """Return the settings of DDPG."""
-        return DDPGConfig()
+    CONFIG = DDPGConfig

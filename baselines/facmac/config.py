@@ -66,7 +66,4 @@ class FACMACConfig(TeamConfig):
 class FACMAC(OffPolicy):
     """RLlib's Algorithm of FACMAC."""
 
-    @classmethod
-    def get_default_config(cls) -> FACMACConfig:
-        """Return the settings of FACMAC."""
-        return FACMACConfig()
+    CONFIG = FACMACConfig

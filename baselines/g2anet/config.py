@@ -22,6 +22,7 @@ class G2ANetConfig(MADDPGConfig):
     NAME = "g2anet"
     MODULE = G2ANetModule
     LEARNER = G2ANetLearner
+    REFUSED_OPTIONS = ("share_policy",)
     RULES: ClassVar[Rules] = MappingProxyType(
         {**MADDPGConfig.RULES, "gate_temperature": POSITIVE_NUMBER}
     )
@@ -38,20 +39,8 @@ class G2ANetConfig(MADDPGConfig):
         super().__init__(algo_class or G2ANet)
         self.gate_temperature = 1.0
 
-    def check_settings(self) -> None:
-        """Refuse values that cannot be.
-
-        Raises:
-            ConfigError: names the setting, its value and what was expected.
-        """
-        super().check_settings()
-        self.refuse_options("share_policy")
-
 
 class G2ANet(OffPolicy):
     """RLlib's Algorithm of G2ANet."""
 
-    @classmethod
-    def get_default_config(cls) -> G2ANetConfig:
-        """Return the settings of G2ANet."""
-        return G2ANetConfig()
+    CONFIG = G2ANetConfig

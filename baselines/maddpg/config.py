@@ -42,10 +42,7 @@ class MADDPGConfig(TeamConfig):
 class MADDPG(OffPolicy):
     """RLlib's Algorithm of MADDPG."""
 
-    @classmethod
-    def get_default_config(cls) -> MADDPGConfig:
-        """Return the settings of MADDPG."""
-        return MADDPGConfig()
+    CONFIG = MADDPGConfig
 
 
 class IDDPGConfig(MADDPGConfig):

@@ -24,7 +24,7 @@ class MADDPGLearner(TeamLearner[MADDPGModule]):
             next_state = net.state_of(batch, "next_")
             next_values = net.targets["critic"](next_obs, next_actions, next_state)
         # Equation 6: y_i = r_i + gamma Q'_i(x', mu'(o')).
-        target = self.agent_targets(batch, next_values)
+        target = self.bellman_target(batch, next_values)
         state = net.state_of(batch)
         values: Tensor = net.critic(batch["observations"], batch["actions"], state)
         td_error = values - target

@@ -23,6 +23,7 @@ class MASACConfig(TeamConfig):
     NAME = "masac"
     MODULE = SACModule
     LEARNER = MASACLearner
+    REFUSED_OPTIONS = ("share_policy",)
     RULES: ClassVar[Rules] = MappingProxyType(
         {**without(TeamConfig.RULES, *NOISE_SETTINGS), **ENTROPY_RULES}
     )
@@ -47,23 +48,11 @@ class MASACConfig(TeamConfig):
         self.learn_alpha = True
         self.target_entropy = None
 
-    def check_settings(self) -> None:
-        """Refuse values that cannot be.
-
-        Raises:
-            ConfigError: names the setting, its value and what was expected.
-        """
-        super().check_settings()
-        self.refuse_options("share_policy")
-
 
 class MASAC(OffPolicy):
     """RLlib's Algorithm of MASAC."""
 
-    @classmethod
-    def get_default_config(cls) -> MASACConfig:
-        """Return the settings of MASAC."""
-        return MASACConfig()
+    CONFIG = MASACConfig
 
 
 class ISACConfig(MASACConfig):

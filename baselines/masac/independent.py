@@ -1,8 +1,7 @@
 """ISAC, independent soft actor-critic: twin critics that see their own agent alone."""
 
-from typing import cast
+from collections.abc import Mapping
 
-import torch
 from torch import Tensor, nn
 
 from rolecast.baselines.maddpg.module import AgentCritics
@@ -30,42 +29,26 @@ class ISACModule(SACModule):
         )
         return TwinAgentCritics(first, second)
 
+    def state_of(self, batch: Mapping[str, Tensor], prefix: str = "") -> Tensor:
+        """Return what the critics read: the observation of each agent [N, n, do]."""
+        return batch[f"{prefix}observations"]
+
 
 class ISACLearner(MASACLearner):
     """SAC of each agent by itself, whose policy and temperature all agents share.
+
+    Values, targets and log-densities are [N, n], one of each agent.
 
     Source: Haarnoja et al. (2018, algorithm 1), with the view of independent DDPG, the yardstick of
     Lowe et al. (2017).
     """
 
-    @torch.no_grad()
-    def td_target(self, batch: Tensors) -> Tensor:
-        """Return the soft targets [N, n] of both critics of each agent."""
-        net, next_obs = self.net, batch["next_observations"]
-        next_actions, next_log_prob = self.sample_actions(next_obs)
-        next_state = net.state_of(batch, "next_")
-        critics = cast(TwinAgentCritics, net.targets["critic"])
-        next_values = critics.smaller(next_obs, next_actions, next_state)
-        # Equation 3 for each agent: V(o') = Q(o', a') - alpha log pi(a' | o').
-        return self.agent_targets(batch, next_values - net.log_alpha.exp() * next_log_prob)
-
     def critic_loss(self, batch: Tensors) -> Tensor:
         """Return half the sum over agents and both sets of each critic's mean squared TD error."""
-        net, target = self.net, self.td_target(batch)
-        values = net.critic(batch["observations"], batch["actions"], net.state_of(batch))
+        target = self.td_target(batch)
+        values = self.net.critic(self.net.state_of(batch), batch["actions"])
         squares: Tensor = sum((each - target).square() for each in values)
         return 0.5 * squares.mean(dim=0).sum()
-
-    def actor_loss(self, batch: Tensors) -> Tensor:
-        """Return alpha times the mean log-density, minus the mean of the smaller value."""
-        net, obs = self.net, batch["observations"]
-        actions, log_prob = self.sample_actions(obs)
-        self._log_prob = log_prob.detach()
-        critics = cast(TwinAgentCritics, net.critic)
-        # Equations 7 and 9 for each agent, whose value depends on its own action alone.
-        values = critics.smaller(obs, actions, net.state_of(batch))
-        loss: Tensor = (net.log_alpha.detach().exp() * log_prob - values).mean()
-        return loss
 
     @property
     def target_entropy(self) -> float:

@@ -42,7 +42,4 @@ class MATD3Config(MADDPGConfig):
 class MATD3(OffPolicy):
     """RLlib's Algorithm of MATD3."""
 
-    @classmethod
-    def get_default_config(cls) -> MATD3Config:
-        """Return the settings of MATD3."""
-        return MATD3Config()
+    CONFIG = MATD3Config

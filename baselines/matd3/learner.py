@@ -34,4 +34,4 @@ class MATD3Learner(MADDPGLearner, TargetSmoothing[MADDPGModule]):
         critics = cast(TwinAgentCritics, net.targets["critic"])
         next_values = critics.smaller(next_obs, next_actions, net.state_of(batch, "next_"))
         # Algorithm 1: y_i = r_i + gamma min over j of Q'_ij(x', a').
-        return self.agent_targets(batch, next_values)
+        return self.bellman_target(batch, next_values)

@@ -212,10 +212,7 @@ class IPPOConfig(PPOConfig):
 class PPO(JointAlgorithm, ppo.PPO):
     """Alternates rounds of sampling and of epochs over what was sampled."""
 
-    @classmethod
-    def get_default_config(cls) -> "PPOConfig":
-        """Return the default settings."""
-        return PPOConfig()
+    CONFIG = PPOConfig
 
     def round_steps(self) -> int:
         """Return T of a whole batch, which RLlib's `rollout_fragment_length` does not cut."""

@@ -86,10 +86,7 @@ class QMIXConfig(TeamConfig):
 class QMIX(OffPolicy):
     """RLlib's Algorithm of QMIX."""
 
-    @classmethod
-    def get_default_config(cls) -> QMIXConfig:
-        """Return the settings of QMIX."""
-        return QMIXConfig()
+    CONFIG = QMIXConfig
 
 
 class VDNConfig(QMIXConfig):
@@ -111,10 +108,7 @@ class VDNConfig(QMIXConfig):
 class VDN(OffPolicy):
     """RLlib's Algorithm of VDN."""
 
-    @classmethod
-    def get_default_config(cls) -> VDNConfig:
-        """Return the settings of VDN."""
-        return VDNConfig()
+    CONFIG = VDNConfig
 
 
 class IQLConfig(QMIXConfig):
@@ -138,7 +132,4 @@ class IQLConfig(QMIXConfig):
 class IQL(OffPolicy):
     """RLlib's Algorithm of independent Q-learning."""
 
-    @classmethod
-    def get_default_config(cls) -> IQLConfig:
-        """Return the settings of IQL."""
-        return IQLConfig()
+    CONFIG = IQLConfig

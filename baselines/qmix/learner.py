@@ -31,7 +31,7 @@ class ChoiceLearner(TeamLearner[ChoiceModule]):
         following = self.next_utilities(batch)
         if self.config.mixer == "none":
             # Of each agent i: y_i = r_i + gamma Q'_i(o'_i, argmax over a of Q_i(o'_i, a)).
-            targets = self.agent_targets(batch, following)
+            targets = self.bellman_target(batch, following)
             loss: Tensor = (taken - targets).square().mean(dim=0).sum()
             return loss
         with torch.no_grad():

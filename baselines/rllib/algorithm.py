@@ -5,7 +5,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
-from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.utils.metrics import (
     ENV_RUNNER_SAMPLING_TIMER,
@@ -167,10 +166,7 @@ class OffPolicyConfig(NamedSettings):
 class OffPolicy(JointAlgorithm):
     """Alternates rounds of sampling and of updates on what the replay keeps."""
 
-    @classmethod
-    def get_default_config(cls) -> AlgorithmConfig:
-        """Return the settings of no method in particular."""
-        return OffPolicyConfig()
+    CONFIG = OffPolicyConfig
 
     def setup(self, config: Any) -> None:
         """Make runners, learner and replay."""

@@ -23,11 +23,6 @@ Tensors = Mapping[str, Tensor]
 """Column of `Transitions` to its rows."""
 
 
-def team_reward(batch: Tensors) -> Tensor:
-    """Return the reward [N] that the agents share: the mean of theirs [N, n]."""
-    return batch["rewards"].mean(dim=1)
-
-
 Net = TypeVar("Net", bound=JointModule)
 """The module that a learner updates."""
 
@@ -80,14 +75,19 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
             self.update_targets(self.config.tau)
 
     def bellman_target(self, batch: Tensors, next_value: Tensor) -> Tensor:
-        """Return r + gamma V(s') [N], where V(s') counts only if s does not end its episode.
+        """Return r + gamma V(s'), where V(s') counts only if s does not end its episode.
 
         Args:
-            batch: as in `critic_loss`; r is the mean of the agents' rewards.
-            next_value: [N], V(s') of the next observations.
+            batch: as in `critic_loss`.
+            next_value: V(s') of the next observations: [N] of the team, whose r is the mean of its
+                agents' rewards, or [N, n] of each agent, whose r is its own.
         """
-        not_terminated = 1.0 - batch["terminated"]
-        target: Tensor = team_reward(batch) + self.config.gamma * not_terminated * next_value
+        rewards, not_terminated = batch["rewards"], 1.0 - batch["terminated"]
+        if next_value.ndim == 1:
+            rewards = rewards.mean(dim=1)
+        else:
+            not_terminated = not_terminated.unsqueeze(1)
+        target: Tensor = rewards + self.config.gamma * not_terminated * next_value
         return target
 
     @property

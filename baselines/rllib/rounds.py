@@ -4,7 +4,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import ray
 import torch
@@ -36,6 +36,9 @@ class JointAlgorithm(Algorithm):
     The same seed gives the same run, whatever the order in which runners answer.
     """
 
+    CONFIG: ClassVar[type[AlgorithmConfig]]
+    """Class of the settings."""
+
     metrics: Any
     env_runner_group: Any
     learner_group: Any
@@ -49,6 +52,11 @@ class JointAlgorithm(Algorithm):
 
     patience_s: float = RESTARTS_WAITED
     """Seconds that a round waits for runners to come back when none answered."""
+
+    @classmethod
+    def get_default_config(cls) -> AlgorithmConfig:
+        """Return the default settings."""
+        return cls.CONFIG()
 
     @abstractmethod
     def take_round(self) -> None:

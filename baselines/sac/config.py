@@ -68,7 +68,4 @@ class SACConfig(OffPolicyConfig):
 class SAC(OffPolicy):
     """RLlib's Algorithm of SAC."""
 
-    @classmethod
-    def get_default_config(cls) -> SACConfig:
-        """Return the settings of SAC."""
-        return SACConfig()
+    CONFIG = SACConfig

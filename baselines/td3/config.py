@@ -49,7 +49,4 @@ class TD3Config(OffPolicyConfig):
 class TD3(OffPolicy):
     """RLlib's Algorithm of TD3."""
 
-    @classmethod
-    def get_default_config(cls) -> TD3Config:
-        """Return the settings of TD3."""
-        return TD3Config()
+    CONFIG = TD3Config
