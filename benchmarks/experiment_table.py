@@ -114,6 +114,8 @@ def run_missing_trials(
             raise ComparisonInterrupted("stopped; the same command goes on from there") from stop
         finally:
             gather_rows(path, experiment, mine, table, note)
+            if not folder.known:
+                forget_commits(folder)
         result.require_success()
     return sorted(read_rows(path), key=table.order)
 

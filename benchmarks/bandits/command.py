@@ -48,6 +48,8 @@ def duets_table(
     def asked() -> list[BanditRun]:
         found = best_betas(read_rows(path))
         every = quick_runs() if quick else [*all_runs(seeds), *cluster_runs(seeds, found)]
+        if quick:
+            require_known("--part with --quick", part or (), {run.part for run in every})
         mine = [run for run in every if not part or run.part in part]
         if not mine:
             raise RequestError(f"{path} has no rows of the figure; expected --part figure, too")

@@ -16,7 +16,7 @@ from rolecast.benchmarks.bandits.cells import (
 from rolecast.benchmarks.bandits.claim import claim_section
 from rolecast.benchmarks.bandits.cluster import best_beta, best_betas, cluster_section
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place, t_interval
-from rolecast.platform.reports.style import png
+from rolecast.platform.reports.style import legend_lines, line_style, png
 from rolecast.tune_configs.duets_fig1 import (
     FIGURE_BETAS,
     FIGURE_FUNCTIONS,
@@ -230,28 +230,31 @@ def _spread(values: Sequence[float]) -> str:
 def picture(rows: Sequence[Row]) -> bytes:
     """Draw regret and communication against rounds, each method at its best beta."""
     functions = [name for name in FIGURE_FUNCTIONS if any(row["function"] == name for row in rows)]
+    methods = [name for name in FIGURE_METHODS if any(row["method"] == name for row in rows)]
     drawing = Figure(figsize=(3.4 * len(functions), 6.0), layout="constrained")
     grid: Any = drawing.subplots(2, len(functions), squeeze=False)
     for column, function in enumerate(functions):
-        for method in FIGURE_METHODS:
+        for method in methods:
             cells = [row for row in rows if (row["function"], row["method"]) == (function, method)]
             _, best = best_beta(cells)
             if not best:
                 continue
+            style = line_style(methods.index(method))
             for line, value in enumerate(("regret", "reals")):
                 curves = np.array([row[value] for row in best])
                 middle, spread = curves.mean(0), curves.std(0)
                 axes = grid[line, column]
-                axes.plot(best[0]["rounds_at"], middle, label=method)
+                rounds = best[0]["rounds_at"]
+                axes.plot(rounds, middle, **style)
                 axes.fill_between(
-                    best[0]["rounds_at"], middle - spread, middle + spread, alpha=0.15
+                    rounds, middle - spread, middle + spread, color=style["color"], alpha=0.15, lw=0
                 )
         grid[0, column].set_title(function)
         grid[1, column].set_xlabel("round")
     grid[0, 0].set_ylabel("cumulative regret")
     grid[1, 0].set_ylabel("real numbers sent")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    drawing.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    handles = legend_lines(grid[0, 0], methods)
+    drawing.legend(handles=handles, loc="outside lower center", ncols=len(methods))
     return png(drawing)
 
 

@@ -37,7 +37,7 @@ LEARNER_PREFIX: Final = "learner-"
 """Before the number of a saved learner's report."""
 
 Row = dict[str, Any]
-"""One report: `VOCABULARY`, `point`, `done` and extras; None where there is no figure."""
+"""One report: `METRIC_VOCABULARY`, `point`, `done` and extras; None where there is no figure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +188,7 @@ class TrialFolder:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """ProgressSnapshot of the training at a point; the held-out score is added to them."""
+    """Figures of the training at a point; the held-out score is added to them."""
 
     env_steps: int
     policy_evaluations: int

@@ -112,6 +112,16 @@ def test_a_row_names_the_commits_whose_code_made_it(
     assert row["commit"] == "abc1234"
 
 
+def test_an_experiment_that_is_refused_is_no_work_of_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rolecast.benchmarks.commits.source_commit", lambda: "abc1234")
+    refused = replace(EXPERIMENT, methods=(LearnerMethod(algorithm="nobody", label="refused"),))
+    with pytest.raises(RequestError, match="'nobody' does not exist"):
+        run(trials(refused, 1, ["refused"]), tmp_path / "table.json")
+    assert not list((tmp_path / UNFINISHED_FOLDER).iterdir())
+
+
 def test_rows_of_other_episodes_or_settings_are_named_and_stay(tmp_path: Path) -> None:
     path, wanted = tmp_path / "table.json", trials(EXPERIMENT, 3, ["sound"])
     scored = {

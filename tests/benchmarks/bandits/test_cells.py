@@ -1,6 +1,7 @@
 """Cells and page of `rolecast bench duets`: the grid, functions of known norm, slopes, the page."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from rolecast.core.files import read_json
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.duets import region
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
+from rolecast.platform.reports.style import COLOUR_CYCLE
 from rolecast.platform.search.bandit.functions import FUNCTION_NAMES
 from rolecast.platform.search.bandit.method import BANDIT_METHODS
 from rolecast.tune_configs.duets_fig1 import (
@@ -136,6 +138,33 @@ def test_the_command_writes_the_page_and_goes_on_where_it_was(
     assert "2 of 2 cells are there; 0 to run" in capsys.readouterr().err
     assert main(["bench", "duets", "--part", "figures"]) == 2
     assert "did you mean 'figure'" in capsys.readouterr().err
+    assert main([*words, "--part", "server"]) == 2
+    assert "--part with --quick 'server' does not exist" in capsys.readouterr().err
+
+
+def test_a_method_has_one_colour_in_all_panels_and_a_place_in_the_legend(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = FIGURE_METHODS[:2]
+    drawn: list[Any] = []
+    monkeypatch.setattr("rolecast.benchmarks.bandits.page.png", drawn.append)
+    one, other = FIGURE_FUNCTIONS[:2]
+    places = [(one, second), (other, first), (other, second)]
+    curves = {
+        "beta": FIGURE_BETAS[0],
+        "rounds_at": [1, 2],
+        "regret": [1.0, 2.0],
+        "reals": [3.0, 4.0],
+    }
+    picture([{"function": function, "method": method, **curves} for function, method in places])
+    (drawing,) = drawn
+    lone, both, *_ = (
+        [line for line in axes.lines if len(line.get_xdata())] for axes in drawing.axes
+    )
+    assert [line.get_color() for line in both] == [COLOUR_CYCLE[0], COLOUR_CYCLE[1]]
+    assert [line.get_color() for line in lone] == [COLOUR_CYCLE[1]]
+    (legend,) = drawing.legends
+    assert [text.get_text() for text in legend.get_texts()] == [first, second]
 
 
 def test_growth_is_tabulated_with_its_interval() -> None:
