@@ -208,8 +208,9 @@ def surrogate_speed(
     from rolecast.benchmarks.speed.surrogate import BENCHMARK_PARTS, measure_all
 
     folder = folder_of(out, quick=quick)
-    before = kept_results(folder, "surrogate", part or list(BENCHMARK_PARTS))
-    results = before | measure_all(quick=quick, note=warn, parts=part or BENCHMARK_PARTS)
+    results = kept_results(folder, "surrogate") | measure_all(
+        quick=quick, note=warn, parts=part or BENCHMARK_PARTS
+    )
     for precision, ratios in () if json else results.get("ratio_to_gpytorch", {}).items():
         times = ", ".join(f"{name} {ratio:,.1f} times" for name, ratio in ratios.items())
         say(f"as fast as GPyTorch, {precision}: {times}")
@@ -226,7 +227,7 @@ def scaling(
     from rolecast.benchmarks.speed.scaling import SCALING_PARTS, markdown, measure_all
 
     folder, parts = folder_of(out, quick=quick), part or list(SCALING_PARTS)
-    results = kept_results(folder, "scaling", parts)
+    results = kept_results(folder, "scaling")
     measure_all(parts, results, folder / "scaling.json", quick=quick, note=warn)
     write_results(folder, "scaling", results, markdown(results), json=json)
 

@@ -57,12 +57,12 @@ def folder_of(out: Path | None, *, quick: bool) -> Path:
     return out or (QUICK_RESULTS if quick else RESULTS_FOLDER)
 
 
-def kept_results(folder: Path, name: str, part: Sequence[str] | None) -> dict[str, Any]:
-    """Return what NAME.json has, where only parts of it are measured anew; nothing else."""
+def kept_results(folder: Path, name: str) -> dict[str, Any]:
+    """Return what NAME.json has, whose other parts stay where some are measured anew."""
     from rolecast.core.files import read_json
 
     kept = folder / f"{name}.json"
-    return read_json(kept) if part and kept.is_file() else {}
+    return read_json(kept) if kept.is_file() else {}
 
 
 def write_results(

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -275,17 +276,12 @@ def _line(row: Row) -> str:
 
 def markdown(rows: Sequence[Row]) -> str:
     """Return the page; of runs that differ in their seeds alone, it shows that of the most."""
-    shown = {row["key"].rpartition(" / ")[0]: row for row in sorted(rows, key=_seeds_of)}
+    shown = {row["key"].rpartition(" / ")[0]: row for row in sorted(rows, key=itemgetter("seeds"))}
     parts = {
         part: [row for row in rows if row in shown.values() and row["part"] == part]
         for part in ("stability", "recovery")
     }
     return "".join(text(parts[part]) for part, text in PART_PAGES.items() if parts[part])
-
-
-def _seeds_of(row: Row) -> int:
-    seeds: int = row["seeds"]
-    return seeds
 
 
 def _stability_page(rows: Sequence[Row]) -> str:
@@ -306,8 +302,9 @@ def _stability_page(rows: Sequence[Row]) -> str:
         "# Is the structure that is found the same again?\n\n"
         "Jaccard's index of the strongest edges of the policy's Hessian: 1 the same edges, 0 none "
         "in common. T0 policies, each on its share of 512 states that they meet; seeds 0 to "
-        f"{max(map(_seeds_of, rows)) - 1}, each with policies, states and episodes of its own. By "
-        "chance: two random sets of as many edges. Written by `rolecast bench structure`.\n\n"
+        f"{max(row['seeds'] for row in rows) - 1}, each with policies, states and episodes of its "
+        "own. By chance: two random sets of as many edges. Written by `rolecast bench structure`."
+        "\n\n"
         f"{markdown_table(head, lines)}\n"
     )
 

@@ -183,7 +183,7 @@ def _tell(
         from rolecast.benchmarks.faults.page import page
 
         own = {**results, "commit": source_commit()}
-        parts = kept_results(out, "faults", [part]) | {str(part): own}
+        parts = kept_results(out, "faults") | {str(part): own}
         write_results(out, "faults", parts, page(parts), json=json)
     elif json:
         print_json(results)

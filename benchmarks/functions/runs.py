@@ -167,11 +167,6 @@ class FunctionRun:
             "seed": str(self.seed),
         }
 
-    @property
-    def planned_settings(self) -> dict[str, Any]:
-        """What its row has as "settings" while the plan is not changed."""
-        return _recorded(self.method.settings_for(self.problem))
-
     def row(self, settings: Mapping[str, Any], found: Sequence[Incumbent]) -> Row:
         """Return what every table of functions records of a run, JSON values."""
         return {
@@ -191,8 +186,8 @@ def _recorded(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def planned_settings(runs: Iterable[FunctionRun]) -> dict[str, dict[str, Any]]:
-    """Return the settings of runs by key, for `ResultTable.planned_settings`."""
-    return {run.key: run.planned_settings for run in runs}
+    """Return what rows of runs have as "settings", by key, for `ResultTable.planned_settings`."""
+    return {run.key: _recorded(run.method.settings_for(run.problem)) for run in runs}
 
 
 def unrun_text(rows: Sequence[Mapping[str, Any]], planned: Iterable[FunctionRun]) -> str:

@@ -127,7 +127,7 @@ def measure_all(*, quick: bool, note: Callable[[str], None]) -> dict[str, Any]:
 def groups(*, quick: bool) -> Iterator[Group]:
     """Yield the groups; what a group holds is closed when the next is asked for."""
     yield predator_prey(quick=quick)
-    yield drone_delivery(quick=quick)
+    yield drone_delivery()
     with ExitStack() as stack:
         yield all_cores(stack, quick=quick)
     for task_id in WHOLE_BODIES:
@@ -171,12 +171,8 @@ def predator_prey(*, quick: bool) -> Group:
     )
 
 
-def drone_delivery(*, quick: bool) -> Group:
-    """Return the sides of drone delivery, for which there is nothing to compare with.
-
-    Args:
-        quick: leave out the largest batch.
-    """
+def drone_delivery() -> Group:
+    """Return the sides of drone delivery, for which there is nothing to compare with."""
     sides = [
         Side(name=f"{DRONE_TASK} with {name}", run=policy_steps(DRONE_TASK, name, *SEARCH_BATCH))
         for name in TIMED_POLICIES

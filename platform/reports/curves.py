@@ -47,7 +47,6 @@ def learning_curve(
     *,
     incumbents: Curve | None = None,
     yardsticks: Sequence[Yardstick] = (),
-    title: str = "",
 ) -> Figure:
     """Draw every evaluation, the mean of each batch, and the incumbent's re-evaluations.
 
@@ -55,7 +54,6 @@ def learning_curve(
         curve: all evaluations.
         incumbents: the re-evaluations of incumbents, drawn with twice their standard error.
         yardsticks: drawn as horizontal lines, named at the right.
-        title: above the picture.
     """
     drawing, axes = figure()
     axes.scatter(
@@ -78,7 +76,6 @@ def learning_curve(
             label="incumbent, re-evaluated (2 standard errors)",
         )
     _draw_yardsticks(axes, yardsticks)
-    axes.set_title(title, loc="left", fontsize=11, color=INK)
     _finish(axes)
     return drawing
 

@@ -97,11 +97,6 @@ def paragraph(text: str) -> Markup:
     return _part("paragraph", text)
 
 
-def link(target: str, text: str) -> Markup:
-    """Return a paragraph that links a file beside the page."""
-    return _part("link", target, text)
-
-
 def details(summary: str, *parts: Markup) -> Markup:
     """Return parts that a reader unfolds by their summary."""
     return _part("details", summary, parts)

@@ -22,7 +22,7 @@ from rolecast.platform.reports.incumbents import believed_incumbents, incumbents
 from rolecast.platform.reports.page import (
     captioned,
     inline_image,
-    link,
+    links,
     page,
     paragraph,
     rounded,
@@ -291,7 +291,7 @@ def _films(run: Run, task: BatchedTask) -> list[Markup]:
     picture = inline_image(rendering.gif(), "gif", "A moving picture of one episode")
     told = paragraph(f"Held-out episode, {rendering.caption}.")
     played = run.folder.path / PLAY_FILE
-    game = (link(PLAY_FILE, "Play with it in this browser"),) if played.is_file() else ()
+    game = (links([("Play with it in this browser", PLAY_FILE)]),) if played.is_file() else ()
     shown = section("An episode", picture, told, *game)
     return [shown, *([section("Earlier incumbents", films)] if earlier else [])]
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.platform.tuning.rewards import reward_name
@@ -12,6 +12,8 @@ from rolecast.platform.tuning.rewards import reward_name
 @dataclass(frozen=True, kw_only=True)
 class SearchMethod:
     """A search of the weights of a policy: one trial is one whole `rolecast search`."""
+
+    kind: ClassVar[str] = "search"
 
     optimizer: str = "dss_gp_ucb"
     """Name of the optimiser."""
@@ -50,15 +52,12 @@ class SearchMethod:
             if value is not None and (type(value) is not int or value < 1):
                 raise ConfigError(f"SearchMethod.{name}", value, "an integer >= 1, or None")
 
-    @property
-    def kind(self) -> str:
-        """Tells the two kinds apart."""
-        return "search"
-
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerMethod:
     """A learning algorithm, by its name in `rolecast.baselines` or among others' entry points."""
+
+    kind: ClassVar[str] = "learner"
 
     algorithm: str
     """Name of the algorithm."""
@@ -79,11 +78,6 @@ class LearnerMethod:
         _check(self, "algorithm", ("settings",))
 
     @property
-    def kind(self) -> str:
-        """Tells the two kinds apart."""
-        return "learner"
-
-    @property
     def policy(self) -> str:
         """Size of the policy's net, where the algorithm has sizes."""
         return str(self.settings.get("size", ""))
@@ -92,8 +86,7 @@ class LearnerMethod:
 Method = SearchMethod | LearnerMethod
 
 _METHOD_KINDS: Final[Mapping[str, type[Method]]] = {
-    "search": SearchMethod,
-    "learner": LearnerMethod,
+    each.kind: each for each in (SearchMethod, LearnerMethod)
 }
 
 

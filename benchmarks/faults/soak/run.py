@@ -34,7 +34,7 @@ LAST_RUNS_S: Final = 400.0
 """Time after the last kill in which all that runs has to end."""
 
 
-def soak(hours: float, seed: int, *, mean_pause_s: float = MEAN_PAUSE_S) -> dict[str, Any]:
+def soak(hours: float, seed: int) -> dict[str, Any]:
     """Kill processes for a time; return what was killed and what came of it.
 
     The seed draws kinds and pauses; which process of a kind there is depends on the machine.
@@ -44,7 +44,7 @@ def soak(hours: float, seed: int, *, mean_pause_s: float = MEAN_PAUSE_S) -> dict
         jobs = make_jobs(Path(name), cluster.address)
         try:
             _undisturbed(jobs)
-            kills, seconds = _disturbed(jobs, cluster, hours, seed, mean_pause_s)
+            kills, seconds = _disturbed(jobs, cluster, hours, seed)
             hanging = _last_runs(jobs, cluster)
         finally:
             for job in jobs:
@@ -112,7 +112,7 @@ def _undisturbed(jobs: list[Job]) -> None:
 
 
 def _disturbed(
-    jobs: list[Job], cluster: LocalCluster, hours: float, seed: int, mean_pause_s: float
+    jobs: list[Job], cluster: LocalCluster, hours: float, seed: int
 ) -> tuple[Counter[Victim], float]:
     """Kill one process after the other; return how many of each kind, and the seconds it took."""
     rng = np.random.default_rng([SOAK_FAMILY, seed])
@@ -130,7 +130,7 @@ def _disturbed(
             job.tend(more=True)
         if time.monotonic() < next_kill:
             continue
-        next_kill = time.monotonic() + float(rng.exponential(mean_pause_s))
+        next_kill = time.monotonic() + float(rng.exponential(MEAN_PAUSE_S))
         kind = kinds[int(rng.integers(0, len(kinds)))]
         kills[kind] += _kill(kind, jobs, cluster, rng)
     return kills, time.monotonic() - began

@@ -166,15 +166,12 @@ def _number(value: float) -> float | None:
     return float(f"{value:.6g}") if isfinite(value) else None
 
 
-def levels(
-    named: Sequence[tuple[str, float]], curves: Sequence[Series], colours: Sequence[str] = ()
-) -> list[Series]:
+def levels(named: Sequence[tuple[str, float]], curves: Sequence[Series]) -> list[Series]:
     """Return horizontal lines; hidden at first where they would flatten the curves.
 
     Args:
         named: name and value of each.
         curves: the series to which the vertical axis is to fit.
-        colours: of each; without, those of the palette from its middle on.
     """
     values = np.concatenate([np.asarray(each.values, dtype=float) for each in curves])
     low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 0.0)
@@ -184,7 +181,7 @@ def levels(
             name=name,
             level=value,
             form="level",
-            colour=colours[place] if colours else COLOUR_CYCLE[(place + 2) % len(COLOUR_CYCLE)],
+            colour=COLOUR_CYCLE[(place + 2) % len(COLOUR_CYCLE)],
             shown=bool(low - reach <= value <= high + reach) or not reach,
         )
         for place, (name, value) in enumerate(named)

@@ -64,13 +64,16 @@ class Estimate:
         return f"{value} [{float(self.low):.2f}, {float(self.high):.2f}]"
 
 
-def iqm(values: Float, axis: int = -1) -> Float:
+def iqm(values: Float) -> Float:
     """Return the interquartile mean: the mean of what is left without a quarter at either end.
 
     The quarter is rounded down to whole seeds: of fewer than four seeds it is the mean, of five
     it is the mean of the middle three. NaN is no seed.
+
+    Args:
+        values: [..., N], of N seeds.
     """
-    ordered = np.sort(np.moveaxis(np.asarray(values, dtype=np.float64), axis, -1), axis=-1)
+    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
     count = np.isfinite(ordered).sum(axis=-1, keepdims=True)
     cut = count // 4
     rank = np.arange(ordered.shape[-1])
@@ -78,11 +81,11 @@ def iqm(values: Float, axis: int = -1) -> Float:
     return np.asarray(np.where(middle, ordered, 0.0).sum(axis=-1) / middle.sum(axis=-1))
 
 
-def _mean(values: Float, axis: int = -1) -> Float:
-    return np.asarray(np.nanmean(values, axis=axis))
+def _mean(values: Float) -> Float:
+    return np.asarray(np.nanmean(values, axis=-1))
 
 
-SUMMARY_STATISTICS: Final[Mapping[str, Callable[..., Float]]] = MappingProxyType(
+SUMMARY_STATISTICS: Final[Mapping[str, Callable[[Float], Float]]] = MappingProxyType(
     {"mean": _mean, "IQM": iqm}
 )
 """Name, as reports print it, to the statistic."""

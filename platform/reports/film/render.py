@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from rolecast.core.counter_random import episode_keys
-from rolecast.core.errors import RequestError, unknown_name
+from rolecast.core.errors import RequestError, first_line, unknown_name
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.adapters.task import AdaptedTask
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask, DrawsEpisodes
-from rolecast.platform.reports.film.encode import gif, png, write_film
+from rolecast.platform.reports.film.encode import gif, write_film
 from rolecast.platform.reports.film.episode import (
     Act,
     PlayedEpisode,
@@ -87,10 +87,6 @@ class Rendering:
     def gif(self) -> bytes:
         """Return the moving picture."""
         return gif(self.frames, self.frame_ms)
-
-    def png(self) -> bytes:
-        """Return a still picture: a few moments side by side."""
-        return png(self.frames, self.frame_ms)
 
 
 def render(
@@ -263,9 +259,8 @@ def _picture(task: Any, row: int) -> NDArray[np.uint8]:
             'that takes render_mode="rgb_array" and returns pictures'
         ) from error
     except Exception as error:
-        what = (str(error).strip().splitlines() or ["no message"])[0]
         raise RequestError(
             f"task {task.spec.id!r} cannot be drawn on this machine: {type(error).__name__} "
-            f"({what}); MuJoCo without a screen needs MUJOCO_GL=egl or osmesa"
+            f"({first_line(error)}); MuJoCo without a screen needs MUJOCO_GL=egl or osmesa"
         ) from error
     return picture

@@ -11,6 +11,7 @@ from PIL import Image
 
 import rolecast
 from rolecast.core.errors import RequestError, RunError
+from rolecast.platform.reports.film.encode import png
 from rolecast.platform.reports.film.episode import RETURN_QUANTILE, typical
 from rolecast.platform.reports.film.options import Shot
 from rolecast.platform.reports.film.render import Rendering, render, render_scripted
@@ -107,7 +108,7 @@ def test_another_environment_draws_itself(tmp_path: Path) -> None:
         batch_size=2, workers=0, test_episodes=1, out=str(out),
     )  # fmt: skip
     shown = render(out, Shot(steps=2))
-    picture = Image.open(io.BytesIO(shown.png()))
+    picture = Image.open(io.BytesIO(png(shown.frames, shown.frame_ms)))
     assert shown.caption.endswith("; 2 steps in 0.2 s, 0.17 times real time")
     assert picture.size == (3 * shown.frames[0].size[0], shown.frames[0].size[1])
 
