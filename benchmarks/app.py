@@ -20,6 +20,7 @@ from rolecast.benchmarks.options import (
     Seeds,
     TrustLearners,
     file_option,
+    filled_table,
     folder_of,
     kept_results,
     only_option,
@@ -59,15 +60,16 @@ def main_table(
     tables and pictures are written anew at the end of each call.
     """
     from rolecast.benchmarks import main_table as table
-    from rolecast.benchmarks.experiment_table import forget_trials
+    from rolecast.benchmarks.experiment_table import run_missing_trials
     from rolecast.benchmarks.result_table import chosen
 
     folder = folder_of(out, quick=quick)
     every = table.quick_main_trials() if quick else table.main_trials(seeds)
     trials = chosen(every, only or [], table.MAIN_FILTERS)
-    if fresh:
-        forget_trials(trials, folder / "main.json", warn)
-    rows = table.run_main_table(trials, folder / "main.json", processes=processes, note=warn)
+    path = folder / "main.json"
+    rows = run_missing_trials(
+        trials, path, table.MAIN_TABLE, processes=processes, note=warn, fresh=fresh
+    )
     written = table.write_main_table(rows, folder, page=page)
     tell(rows, written, json=json)
 
@@ -116,19 +118,15 @@ def task_returns(
     A finished policy in a task is kept in tasks.json at once and not played again.
     """
     from rolecast.benchmarks import tasks as table
-    from rolecast.benchmarks.result_table import forget_rows
 
     if pictures is not None:
         table.draw_all(pictures, table.DRAWN_TASKS, warn)
     folder = folder_of(out, quick=quick)
     runs = table.quick_scripted_runs() if quick else table.scripted_runs()
-    if fresh:
-        forget_rows(folder / table.SCRIPTED_TABLE.file, runs, warn)
-    rows = table.SCRIPTED_TABLE.run_missing(runs, folder, processes=1, note=warn)
+    rows, written = filled_table(table.SCRIPTED_TABLE, runs, folder, processes=1, fresh=fresh)
     if page is not None:
         table.write_page(rows, page)
-    written = [*table.SCRIPTED_TABLE.write(rows, folder), *filter(None, [page])]
-    tell(rows, written, json=json)
+    tell(rows, [*written, *filter(None, [page])], json=json)
 
 
 @app.command("baselines")
@@ -170,11 +168,17 @@ def baselines_ledger(
             for trial in trials:
                 say(f"{'there ' if trial.key in done else 'to run'}  {trial.key}")
         return
-    from rolecast.benchmarks.experiment_table import forget_trials
+    from rolecast.benchmarks.experiment_table import run_missing_trials
 
-    if fresh:
-        forget_trials(trials, path, warn)
-    rows = ledger.run_ledger(trials, path, processes=processes, note=warn, trust=trust)
+    rows = run_missing_trials(
+        trials,
+        path,
+        ledger.LEDGER_TABLE,
+        processes=processes,
+        note=warn,
+        fresh=fresh,
+        trust=trust,
+    )
     searches = read_rows(folder / "main.json")
     written = [path, *ledger.write_files(rows, folder, page=page, searches=searches)]
     tell(rows, written, json=json)

@@ -66,6 +66,7 @@ def run_missing_trials(
     *,
     processes: int,
     note: Callable[[str], None],
+    fresh: bool = False,
     methods: Mapping[str, MethodFactory] = MappingProxyType({}),
     trust: bool = False,
 ) -> list[Row]:
@@ -77,6 +78,7 @@ def run_missing_trials(
         table: how trials become rows.
         processes: trials at once, each on one core.
         note: told what is there, and each row as it is kept.
+        fresh: forget the trials first.
         methods: further learning methods by name.
         trust: go on with learners of a folder that was not begun here.
     Raises:
@@ -84,6 +86,8 @@ def run_missing_trials(
         RunError: trials failed; all others are kept.
         ComparisonInterrupted: Ctrl-C; what was computed is kept.
     """
+    if fresh:
+        forget_trials(trials, path, note)
     groups = list(_by_experiment(trials))
     for experiment, mine in groups:
         gather_rows(path, experiment, mine, table, note)

@@ -2,12 +2,12 @@
 
 import os
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
+from rolecast.benchmarks.experiment_table import ExperimentTable
 from rolecast.benchmarks.ledger_searches import SEARCH_LABELS, searches_text
 from rolecast.benchmarks.main_table import team_yardsticks
 from rolecast.benchmarks.result_table import (
@@ -26,8 +26,7 @@ from rolecast.platform.reports.comparison.table import number
 from rolecast.platform.reports.curves import Trained, training_curves
 from rolecast.platform.reports.style import png
 from rolecast.platform.search.records.measurements import Yardstick
-from rolecast.platform.tuning.experiment import Experiment, TrialPlan
-from rolecast.platform.tuning.learner import MethodFactory
+from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.methods import LearnerMethod, Method
 from rolecast.platform.tuning.rewards import DENSE_REWARD
 from rolecast.tune_configs.ledger import (
@@ -38,6 +37,7 @@ from rolecast.tune_configs.ledger import (
     tuning_of,
 )
 
+TRIAL_KEY: Final = "{heading} / {method} / {seed}"
 LEDGER_FILTERS: Final = ("arena", "contestant", "seed")
 """Kinds of filter: "arena" is a heading, "contestant" a learner's label."""
 
@@ -50,36 +50,12 @@ LEDGER_SECTIONS: Final[Mapping[str, Experiment]] = MappingProxyType(
 
 def ledger_trials(seeds: int) -> list[TableTrial]:
     """Return the trainings of the whole ledger, a whole seed of a heading first."""
-    return trials_of(TABLE, seeds, _key, _names)
+    return trials_of(TABLE, seeds, TRIAL_KEY)
 
 
 def quick_ledger_trials() -> list[TableTrial]:
     """Return a training of seconds."""
-    return trials_of({"Pendulum-v1, quick": [QUICK_EXPERIMENT]}, 1, _key, _names)
-
-
-def _key(heading: str, experiment: Experiment, plan: TrialPlan) -> str:
-    return f"{heading} / {plan.method} / {plan.seed}"
-
-
-def _names(heading: str, experiment: Experiment, plan: TrialPlan) -> Mapping[str, str]:
-    return {"arena": heading, "contestant": plan.method, "seed": str(plan.seed)}
-
-
-def run_ledger(
-    trials: Sequence[TableTrial],
-    path: Path,
-    *,
-    processes: int,
-    note: Callable[[str], None],
-    methods: Mapping[str, MethodFactory] = MappingProxyType({}),
-    trust: bool = False,
-) -> list[Row]:
-    """Train what baselines.json lacks; return all its rows; see `run_missing_trials`."""
-    table = ExperimentTable(row=ledger_result, order=_order, line=_line, keeps_unfinished=True)
-    return run_missing_trials(
-        trials, path, table, processes=processes, note=note, methods=methods, trust=trust
-    )
+    return trials_of({"Pendulum-v1, quick": [QUICK_EXPERIMENT]}, 1, TRIAL_KEY)
 
 
 def ledger_result(trial: TableTrial, end: TrialEnd) -> Row:
@@ -310,3 +286,8 @@ def curve(row: Row) -> Trained:
     """Return env steps and held-out returns of a row."""
     points = row["curve"]
     return [each["env_steps"] for each in points], [each["test_return"] for each in points]
+
+
+LEDGER_TABLE: Final = ExperimentTable(
+    row=ledger_result, order=_order, line=_line, keeps_unfinished=True
+)

@@ -1,14 +1,14 @@
 """The main result table: every optimiser on every task at every budget, and its pages."""
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
-from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
+from rolecast.benchmarks.experiment_table import ExperimentTable
 from rolecast.benchmarks.kept_rows import commits_text
 from rolecast.benchmarks.result_table import (
     Row,
@@ -35,7 +35,6 @@ from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, HeldOut, held_out_seeds
 from rolecast.platform.search.records.measurements import Yardstick, played_yardstick
-from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.main_table import (
     ARS_SETTINGS,
@@ -51,6 +50,7 @@ YARDSTICK_EPISODES: Final = TEAM_TEST_EPISODES
 QUICK_STEPS: Final = 20_000
 QUICK_OPTIMIZERS: Final = ("dss_gp_ucb", "random")
 QUICK_TEST_EPISODES: Final = 50
+TRIAL_KEY: Final = "{heading} / {method} / {env_steps} / {seed}"
 MAIN_FILTERS: Final = ("task", "optimizer", "seed", "env_steps")
 """Kinds of filter; "task" and "optimizer" are as the table names them."""
 
@@ -72,7 +72,7 @@ SeedReturns = Mapping[str, Mapping[int, Sequence[float]]]
 
 def main_trials(seeds: int) -> list[TableTrial]:
     """Return the trials of the whole table: the main task first."""
-    return trials_of(TABLE, seeds, _key, _names)
+    return trials_of(TABLE, seeds, TRIAL_KEY)
 
 
 def quick_main_trials() -> list[TableTrial]:
@@ -85,29 +85,8 @@ def quick_main_trials() -> list[TableTrial]:
         held_out_set=DEVELOPMENT_SET,
         held_out_seed=HeldOut.seed,
     )
-    trials = trials_of({FIRST_HEADING: [quick]}, 1, _key, _names)
+    trials = trials_of({FIRST_HEADING: [quick]}, 1, TRIAL_KEY)
     return [trial for trial in trials if trial.plan.method in QUICK_OPTIMIZERS]
-
-
-def _key(heading: str, experiment: Experiment, plan: TrialPlan) -> str:
-    return f"{heading} / {plan.method} / {experiment.env_steps} / {plan.seed}"
-
-
-def _names(heading: str, experiment: Experiment, plan: TrialPlan) -> Mapping[str, str]:
-    return {
-        "task": heading,
-        "optimizer": plan.method,
-        "seed": str(plan.seed),
-        "env_steps": str(experiment.env_steps),
-    }
-
-
-def run_main_table(
-    trials: Sequence[TableTrial], path: Path, *, processes: int, note: Callable[[str], None]
-) -> list[Row]:
-    """Run the searches that main.json lacks; return all its rows; see `run_missing_trials`."""
-    table = ExperimentTable(row=_row, order=_order, line=_line)
-    return run_missing_trials(trials, path, table, processes=processes, note=note)
 
 
 def _row(trial: TableTrial, end: TrialEnd) -> Row:
@@ -310,3 +289,6 @@ def _page_region(seeds: SeedReturns, yardsticks: Sequence[Yardstick], policy: st
         f"{markdown(seeds, each_seed=False)}\n"
         "![Held-out return by budget](results/main.png)\n"
     )
+
+
+MAIN_TABLE: Final = ExperimentTable(row=_row, order=_order, line=_line)

@@ -4,7 +4,7 @@ Each trial is a whole search of predator-prey; its row has the held-out return o
 along the budget, on the same fresh episodes for all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
+from rolecast.benchmarks.experiment_table import ExperimentTable
 from rolecast.benchmarks.functions.known_page import (
     BUDGET_SHARES,
     LINE_WIDTH,
@@ -37,14 +37,12 @@ from rolecast.benchmarks.table_trials import (
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut
-from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.policy_table import EXPERIMENT, GRAPH_SEARCHES, TABLE
 
 POLICIES_FILE: Final = "optimizers_policies.json"
 
-POLICY_KIND: Final = "policy"
-"""Kind of these problems, for filters."""
+TRIAL_KEY: Final = "{task} / {method} / {env_steps} / {seed}"
 
 CLIQUE_LABELS: Final = ("local, found", "local, random")
 """Searches that differ in their cliques alone."""
@@ -63,7 +61,7 @@ AXIS_LABELS: Final = {
 
 def policy_trials(seeds: int) -> list[TableTrial]:
     """Return the searches of the whole table."""
-    return trials_of(TABLE, seeds, _key, _names)
+    return trials_of(TABLE, seeds, TRIAL_KEY)
 
 
 def quick_policy_trials() -> list[TableTrial]:
@@ -78,33 +76,8 @@ def quick_policy_trials() -> list[TableTrial]:
         test_episodes=QUICK_TEST_EPISODES,
         final_test_episodes=QUICK_TEST_EPISODES,
     )
-    trials = trials_of({"policies": [quick]}, 2, _key, _names)
+    trials = trials_of({"policies": [quick]}, 2, TRIAL_KEY)
     return [trial for trial in trials if trial.plan.method in QUICK_LABELS]
-
-
-def _key(heading: str, experiment: Experiment, plan: TrialPlan) -> str:
-    return f"{plan.task} / {plan.method} / {experiment.env_steps} / {plan.seed}"
-
-
-def _names(heading: str, experiment: Experiment, plan: TrialPlan) -> Mapping[str, str]:
-    return {
-        "problem": plan.task,
-        "kind": POLICY_KIND,
-        "contestant": plan.method,
-        "seed": str(plan.seed),
-    }
-
-
-def run_policy_table(
-    trials: Sequence[TableTrial], path: Path, *, processes: int, note: Callable[[str], None]
-) -> list[Row]:
-    """Run the searches that a results file lacks; see `run_missing_trials`."""
-    table = ExperimentTable(
-        row=policy_row,
-        order=by_table([*EXPERIMENT.tasks], [method.label for method in GRAPH_SEARCHES]),
-        line=lambda row: f"return {row['returns'][-1]:.1f} in {row['seconds'][-1]:.0f} s",
-    )
-    return run_missing_trials(trials, path, table, processes=processes, note=note)
 
 
 def policy_row(trial: TableTrial, end: TrialEnd) -> Row:
@@ -274,3 +247,10 @@ def write_files(rows: Sequence[Row], folder: Path) -> list[Path]:
             folder / "optimizers_policies.png": png(picture(rows)),
         }
     )
+
+
+POLICY_TABLE: Final = ExperimentTable(
+    row=policy_row,
+    order=by_table([*EXPERIMENT.tasks], [method.label for method in GRAPH_SEARCHES]),
+    line=lambda row: f"return {row['returns'][-1]:.1f} in {row['seconds'][-1]:.0f} s",
+)

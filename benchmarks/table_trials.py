@@ -1,15 +1,18 @@
 """Trials of experiments as cells of a table, and whether rows that are kept are of them still."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rolecast.benchmarks.kept_rows import OTHER_SETTINGS, differing_text
 from rolecast.benchmarks.result_table import SET_KEY, UNFINISHED_KEY, Row
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import Method, SearchMethod
+
+POLICY_KIND: Final = "policy"
+"""Kind of their problems, for filters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +27,19 @@ class TableTrial:
     key: str
     """Name of its row in the results file."""
 
-    names: Mapping[str, str]
-    """What filters call it, by kind."""
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What filters call it, by kind; each table has some of these."""
+        plan = self.plan
+        return {
+            **dict.fromkeys(("arena", "task"), self.heading),
+            **dict.fromkeys(("method", "optimizer", "contestant"), plan.method),
+            "problem": plan.task,
+            "kind": POLICY_KIND,
+            "reward": plan.reward,
+            "seed": str(plan.seed),
+            "env_steps": str(self.experiment.env_steps),
+        }
 
     @property
     def method(self) -> Method:
@@ -48,12 +62,15 @@ class TrialEnd:
 
 
 def trials_of(
-    sections: Mapping[str, Sequence[Experiment]],
-    seeds: int,
-    key: Callable[[str, Experiment, TrialPlan], str],
-    names: Callable[[str, Experiment, TrialPlan], Mapping[str, str]],
+    sections: Mapping[str, Sequence[Experiment]], seeds: int, key: str
 ) -> list[TableTrial]:
-    """Return all trials of a table, by heading, experiment, seed and method."""
+    """Return all trials of a table, by heading, experiment, seed and method.
+
+    Args:
+        sections: heading to its experiments.
+        seeds: of each.
+        key: of a trial, with {heading}, {env_steps}, and fields of `TrialPlan` to be filled in.
+    """
     scaled = [
         (heading, experiment.scaled(seeds=seeds))
         for heading, experiments in sections.items()
@@ -64,8 +81,7 @@ def trials_of(
             heading=heading,
             experiment=experiment,
             plan=plan,
-            key=key(heading, experiment, plan),
-            names=names(heading, experiment, plan),
+            key=key.format(heading=heading, env_steps=experiment.env_steps, **vars(plan)),
         )
         for heading, experiment in scaled
         for plan in experiment.trials()

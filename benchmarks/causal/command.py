@@ -18,9 +18,9 @@ from rolecast.benchmarks.options import (
     only_option,
     part_option,
     result_files,
-    say_written,
+    tell,
 )
-from rolecast.platform.cli.output import Json, print_json, print_table, say, warn
+from rolecast.platform.cli.output import Json, print_table, say, warn
 
 CAUSAL_PARTS: Final = ("figures", "acquisition", "team")
 CUDA_ACQUISITION: Final = "cuda_acquisition"
@@ -74,10 +74,7 @@ def causal_results(
     if of_team := [each for each in asked if isinstance(each, team.TeamRun)]:
         found, files = fill(team.TEAM_TABLE, of_team)
         rows, written = [*rows, *found], [*written, *files]
-    if json:
-        print_json({"cells": len(rows), **told, "written": written})
-    else:
-        say_written(written)
+    tell(rows, written, json=json, **told)
 
 
 def _measured(

@@ -48,7 +48,7 @@ def dial_table(
     """
     from rolecast.benchmarks.dial import table
     from rolecast.benchmarks.dial.dials import TEAM_DIAL, dial_of
-    from rolecast.benchmarks.experiment_table import forget_trials
+    from rolecast.benchmarks.experiment_table import run_missing_trials
     from rolecast.benchmarks.result_table import chosen
 
     dial = dial_of(task, long=long)
@@ -61,7 +61,13 @@ def dial_table(
         else table.dial_trials(dial, seeds or dial.experiment.seeds)
     )
     trials = chosen(every, only or [], table.DIAL_FILTERS)
-    if fresh:
-        forget_trials(trials, path, warn)
-    rows = table.run_dial(dial, trials, path, processes=processes, note=warn, trust=trust)
+    rows = run_missing_trials(
+        trials,
+        path,
+        table.table_of(dial),
+        processes=processes,
+        note=warn,
+        fresh=fresh,
+        trust=trust,
+    )
     tell(rows, [path, *table.write_dial(dial, rows, path.parent, readme=readme)], json=json)

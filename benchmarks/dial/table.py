@@ -3,7 +3,7 @@
 A search sees an episode's sum, so that its run with dense reward stands for sparse reward too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from rolecast.benchmarks.dial.break_even import break_even_section
 from rolecast.benchmarks.dial.dials import TEAM_DIAL, Dial
 from rolecast.benchmarks.dial.page import readme_region, report
 from rolecast.benchmarks.dial.pictures import rewards_picture, steps_picture
-from rolecast.benchmarks.experiment_table import ExperimentTable, run_missing_trials
+from rolecast.benchmarks.experiment_table import ExperimentTable
 from rolecast.benchmarks.result_table import Row, fill_region, place, read_rows
 from rolecast.benchmarks.table_trials import (
     TableTrial,
@@ -24,9 +24,8 @@ from rolecast.benchmarks.table_trials import (
 )
 from rolecast.core.files import write_all
 from rolecast.platform.reports.style import png
-from rolecast.platform.tuning.experiment import Experiment, TrialPlan
-from rolecast.platform.tuning.learner import MethodFactory
 
+TRIAL_KEY: Final = "{heading} / {reward} / {method} / {env_steps} / {seed}"
 DIAL_FILTERS: Final = ("method", "reward", "seed")
 """Kinds of filter."""
 
@@ -50,7 +49,7 @@ REGION_END: Final = "<!-- dial: end -->"
 
 def dial_trials(dial: Dial, seeds: int) -> list[TableTrial]:
     """Return the trials of the whole table, a whole seed first."""
-    return trials_of({dial.task: [dial.experiment]}, seeds, _key, _names)
+    return trials_of({dial.task: [dial.experiment]}, seeds, TRIAL_KEY)
 
 
 def quick_dial_trials(dial: Dial) -> list[TableTrial]:
@@ -60,35 +59,10 @@ def quick_dial_trials(dial: Dial) -> list[TableTrial]:
     quick = replace(whole.scaled(budget_fraction=QUICK_SHARE), name=f"{whole.name}_quick", points=1)
     return [
         trial
-        for trial in trials_of({dial.task: [quick]}, 1, _key, _names)
+        for trial in trials_of({dial.task: [quick]}, 1, TRIAL_KEY)
         if trial.plan.method in (QUICK_SEARCH, learner)
         and trial.plan.reward in whole.rewards[:QUICK_REWARDS]
     ]
-
-
-def _key(heading: str, experiment: Experiment, plan: TrialPlan) -> str:
-    return f"{heading} / {plan.reward} / {plan.method} / {experiment.env_steps} / {plan.seed}"
-
-
-def _names(heading: str, experiment: Experiment, plan: TrialPlan) -> Mapping[str, str]:
-    return {"method": plan.method, "reward": plan.reward, "seed": str(plan.seed)}
-
-
-def run_dial(
-    dial: Dial,
-    trials: Sequence[TableTrial],
-    path: Path,
-    *,
-    processes: int,
-    note: Callable[[str], None],
-    methods: Mapping[str, MethodFactory] | None = None,
-    trust: bool = False,
-) -> list[Row]:
-    """Run the trials that a dial's file lacks; return all rows; see `run_missing_trials`."""
-    table = ExperimentTable(row=_row, order=partial(_order, dial), line=_line)
-    return run_missing_trials(
-        trials, path, table, processes=processes, note=note, methods=methods or {}, trust=trust
-    )
 
 
 def _row(trial: TableTrial, end: TrialEnd) -> Row:
@@ -160,3 +134,8 @@ def speed_section(dial: Dial, rows: Sequence[Row], folder: Path) -> str:
         return ""
     searches, learners = (read_rows(folder / file) for file in (SEARCHES_FILE, LEARNERS_FILE))
     return break_even_section(rows, searches, learners, dial.task)
+
+
+def table_of(dial: Dial) -> ExperimentTable:
+    """Return how the trials of a dial become rows."""
+    return ExperimentTable(row=_row, order=partial(_order, dial), line=_line)

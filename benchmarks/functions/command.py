@@ -37,7 +37,7 @@ def optimizers_table(
     is kept at once, in optimizers.json or optimizers_policies.json.
     """
     from rolecast.benchmarks import policy_table
-    from rolecast.benchmarks.experiment_table import forget_trials
+    from rolecast.benchmarks.experiment_table import run_missing_trials
     from rolecast.benchmarks.functions.known_page import KNOWN_TABLE, ratios
     from rolecast.benchmarks.functions.known_suite import known_runs, quick_known_runs
     from rolecast.benchmarks.functions.runs import FunctionRun
@@ -51,19 +51,24 @@ def optimizers_table(
     path = folder / policy_table.POLICIES_FILE
     of_functions = [cell for cell in cells if isinstance(cell, FunctionRun)]
     of_policies = [cell for cell in cells if isinstance(cell, TableTrial)]
-    if fresh:
-        forget_trials(of_policies, path, warn)
     functions, written = filled_table(
         KNOWN_TABLE, of_functions, folder, processes=processes, fresh=fresh
     )
-    searches = policy_table.run_policy_table(of_policies, path, processes=processes, note=warn)
+    searches = run_missing_trials(
+        of_policies,
+        path,
+        policy_table.POLICY_TABLE,
+        processes=processes,
+        note=warn,
+        fresh=fresh,
+    )
     if searches:
         written += [path, *policy_table.write_files(searches, folder)]
     compared = {
         "ratios": plain_records(ratios(functions)),
         "gains": plain_records(policy_table.gains(searches)),
     }
-    tell([*functions, *searches], written, json=json, **(compared if json else {}))
+    tell([*functions, *searches], written, json=json, **compared)
 
 
 def competitors_table(

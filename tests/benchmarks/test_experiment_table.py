@@ -70,12 +70,7 @@ SOUND_TABLE = ExperimentTable(
 
 
 def trials(experiment: Experiment, seeds: int, methods: Sequence[str]) -> list[TableTrial]:
-    found = trials_of(
-        {"all": [experiment]},
-        seeds,
-        lambda heading, _, plan: f"{heading} / {plan.method} / {plan.seed}",
-        lambda heading, _, plan: {"method": plan.method, "seed": str(plan.seed)},
-    )
+    found = trials_of({"all": [experiment]}, seeds, "{heading} / {method} / {seed}")
     return [trial for trial in found if trial.plan.method in methods]
 
 

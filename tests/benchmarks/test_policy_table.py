@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import rolecast
+from rolecast.benchmarks.experiment_table import run_missing_trials
 from rolecast.benchmarks.policy_table import (
+    POLICY_TABLE,
     gains,
     markdown,
     policy_trials,
     quick_policy_trials,
-    run_policy_table,
     write_files,
 )
 from rolecast.benchmarks.result_table import chosen
@@ -61,7 +62,9 @@ def test_a_row_follows_the_incumbent_to_what_the_search_hands_over(tmp_path: Pat
     """The same search again by `rolecast.search`: incumbents of its history, and its artefact."""
     filters = ["contestant=local, none", "seed=0"]
     trials = chosen(quick_policy_trials(), filters, ("contestant", "seed"))
-    (found,) = run_policy_table(trials, tmp_path / "rows.json", processes=1, note=lambda _: None)
+    (found,) = run_missing_trials(
+        trials, tmp_path / "rows.json", POLICY_TABLE, processes=1, note=lambda _: None
+    )
     out = tmp_path / "run"
     rolecast.search(
         "pred_prey_3",

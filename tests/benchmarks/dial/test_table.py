@@ -24,9 +24,10 @@ from rolecast.benchmarks.dial.table import (
     REGION_END,
     dial_trials,
     quick_dial_trials,
-    run_dial,
+    table_of,
     write_dial,
 )
+from rolecast.benchmarks.experiment_table import run_missing_trials
 from rolecast.benchmarks.result_table import chosen, read_rows
 from rolecast.platform.reports.style import png
 from rolecast.tune_configs.dial import EXPERIMENT
@@ -277,11 +278,12 @@ def test_the_readme_gets_its_region_and_files_are_written(tmp_path: Path) -> Non
 def test_a_quick_piece_runs_and_is_kept(tmp_path: Path) -> None:
     trials = chosen(quick_dial_trials(TEAM_DIAL), ["method=cmaes"], DIAL_FILTERS)
     notes: list[str] = []
-    (found,) = run_dial(TEAM_DIAL, trials, tmp_path / "dial.json", processes=1, note=notes.append)
+    path, rows = tmp_path / "dial.json", table_of(TEAM_DIAL)
+    (found,) = run_missing_trials(trials, path, rows, processes=1, note=notes.append)
     assert (found["reward"], found["kind"], found["policy"]) == ("dense", "search", "hom")
     assert found["env_steps"] <= found["budget"] == 2000
     assert statistics.fmean(value for _, value in found["curve"]) == found["test_return"]
-    again = run_dial(TEAM_DIAL, trials, tmp_path / "dial.json", processes=1, note=notes.append)
+    again = run_missing_trials(trials, path, rows, processes=1, note=notes.append)
     assert again == [found]
     assert notes[-1] == "1 of 1 cells are there; 0 to run"
 
