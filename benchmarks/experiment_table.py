@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -25,15 +24,15 @@ from rolecast.benchmarks.result_table import (
     Row,
     finished,
     forget_rows,
+    keep_rows,
     read_rows,
-    update_rows,
 )
 from rolecast.benchmarks.table_trials import TableTrial, TrialEnd, other_terms_text
 from rolecast.core.errors import RequestError
 from rolecast.core.locks import lock_folder
 from rolecast.platform.tuning.comparison import ComparisonInterrupted, check_folder, compare
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
-from rolecast.platform.tuning.experiment import Experiment, TrialPlan
+from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.progress import progress_for
 from rolecast.platform.tuning.status import ComparisonStatus, TrialStatus
@@ -98,7 +97,7 @@ def run_missing_trials(
         if terms := other_terms_text(trials, read_rows(path)):
             note(terms)
     for experiment, mine in groups:
-        missing = frozenset(trial.plan.trial for trial in mine if trial.key not in done)
+        missing = [trial.plan.trial for trial in mine if trial.key not in done]
         if not missing:
             continue
         folder = _folder(path, experiment)
@@ -110,7 +109,7 @@ def run_missing_trials(
                 resume=folder.known,
                 workers=processes,
                 methods=methods,
-                only=partial(_is_among, missing),
+                only=[f"trial={name}" for name in missing],
                 progress=progress_for(sys.stderr),
                 trust=trust,
             )
@@ -147,10 +146,6 @@ def forget_trials(trials: Sequence[TableTrial], path: Path, note: Callable[[str]
             if not any(folder.path.glob("work/*")):
                 folder.disk.remove_folder(folder.path)
                 forget_commits(folder)
-
-
-def _is_among(names: frozenset[str], plan: TrialPlan) -> bool:
-    return plan.trial in names
 
 
 def _by_experiment(
@@ -207,12 +202,7 @@ def gather_rows(
         if found.record.done or table.keeps_unfinished:
             news[trial.key] = _row(trial, found, table, commits)
     if news:
-        update_rows(
-            path,
-            lambda rows: sorted(
-                ({row["key"]: row for row in rows} | news).values(), key=table.order
-            ),
-        )
+        keep_rows(path, news.values(), table.order)
     over = finished(news.values())
     for key in filter(over.__contains__, news):
         note(f"{key}: {table.line(news[key])}")

@@ -97,8 +97,8 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
     write_bytes(path, f'{{"schema": {ROWS_SCHEMA}, "cells": [\n{lines}\n]}}\n'.encode())
 
 
-def update_rows(path: Path, change: Callable[[list[Row]], Iterable[Row]]) -> list[Row]:
-    """Replace the rows of a results file by what becomes of those that are there; return them.
+def update_rows(path: Path, change: Callable[[list[Row]], Iterable[Row]]) -> None:
+    """Replace the rows of a results file by what becomes of those that are there.
 
     Its folder is locked meanwhile, so that processes that fill one table at once lose no row.
 
@@ -107,9 +107,22 @@ def update_rows(path: Path, change: Callable[[list[Row]], Iterable[Row]]) -> lis
     """
     make_folder(path.parent)
     with wait_for_lock(path.parent):
-        rows = list(change(read_rows(path)))
-        write_rows(path, rows)
-    return rows
+        write_rows(path, change(read_rows(path)))
+
+
+def keep_rows(path: Path, rows: Iterable[Row], order: Callable[[Row], Any]) -> None:
+    """Put rows into a results file, in place of those of their keys.
+
+    Args:
+        path: the results file.
+        rows: new ones.
+        order: key by which all are sorted in the file.
+    """
+    news = {row["key"]: row for row in rows}
+    update_rows(
+        path,
+        lambda kept: sorted(({row["key"]: row for row in kept} | news).values(), key=order),
+    )
 
 
 def forget_rows(path: Path, cells: Iterable[TableCell], note: Callable[[str], None]) -> None:
@@ -189,18 +202,9 @@ class ResultTable(Generic[Cell]):
             if rows and (said := other_settings_text(self.planned_settings(rows), rows)):
                 note(said)
         for row in results(missing, self.run, processes):
-            self._keep({**row, COMMIT_KEY: commit}, path)
+            keep_rows(path, [{**row, COMMIT_KEY: commit}], self.order)
             note(f"{row['key']}: {self.line(row)}")
         return sorted(read_rows(path), key=self.order)
-
-    def _keep(self, row: Row, path: Path) -> None:
-        """Put a row into the results file, in place of that of its key."""
-
-        def with_row(rows: list[Row]) -> list[Row]:
-            others = [each for each in rows if each["key"] != row["key"]]
-            return sorted([*others, row], key=self.order)
-
-        update_rows(path, with_row)
 
     def write(self, rows: Sequence[Row], folder: Path) -> list[Path]:
         """Write the files for readers; return them behind the results file, none without rows.

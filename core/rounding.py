@@ -1,10 +1,20 @@
-"""Writes a measured number with the digits that its standard error leaves."""
+"""A mean with its standard error, and a number with the digits that its error leaves."""
 
 from math import floor, log10
 from typing import Final
 
+import numpy as np
+
+from rolecast.core.types import Float
+
 MOST_DIGITS: Final = 6
 """Digits after the point of the smallest errors."""
+
+
+def mean_and_error(values: Float) -> tuple[float, float | None]:
+    """Return the mean of values [E] and its standard error, None for a single value."""
+    mean = float(values.mean())
+    return mean, float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
 
 
 def digits_for(value: float, stderr: float | None, *, least: int = 1) -> int:

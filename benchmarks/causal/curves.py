@@ -103,7 +103,7 @@ def picture(
     """
     drawing, panels = panel_grid(len(tasks), PANEL_COLUMNS, width=10.0, height=2.4)
     methods = [each for each in names if any(each in kept for kept in tasks.values())]
-    for axes, (task, kept) in zip(panels, tasks.items(), strict=False):
+    for axes, (task, kept) in zip(panels, tasks.items(), strict=True):
         panel_style(axes, task.removeprefix("causal:"), scale="linear")
         for method, of_method in kept.items():
             curves = running(of_method, name)
@@ -113,9 +113,7 @@ def picture(
             if len(curves) >= LEAST_SEEDS_OF_INTERVAL:
                 low, high = np.array([t_interval(column) for column in curves.T]).T
                 axes.fill_between(evaluations, low, high, color=style["color"], alpha=0.15, lw=0)
-    for axes in panels[len(tasks) :]:
-        axes.set_axis_off()
-    for axes in panels[max(0, len(tasks) - PANEL_COLUMNS) : len(tasks)]:
+    for axes in panels[-PANEL_COLUMNS:]:
         axes.set_xlabel("evaluations, with the initial design")
     named = [names[each] for each in methods]
     drawing.legend(

@@ -83,7 +83,7 @@ def steps_picture(dial: Dial, rows: Sequence[Row]) -> Figure:
     drawing, panels = panel_grid(
         len(rewards), columns, width=11.0, height=3.0, sharey=True, sharex=True
     )
-    for axes, reward in zip(panels, rewards, strict=False):
+    for axes, reward in zip(panels, rewards, strict=True):
         panel_style(axes, reward, scale="linear")
         for label in dial.drawn_methods:
             mine = rows_of(dial, rows, label, reward)
@@ -92,9 +92,7 @@ def steps_picture(dial: Dial, rows: Sequence[Row]) -> Figure:
                 axes.plot(grid, means, label=label, lw=1.4, **styles[label].line(len(grid)))
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    for axes in panels[len(rewards) :]:
-        axes.set_axis_off()
-    for axes in panels[max(0, len(rewards) - columns) : len(rewards)]:
+    for axes in panels[-columns:]:
         axes.set_xlabel("env steps")
     drawing.supylabel("mean held-out return, as earned", fontsize="medium")
     lines = {str(line.get_label()): line for axes in panels for line in axes.lines}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import unknown_name
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.hartmann import (
     HARTMANN_CENTRES,
@@ -229,10 +229,14 @@ class Standard:
     """d; None: as many as there are dimensions."""
 
     optimum: float
-    """Greatest value, in the whole space."""
+    """Greatest value, in the whole space; of a separable function, of one dimension."""
 
     separable: bool = False
     """Whether it is a sum over single dimensions."""
+
+    def greatest(self, inputs: int) -> float:
+        """Return the greatest value of so many inputs."""
+        return self.optimum * inputs if self.separable else self.optimum
 
 
 STANDARD_FUNCTIONS: Final = {
@@ -282,9 +286,7 @@ def embedded(name: str, dimension: int, rotated: bool, seed: int) -> ScaledFunct
         RequestError: no function has this name.
     """
     if name not in STANDARD_FUNCTIONS:
-        raise RequestError(
-            f"function {name!r} is unknown; expected one of {', '.join(STANDARD_FUNCTIONS)}"
-        )
+        raise unknown_name("function", name, STANDARD_FUNCTIONS)
     known, rng = STANDARD_FUNCTIONS[name], np.random.default_rng((seed, dimension, int(rotated)))
     inputs = known.inputs or dimension
     chosen = rng.permutation(dimension)[:inputs]
@@ -300,7 +302,7 @@ def embedded(name: str, dimension: int, rotated: bool, seed: int) -> ScaledFunct
     return ScaledFunction(
         dimension=dimension,
         value=value,
-        optimum=known.optimum,
+        optimum=known.greatest(inputs),
         mean=float(values.mean()),
         deviation=float(values.std()),
         cliques=None if whole else tuple(tuple(sorted(map(int, row))) for row in pieces),

@@ -221,8 +221,7 @@ def picture(rows: Sequence[Row], *, over: str, label: str) -> Figure:
         panel_style(axes, problem)
         if over == "seconds":
             axes.set_xscale("log")
-    for axes in panels[len(problems) :]:
-        axes.set_axis_off()
+    panels[-1].set_axis_off()
     handles = legend_lines(panels[-1], contestants, LINE_WIDTH)
     panels[-1].legend(handles=handles, frameon=False, fontsize=8, loc="center", ncols=2)
     drawing.supxlabel(label, fontsize=10)

@@ -4,8 +4,6 @@ All are maximised over the unit cube. Their optima do not lie in the middle, whe
 begin: boxes are those of the trust-region papers, which are not symmetric about the optimum.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
 
@@ -13,9 +11,9 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from rolecast.benchmarks.functions import black_boxes as functions
-from rolecast.benchmarks.functions.black_boxes import Function
+from rolecast.benchmarks.functions.black_boxes import STANDARD_FUNCTIONS, Function, Standard
 from rolecast.benchmarks.functions.runs import FunctionProblem
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import RequestError, unknown_name
 from rolecast.core.types import Float
 
 OBSTACLE_COUNT: Final = 100
@@ -85,57 +83,34 @@ def rover(z: Float) -> Float:
     return earned
 
 
-@dataclass(frozen=True, kw_only=True)
-class Published:
-    """A function of the literature."""
-
-    value: Callable[[Float], Float]
-    """Of points [N, d] of the unit cube."""
-
-    inputs: int | None
-    """d; None: any."""
-
-    optimum: Callable[[int], float]
-    """Greatest value, of d; of the rover a bound."""
-
-
-PUBLISHED_FIGURES: Final = {
-    "branin": Published(
-        value=functions.branin,
-        inputs=2,
-        optimum=lambda _: functions.STANDARD_FUNCTIONS["branin"].optimum,
+PUBLISHED_FUNCTIONS: Final = {
+    "branin": STANDARD_FUNCTIONS["branin"],
+    "hartmann6": STANDARD_FUNCTIONS["hartmann6"],
+    "ackley": Standard(value=ackley, inputs=None, optimum=0.0),
+    "levy": Standard(value=levy, inputs=None, optimum=0.0),
+    "rosenbrock": Standard(value=rosenbrock, inputs=None, optimum=0.0),
+    "styblinski_tang": Standard(
+        value=styblinski_tang, inputs=None, optimum=39.16616570377142, separable=True
     ),
-    "hartmann6": Published(
-        value=functions.hartmann6,
-        inputs=6,
-        optimum=lambda _: functions.STANDARD_FUNCTIONS["hartmann6"].optimum,
-    ),
-    "ackley": Published(value=ackley, inputs=None, optimum=lambda _: 0.0),
-    "levy": Published(value=levy, inputs=None, optimum=lambda _: 0.0),
-    "rosenbrock": Published(value=rosenbrock, inputs=None, optimum=lambda _: 0.0),
-    "styblinski_tang": Published(
-        value=styblinski_tang, inputs=None, optimum=lambda d: 39.16616570377142 * d
-    ),
-    "rover": Published(value=rover, inputs=60, optimum=lambda _: 5.0),
+    "rover": Standard(value=rover, inputs=60, optimum=5.0),
 }
+"""Kind of a problem to its function; of the rover the optimum is a bound."""
 
 
 def embedded(kind: str, dimension: int, seed: int) -> Function:
     """Return a function whose inputs are dimensions drawn by the seed; the rest do not matter.
 
     Args:
-        kind: one of `PUBLISHED_FIGURES`.
+        kind: one of `PUBLISHED_FUNCTIONS`.
         dimension: D, at least the function's own.
         seed: of the choice of dimensions, and of nothing where there is no choice.
 
     Raises:
         RequestError: no function has this name, or D is too small.
     """
-    if kind not in PUBLISHED_FIGURES:
-        raise RequestError(
-            f"function {kind!r} is unknown; expected one of {', '.join(PUBLISHED_FIGURES)}"
-        )
-    known = PUBLISHED_FIGURES[kind]
+    if kind not in PUBLISHED_FUNCTIONS:
+        raise unknown_name("function", kind, PUBLISHED_FUNCTIONS)
+    known = PUBLISHED_FUNCTIONS[kind]
     inputs = known.inputs or dimension
     if dimension < inputs:
         raise RequestError(f"{kind} has {inputs} inputs; {dimension} dimensions are too few")
@@ -143,7 +118,7 @@ def embedded(kind: str, dimension: int, seed: int) -> Function:
     if inputs < dimension:
         chosen = np.random.default_rng((seed, dimension)).permutation(dimension)[:inputs]
     return Function(
-        value=lambda points: known.value(points[:, chosen]), optimum=known.optimum(inputs)
+        value=lambda points: known.value(points[:, chosen]), optimum=known.greatest(inputs)
     )
 
 

@@ -87,8 +87,6 @@ def roles_picture(measured: RoleMeasures, *, talks: bool) -> Figure:
     _draw_actions(panels[1], measured, talks=talks)
     if talks:
         _draw_edges(panels[2], measured)
-    for spare in panels[3 if talks else 2 :]:
-        spare.set_axis_off()
     roles = len(measured.role_of_agent[0])
     handles = [
         Line2D([], [], ls="", marker="s", color=role_colour(role), label=f"role {role}")

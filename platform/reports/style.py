@@ -50,7 +50,7 @@ def panel_grid(
     """Return an empty figure of panels in rows, of some inches each, and the panels.
 
     Args:
-        count: of panels, at least.
+        count: of panels; the rest of the last row is left empty.
         columns: panels in a row.
         width: of the whole figure.
         height: of a row.
@@ -58,7 +58,10 @@ def panel_grid(
     """
     rows = -(-count // columns)
     drawing = Figure(figsize=(width, height * rows), dpi=PICTURE_DPI, layout="constrained")
-    return drawing, [*drawing.subplots(rows, columns, squeeze=False, **shared).ravel()]
+    panels = [*drawing.subplots(rows, columns, squeeze=False, **shared).ravel()]
+    for spare in panels[count:]:
+        spare.set_axis_off()
+    return drawing, panels[:count]
 
 
 def panel_style(axes: Axes, title: str, *, scale: str = "log") -> None:

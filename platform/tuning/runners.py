@@ -7,11 +7,12 @@ both go on from what their trial's folder holds.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from rolecast.core.files import is_file, unwritable
+from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.search.backend import Backend, backend_for
@@ -253,8 +254,5 @@ class LearnerRunner:
 
 def _mean_and_error(returns: Sequence[float]) -> tuple[float | None, float | None]:
     """Return mean and standard error of the episodes; None where there are too few."""
-    values: Any = np.asarray(returns, dtype=np.float64)
-    if not values.size:
-        return None, None
-    error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
-    return float(values.mean()), error
+    values = np.asarray(returns, dtype=np.float64)
+    return mean_and_error(values) if values.size else (None, None)

@@ -11,10 +11,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 from ray import tune
 from ray.tune import PlacementGroupFactory
 
+from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
@@ -43,8 +43,7 @@ def held_out_score(
         returns = rollout(made, policy, weights, seeds).returns[0]
     finally:
         made.close()
-    stderr = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
-    return float(returns.mean()), stderr
+    return mean_and_error(returns)
 
 
 class TrialRun:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.rounding import mean_and_error
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
@@ -154,15 +155,15 @@ def ablated_returns(
     returns = (terms or RunTerms()).settled(rollout(task, policy, candidates, seeds)).returns
     nets = {}
     for name, ablated in zip(space.nets, returns[1:], strict=True):
-        mean, stderr = _mean_and_error(ablated)
-        difference, difference_error = _mean_and_error(returns[0] - ablated)
+        mean, stderr = mean_and_error(ablated)
+        difference, difference_error = mean_and_error(returns[0] - ablated)
         nets[name] = AblatedReturn(
             episode_return_mean=mean,
             episode_return_stderr=stderr,
             difference_mean=difference,
             difference_stderr=difference_error,
         )
-    mean, stderr = _mean_and_error(returns[0])
+    mean, stderr = mean_and_error(returns[0])
     return Ablation(
         episode_return_mean=mean,
         episode_return_stderr=stderr,
@@ -170,9 +171,3 @@ def ablated_returns(
         episodes=len(seeds),
         at=at,
     )
-
-
-def _mean_and_error(values: Float) -> tuple[float, float | None]:
-    """Return the mean of [E] and its standard error, None for a single value."""
-    mean = float(values.mean())
-    return mean, float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None

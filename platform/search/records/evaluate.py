@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.errors import RequestError
+from rolecast.core.rounding import mean_and_error
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
@@ -107,9 +108,9 @@ def evaluate(
             returns, observed, lengths = player.play(made, seeds)
     finally:
         made.close()
-    stderr = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
+    mean, stderr = mean_and_error(returns)
     return Evaluation(
-        episode_return_mean=float(returns.mean()),
+        episode_return_mean=mean,
         episode_return_stderr=stderr,
         observed_return_mean=None if observed is None else float(observed.mean()),
         episodes=held_out.episodes,

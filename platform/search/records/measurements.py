@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
-from rolecast.core.rounding import with_error
+from rolecast.core.rounding import mean_and_error, with_error
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
 from rolecast.envs.causal.problem import HasCausalProblem
@@ -89,8 +89,7 @@ def _scripted(policy: str, mean: float, stderr: float | None) -> Yardstick:
 
 def played_yardstick(policy: str, returns: Float) -> Yardstick:
     """Return the yardstick that the returns [E] of a scripted policy are."""
-    error = float(returns.std(ddof=1) / np.sqrt(len(returns))) if len(returns) > 1 else None
-    return _scripted(policy, float(returns.mean()), error)
+    return _scripted(policy, *mean_and_error(returns))
 
 
 def slow_yardsticks(task: BatchedTask, episodes: int) -> tuple[Yardstick, ...]:

@@ -17,7 +17,7 @@ from botorch.test_functions.synthetic import (
 from scipy.optimize import minimize
 
 from rolecast.benchmarks.functions.literature import (
-    PUBLISHED_FIGURES,
+    PUBLISHED_FUNCTIONS,
     PUBLISHED_PROBLEMS,
     embedded,
     published_problem,
@@ -57,15 +57,15 @@ def test_functions_are_those_of_botorch_over_the_box_named(kind: str) -> None:
     points = np.random.default_rng(0).random((50, len(low)))
     expected = -theirs(torch.tensor(low + (high - low) * points)).numpy()
     np.testing.assert_allclose(
-        PUBLISHED_FIGURES[kind].value(points), expected, rtol=1e-6, atol=1e-6
+        PUBLISHED_FUNCTIONS[kind].value(points), expected, rtol=1e-6, atol=1e-6
     )
-    optimum = PUBLISHED_FIGURES[kind].optimum(len(low))
+    optimum = PUBLISHED_FUNCTIONS[kind].greatest(len(low))
     assert optimum == pytest.approx(-theirs.optimal_value, abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", THEIRS)
 def test_no_function_exceeds_its_optimum_and_none_is_best_in_the_middle(kind: str) -> None:
-    known = PUBLISHED_FIGURES[kind]
+    known = PUBLISHED_FUNCTIONS[kind]
     inputs = known.inputs or 4
 
     def loss(point: Float) -> float:
@@ -74,8 +74,8 @@ def test_no_function_exceeds_its_optimum_and_none_is_best_in_the_middle(kind: st
     starts = np.random.default_rng(1).random((30, inputs))
     box = [(0.0, 1.0)] * inputs
     found = max(-float(minimize(loss, start, bounds=box).fun) for start in starts)
-    assert found <= known.optimum(inputs) + 1e-9
-    assert known.value(np.full((1, inputs), 0.5))[0] < known.optimum(inputs) - 0.1
+    assert found <= known.greatest(inputs) + 1e-9
+    assert known.value(np.full((1, inputs), 0.5))[0] < known.greatest(inputs) - 0.1
 
 
 def straight(bends: float = 0.0) -> Float:
@@ -122,7 +122,10 @@ def test_other_dimensions_than_the_drawn_ones_do_not_matter() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "dimension", "message"),
-    [("brannin", 2, "'brannin' is unknown"), ("hartmann6", 5, "5 dimensions are too few")],
+    [
+        ("brannin", 2, "'brannin' does not exist; did you mean 'branin'"),
+        ("hartmann6", 5, "5 dimensions are too few"),
+    ],
 )
 def test_a_function_that_cannot_be_is_refused(kind: str, dimension: int, message: str) -> None:
     with pytest.raises(RequestError, match=message):
