@@ -50,7 +50,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> RequestError:
     """
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
     return RequestError(f"{kind} {name!r} does not exist; {hint}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
 from rolecast.core.memory import require_room
-from rolecast.envs.causal.problem import CausalTask
+from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.causal.task_ids import CAUSAL_TASKS, split_task_options
 from rolecast.envs.ids import format_id, parse_id
 from rolecast.envs.mujoco.catalogue import NAMED_TASKS, TASK_OPTIONS, many_segments
@@ -280,7 +280,9 @@ def _from_factory(factory: Factory, name: str, options: Mapping[str, Any]) -> Ba
     task_id = format_id(name, options)
     make = partial(_made, factory, theirs, task_id)
     made = make()
-    if isinstance(made, CausalTask):
+    if isinstance(made, CausalProblem):
+        made = made(task_id)
+    elif isinstance(made, CausalTask):
         made = made.named(task_id)
     if isinstance(getattr(made, "spec", None), TaskSpec):
         batched: BatchedTask = made

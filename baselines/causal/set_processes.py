@@ -57,8 +57,8 @@ def _search(config: EicboConfig, dimension: int, seed: int, *, prior: bool) -> C
     space = InterventionSpace(graph)
     if not space.chooses or () not in space.sets:
         raise RequestError(
-            f"the sets of interventions are {list(space.sets)}; expected several for cbo, with "
-            "that of no intervention"
+            f"the sets of interventions are {list(space.sets)}; expected several for cbo and "
+            "eicbo, with that of no intervention"
         )
     if config.device != "cpu":
         raise ConfigError(f"{type(config).__name__}.device", config.device, "cpu")

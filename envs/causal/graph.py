@@ -4,7 +4,7 @@ Source: section 2 of the MCBO paper (Sussex, Makarova and Krause 2023). A soft i
 action that is a further parent of nodes (equation 2); a hard one is do(X_i = a_i) (equation 6).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
@@ -39,6 +39,7 @@ class NodeNoise:
         ):
             expected = f"a number > 0 for kind {self.kind!r}" if spread else f"0 for {self.kind!r}"
             raise ConfigError("NodeNoise.scale", self.scale, expected)
+        object.__setattr__(self, "scale", float(self.scale))
 
     @property
     def deviation(self) -> float:
@@ -71,6 +72,8 @@ class ActionRange:
         bounds = (self.low, self.high)
         if not all(map(FINITE_NUMBER.allows, bounds)) or not self.low < self.high:
             raise ConfigError(f"range of {self.name!r}", bounds, "finite numbers, low < high")
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +102,12 @@ class CausalNode:
         for field_name, value in (("metric", self.metric or ""), ("mechanism", self.mechanism)):
             if not isinstance(value, str):
                 raise ConfigError(f"{field_name} of node {self.name!r}", value, "a text")
+        for field_name in ("parents", "actions"):
+            owner = f"{field_name} of node {self.name!r}"
+            names = _all_of(owner, getattr(self, field_name), str, "names")
+            object.__setattr__(self, field_name, names)
+        if not isinstance(self.noise, NodeNoise):
+            raise ConfigError(f"noise of node {self.name!r}", self.noise, "a NodeNoise")
 
     @property
     def observed_as(self) -> str:
@@ -127,6 +136,14 @@ class CausalGraph:
     """Greatest number of interventions at once; None: no limit (equation 1)."""
 
     def __post_init__(self) -> None:
+        kinds = {"nodes": CausalNode, "actions": ActionRange, "do": ActionRange}
+        for name, kind in kinds.items():
+            entries = _all_of(f"CausalGraph.{name}", getattr(self, name), kind)
+            object.__setattr__(self, name, entries)
+        if self.sets is not None:
+            sets = _all_of("CausalGraph.sets", self.sets, Sequence, "sets of names")
+            sets = tuple(_all_of("a set of CausalGraph.sets", one, str, "names") for one in sets)
+            object.__setattr__(self, "sets", sets)
         if not self.nodes:
             raise ConfigError("CausalGraph.nodes", self.nodes, "one node or more")
         _require_once("CausalGraph.nodes", self.names)
@@ -226,6 +243,13 @@ class CausalGraph:
     def to_json(self) -> dict[str, Any]:
         """Return the graph as JSON values."""
         return {"schema": GRAPH_SCHEMA, **asdict(self)}
+
+
+def _all_of(owner: str, entries: Any, kind: type, what: str = "") -> tuple[Any, ...]:
+    """Return a list or tuple of values of a kind as a tuple; refuse another, saying what it is."""
+    if not isinstance(entries, list | tuple) or not all(isinstance(x, kind) for x in entries):
+        raise ConfigError(owner, entries, f"a list or tuple of {what or kind.__name__}")
+    return tuple(entries)
 
 
 def _require_once(field_name: str, names: Iterable[str]) -> None:

@@ -30,14 +30,11 @@ def graph_from_json(values: object) -> CausalGraph:
     given = named("the graph", values, known)
     if given.get("schema") != GRAPH_SCHEMA:
         raise ConfigError("schema of the graph", given.get("schema"), repr(GRAPH_SCHEMA))
-    sets = given.get("sets")
     return CausalGraph(
         nodes=tuple(_node(each) for each in _list("nodes of the graph", given.get("nodes"))),
         actions=_ranges("actions", given.get("actions", ())),
         do=_ranges("do", given.get("do", ())),
-        sets=None
-        if sets is None
-        else tuple(_names("a set of the graph", one) for one in _list("sets of the graph", sets)),
+        sets=given.get("sets"),
         limit=given.get("limit"),
     )
 
@@ -48,6 +45,8 @@ def read_graph(path: str | Path) -> CausalGraph:
     Raises:
         RequestError: it is missing, is no JSON, or holds no graph; names the file.
     """
+    if not Path(path).is_file():
+        raise RequestError(f"{path} is no file; expected a JSON file of a causal graph")
     values = read_json(Path(path))
     try:
         return graph_from_json(values)
@@ -114,8 +113,8 @@ def _node(values: object) -> CausalNode:
         raise ConfigError("name of a node", name, "a text")
     return CausalNode(
         name=name,
-        parents=_names(f"parents of node {name!r}", given.get("parents", ())),
-        actions=_names(f"actions of node {name!r}", given.get("actions", ())),
+        parents=given.get("parents", ()),
+        actions=given.get("actions", ()),
         noise=noise,
         metric=given.get("metric"),
         mechanism=given.get("mechanism", ""),
@@ -136,11 +135,3 @@ def _list(field: str, values: object) -> Sequence[Any]:
     if not isinstance(values, list | tuple):
         raise ConfigError(field, values, "a list")
     return values
-
-
-def _names(field: str, values: object) -> tuple[str, ...]:
-    found = _list(field, values)
-    for name in found:
-        if not isinstance(name, str):
-            raise ConfigError(field, values, "a list of names")
-    return tuple(found)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError, stepped_outside
+from rolecast.core.patience import Patience
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.causal.graph import CausalGraph
 from rolecast.envs.causal.interventions import InterventionSpace
@@ -115,6 +116,9 @@ class CausalProblem:
 class CausalTask:
     """Task of a causal problem; see `rolecast.envs.spec.BatchedTask`."""
 
+    patience: Patience | None = None
+    """Ends a call of a user's simulator that lasts too long; None: it lasts as it lasts."""
+
     def __init__(self, problem: CausalProblem, task_id: str, source: str = "") -> None:
         self.problem = problem
         self._spec = TaskSpec(
@@ -158,6 +162,7 @@ class CausalTask:
         Raises:
             RequestError: no episode has begun, or the simulator leaves out a node or gives it what
                 is no finite number.
+            StepTimeoutError: the simulator has not answered within the task's patience.
         """
         if self._seeds is None:
             raise stepped_outside(self.spec.id)
@@ -168,7 +173,11 @@ class CausalTask:
             return observations, np.zeros(count), done, still
         self._done = True
         points = np.clip(0.5 * (np.asarray(actions)[:, 0] + 1.0), 0.0, 1.0)
-        nodes = self.problem.simulator.draw(self.problem.space.values(points), self._seeds)
+        simulator, values = self.problem.simulator, self.problem.space.values(points)
+        if isinstance(simulator, OneByOne):
+            nodes = simulator.draw(values, self._seeds, self.patience)
+        else:
+            nodes = simulator.draw(values, self._seeds)
         return observations, nodes[self.graph.reward.name], done, nodes
 
     def close(self) -> None:

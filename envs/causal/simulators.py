@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from rolecast.core.counter_random import draw, episode_keys
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.patience import CallEnded, Patience, StepTimeoutError
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.causal.graph import CausalGraph
 
@@ -99,20 +101,41 @@ class OneByOne:
     graph: CausalGraph
     simulate: Simulate
 
-    def draw(self, values: Float, seeds: Seeds) -> dict[str, Float]:
+    def draw(
+        self, values: Float, seeds: Seeds, patience: Patience | None = None
+    ) -> dict[str, Float]:
         """Return name to [B].
 
+        Args:
+            values: [B, A], of interventions; NaN where a node is not set.
+            seeds: [B].
+            patience: with each call; None: it may last for ever.
         Raises:
             RequestError: the simulator leaves out a node, or gives what is no finite number.
+            StepTimeoutError: a call lasted too long.
         """
         names = [each.name for each in self.graph.interventions]
         rows = []
         for row, seed in zip(values, seeds, strict=True):
             made = {n: float(x) for n, x in zip(names, row, strict=True) if not np.isnan(x)}
-            given = self.simulate(made, np.random.default_rng(int(seed)))
+            given = self._called(made, int(seed), patience)
             rows.append([_value(given, name) for name in self.graph.names])
         columns = np.array(rows, dtype=np.float64).reshape(-1, len(self.graph.names))
         return dict(zip(self.graph.names, columns.T, strict=True))
+
+    def _called(self, made: Mapping[str, float], seed: int, patience: Patience | None) -> Any:
+        """Return what the simulator gives for interventions."""
+        rng = np.random.default_rng(seed)
+        if patience is None:
+            return self.simulate(made, rng)
+        try:
+            return patience.call(partial(self.simulate, made), rng, lambda: "the simulator", seed)
+        except CallEnded as error:
+            raise StepTimeoutError(
+                f"the simulator has not answered for {patience.timeout_s:g} s; expected an "
+                "answer, or a longer --step-timeout",
+                seed,
+            ) from error
 
 
 def _value(given: Mapping[str, Any], name: str) -> float:
@@ -120,11 +143,10 @@ def _value(given: Mapping[str, Any], name: str) -> float:
     if not isinstance(given, Mapping):
         raise RequestError(f"the simulator gave {given!r}; expected a mapping of nodes to numbers")
     if name not in given:
-        raise RequestError(f"node {name!r} is missing; the simulator gave {sorted(given)}")
-    try:
-        value = float(given[name])
-    except (TypeError, ValueError):
-        value = np.nan
+        known = sorted(map(str, given))
+        raise RequestError(f"node {name!r} is missing; the simulator gave {known}")
+    array = np.asarray(given[name])
+    value = float(array.item()) if array.size == 1 and array.dtype.kind in "biuf" else np.nan
     if not np.isfinite(value):
         raise RequestError(f"node {name!r} is {given[name]!r}; expected a finite number")
     return value

@@ -44,6 +44,8 @@ def causal(
     seed: Annotated[int | None, search_option("seed")] = None,
     workers: Annotated[int | None, search_option("workers")] = None,
     out: Annotated[str | None, search_option("out", metavar="DIR")] = None,
+    step_timeout: Annotated[float | None, search_option("step_timeout", metavar="SECONDS")] = None,
+    test_episodes: Annotated[int | None, search_option("test_episodes")] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
@@ -70,11 +72,13 @@ def causal(
         seed=seed,
         workers=workers,
         out=out,
+        step_timeout=step_timeout,
+        test_episodes=test_episodes,
     )
     for name in constant_nodes(result.history):
         warn(
-            f"node {name!r} had one value in all episodes: its process has learned nothing; "
-            "expected a metric that interventions change"
+            f"{name} had one value in all episodes: its process has learned nothing; "
+            "expected one that interventions change"
         )
     tell(result.out, result.summary, json=json)
 

@@ -39,6 +39,15 @@ CAUSAL_METHODS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Methods of a causal search, and their names as optimisers."""
 
+RULED_SETTINGS: Final = (
+    "optimizer",
+    "optimizer_settings",
+    "evaluations",
+    "env_steps",
+    "confirm_share",
+)
+"""Settings of a search that method, settings and rounds decide."""
+
 
 def causal_search(
     problem: str | CausalProblem,
@@ -67,6 +76,9 @@ def causal_search(
         RunError: the task or the method failed; what was computed is kept.
     """
     require_known("method", [method], CAUSAL_METHODS)
+    for name in RULED_SETTINGS:
+        if request.get(name) is not None:
+            raise ConfigError(name, request[name], "method, settings and rounds in its place")
     episodes = request.get("episodes") or 1
     counts = {"rounds": rounds, "batch_size": batch_size, "episodes": episodes}
     for name, value in counts.items():
@@ -118,18 +130,18 @@ def _initial_evaluations(
 
 
 def constant_nodes(history: pd.DataFrame) -> list[str]:
-    """Return the metrics of nodes whose value was the same in all episodes of a run, two or more.
+    """Return the nodes whose value was the same in all episodes of a run, two or more; in words.
 
     Args:
         history: of the run.
     """
-    nodes = [name for name in history.columns if name.startswith(NODE_PREFIX)]
-    values = {name: np.concatenate([*history[name]]) for name in nodes}
-    return [
-        name.removeprefix(NODE_PREFIX)
-        for name, found in values.items()
-        if len(found) > 1 and (found == found[0]).all()
-    ]
+    values = {
+        f"node {name.removeprefix(NODE_PREFIX)!r}": np.concatenate([*history[name]])
+        for name in history.columns
+        if name.startswith(NODE_PREFIX)
+    }
+    values["the reward"] = np.concatenate([*history["episode_returns"]])
+    return [name for name, found in values.items() if len(found) > 1 and (found == found[0]).all()]
 
 
 def causal_figures(out: Path) -> dict[str, Any]:

@@ -280,6 +280,8 @@ def run_to_end(
                 metrics = search.step()
                 told.result(search.seen.count, metrics)
             known = folder.read_summary()
+            if known is None and not hasattr(plan.task, "lanes"):  # compiled ones take no time
+                progress.note(f"testing the incumbent over {plan.test_episodes} held-out episodes")
             result = (
                 finish(plan, folder, search)
                 if known is None

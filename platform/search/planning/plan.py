@@ -159,6 +159,7 @@ def _plan_for(
         config = replace(config, optimizer_settings={**config.optimizer_settings, **hints})
         optimizer = optimizer_config(config.optimizer, **config.optimizer_settings)
     policy_hints.require_fitting_graph(optimizer, made, policy)
+    policy_hints.require_known_nodes(config, optimizer, made)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
     episodes, batch_size = _sizes(config, informed, steps)
     informed = policy_hints.with_reward_noise(informed, made, episodes)

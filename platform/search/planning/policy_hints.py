@@ -22,6 +22,7 @@ from rolecast.platform.optimizers.protocol import (
     UsesCausalGraph,
     UsesPolicyStructure,
 )
+from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.policies.protocol import HintsAtSettings, HintsByBudget, NamesCoordinates, Policy
 
 RECORDED_OBSERVATIONS = 512
@@ -123,9 +124,13 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
     space, names = InterventionSpace(graph), tuple(each.name for each in graph.interventions)
     if isinstance(task, HasCausalGraph):
         own = InterventionSpace(task.graph)
-        if graph.interventions != task.graph.interventions or space.sets != own.sets:
-            expected = f"those of task {task.spec.id!r}, with its ranges and sets"
-            raise ConfigError("interventions of the graph", names, expected)
+        for what, mine, theirs in (
+            ("interventions", graph.interventions, task.graph.interventions),
+            ("sets of interventions", space.sets, own.sets),
+        ):
+            if mine != theirs:
+                expected = f"{list(theirs)}, those of task {task.spec.id!r}"
+                raise ConfigError(f"{what} of the graph", list(mine), expected)
         for node in graph.nodes[:-1]:
             kind = f"metric of node {node.name!r} of the graph:"
             require_known(kind, [node.observed_as], task.graph.names)
@@ -141,6 +146,17 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
             "'gains' has one for each layer of a policy that was found"
         )
         raise ConfigError("actions of the graph", names, expected)
+
+
+def require_known_nodes(search: SearchConfig, config: OptimizerConfig, task: BatchedTask) -> None:
+    """Refuse to forgive failed episodes where nodes of a causal graph are told.
+
+    Raises:
+        ConfigError: the search forgives them.
+    """
+    if search.forgives and (isinstance(task, HasCausalProblem) or observed_metrics(config)):
+        expected = "'stop': nodes of a causal graph have no lowest value to count as"
+        raise ConfigError("SearchConfig.failed_episodes", search.failed_episodes, expected)
 
 
 def observed_metrics(config: OptimizerConfig) -> tuple[str, ...]:

@@ -43,6 +43,19 @@ def test_a_graph_is_the_same_from_python_json_and_networkx(tmp_path: Path) -> No
     assert graph_from_networkx(drawn, actions=[A0]) == graph
 
 
+def test_numbers_of_numpy_and_lists_make_the_same_graph(tmp_path: Path) -> None:
+    noise = NodeNoise(kind="normal", scale=np.float32(0.5))  # type: ignore[arg-type]
+    nodes: Any = [
+        CausalNode(name="x", actions=["a0"], noise=noise),  # type: ignore[arg-type]
+        CausalNode(name="y", parents=["x"]),  # type: ignore[arg-type]
+    ]
+    low: Any = np.int64(-1)
+    same = chain(nodes=nodes, actions=[ActionRange(name="a0", low=low, high=3)])
+    assert json.dumps(same.to_json()) == json.dumps(chain().to_json())
+    with pytest.raises(RequestError, match=r"other\.json is no file; expected a JSON file of a"):
+        read_graph(tmp_path / "other.json")
+
+
 def test_networkx_graphs_with_a_cycle_or_two_rewards_are_refused() -> None:
     with pytest.raises(RequestError, match=r"graph is \['x', 'y'\]; expected no cycle"):
         graph_from_networkx(nx.DiGraph([("x", "y"), ("y", "x")]))
@@ -77,6 +90,10 @@ X, Y = CausalNode(name="x", actions=("a0",)), CausalNode(name="y", parents=("x",
             r"is \['y', 'z'\]; expected 'z' alone, the rew",
         ),
         ({"limit": 0}, "CausalGraph.limit is 0; expected an integer >= 1, or none"),
+        ({"nodes": ("x", "y")}, "CausalGraph.nodes is .*; expected a list or tuple of CausalNode"),
+        ({"actions": (("a0", 0, 1),)}, "CausalGraph.actions is .* of ActionRange"),
+        ({"do": "x"}, "CausalGraph.do is 'x'; expected a list or tuple of ActionRange"),
+        ({"sets": ("a0",)}, r"set of CausalGraph.sets is 'a0'; expected .* of names"),
         ({"sets": ()}, r"CausalGraph.sets is \(\); expected one set or more"),
         ({"sets": (("b",),)}, "intervention in CausalGraph.sets: 'b' does not exist"),
         ({"sets": (("a0", "x"),), "limit": 1, "do": (ActionRange(name="x"),)}, "at most 1 int"),
@@ -99,6 +116,10 @@ def test_ranges_and_noise_are_checked() -> None:
             ActionRange(name="a", low=-1.0, high=wrong)  # type: ignore[arg-type]
         with pytest.raises(RequestError, match=r"NodeNoise.scale is .*; expected a number > 0"):
             NodeNoise(kind="normal", scale=wrong)  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"noise of node 'x' is 'normal'; expected a NodeNoise"):
+        CausalNode(name="x", noise="normal")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match=r"parents of node 'y' is 'ab'; expected .* of names"):
+        CausalNode(name="y", parents="ab")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=r"NodeNoise.kind 'norm' .*'normal'"):
         NodeNoise(kind="norm")  # type: ignore[arg-type]
 
@@ -115,7 +136,8 @@ def test_ranges_and_noise_are_checked() -> None:
         ({"nodes": [{"name": "x", "metric": 3}]}, "metric of node 'x' is 3; expected a text"),
         ({"nodes": [{"name": "x", "mechanism": 3}]}, "mechanism of node 'x' is 3; expected a te"),
         ({"actions": [{"low": 0}]}, "name in actions of the graph is None; expected a text"),
-        ({"sets": [3]}, "a set of the graph is 3; expected a list"),
+        ({"sets": [3]}, r"CausalGraph.sets is \[3\]; expected a list or tuple of sets of names"),
+        ({"sets": [[3]]}, r"a set of CausalGraph.sets is \[3\]; expected a list or tuple of nam"),
     ],
 )
 def test_a_file_that_holds_another_thing_is_refused_by_name(

@@ -211,7 +211,10 @@ def test_a_users_simulator_is_a_task_that_gets_what_is_set_by_name() -> None:
     [
         ({"y": 1.0}, r"node 'x' is missing; the simulator gave \['y'\]"),
         ({"x": float("nan"), "y": 1.0}, "node 'x' is nan; expected a finite number"),
-        ({"x": "three", "y": 1.0}, "node 'x' is 'three'; expected a finite number"),
+        ({"x": "3", "y": 1.0}, "node 'x' is '3'; expected a finite number"),
+        ({"x": 10**400, "y": 1.0}, "node 'x' is 10.*; expected a finite number"),
+        ({"x": np.zeros(2), "y": 1.0}, r"node 'x' is array\(.*; expected a finite number"),
+        ({1: 2.0, "y": 1.0}, r"node 'x' is missing; the simulator gave \['1', 'y'\]"),
         (None, "the simulator gave None; expected a mapping"),
     ],
 )
@@ -220,6 +223,15 @@ def test_a_simulator_that_leaves_out_a_node_is_refused_by_name(given: Any, messa
     task.reset(np.zeros(1, dtype=np.uint64))
     with pytest.raises(RequestError, match=message):
         task.step(np.zeros((1, 1, 3)))
+
+
+def test_a_node_may_be_an_array_of_one_and_a_function_may_make_the_problem() -> None:
+    problem = CausalProblem(GRAPH, lambda made, rng: {"x": np.array([1.5]), "y": np.int64(2)})
+    task = make_task(lambda: problem)
+    assert isinstance(task, CausalTask)
+    task.reset(np.zeros(1, dtype=np.uint64))
+    _, rewards, _, nodes = task.step(np.zeros((1, 1, 3)))
+    assert (nodes["x"].tolist(), rewards.tolist()) == ([1.5], [2.0])
 
 
 def test_every_node_needs_a_mechanism() -> None:

@@ -125,6 +125,20 @@ def test_a_simulator_without_a_node_is_refused_and_what_was_before_is_kept(
     assert len(read_history("run")) >= 1
 
 
+def test_a_simulator_that_hangs_is_ended_and_what_was_before_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = MINE.replace("    x = ", "    time.sleep(60.0 * (made['a'] < 1.0))\n    x = ")
+    (tmp_path / "sleepy.py").write_text("import time" + text.replace("VALID", "True"))
+    words = ["sleepy.py:problem", "--rounds", "30", "--set", "beta=9", "--out", "run"]
+    patience = ["--step-timeout", "0.5"]
+    assert main(["causal", *words, *patience, "--workers", "0", "-q"]) == 1
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "the simulator has not answered for 0.5 s; expected an answer, or a longer" in line
+    assert len(read_history("run")) >= 1
+
+
 def test_a_node_that_never_changes_and_rows_that_repeat_are_no_errors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,10 +148,13 @@ def test_a_node_that_never_changes_and_rows_that_repeat_are_no_errors(
     (tmp_path / "steady.py").write_text(constant)
     told = answer(capsys, "steady.py:problem", "--rounds", "3", "--out", "run")
     assert told["rounds"] == 3
-    assert constant_nodes(read_history(tmp_path / "run")) == ["x"]
+    assert constant_nodes(read_history(tmp_path / "run")) == ["node 'x'", "the reward"]
     words = ["steady.py:problem", "--rounds", "1", "--out", "again"]
     assert main(["causal", *words, *QUICK]) == 0
-    assert "node 'x' had one value in all episodes" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "node 'x' had one value in all episodes" in said
+    assert "the reward had one value in all episodes" in said
+    assert "testing the incumbent over 20 held-out episodes" in said
     history = read_history(tmp_path / "run")
     assert {float(x[0]) for x in history["node/x"]} == {2.0}
     assert set(history["return_mean"]) == {2.0}
@@ -157,6 +174,9 @@ def test_python_takes_a_problem_with_its_graph(tmp_path: Path) -> None:
         ({"rounds": True}, "rounds is True; expected an integer"),
         ({"graph": 3}, "graph is 3; expected a CausalGraph, or a file of one"),
         ({"settings": 3}, "settings is 3; expected a mapping"),
+        ({"evaluations": 3}, "evaluations is 3; expected method, settings and rounds in its"),
+        ({"optimizer": "random"}, "optimizer is 'random'; expected method, settings and rounds"),
+        ({"failed_episodes": "lowest"}, "failed_episodes is 'lowest'; expected 'stop': nodes of"),
     ):
         with pytest.raises(RequestError, match=message):
             rolecast.causal_search(problem, **wrong)
@@ -198,20 +218,24 @@ def graph_of_toy(out: Path, **changed: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "changed",
+    ("changed", "message"),
     [
-        {"sets": [[], ["X1"], ["X0"]]},
-        {"do": [{"name": "X0", "low": 0, "high": 1}, {"name": "X1", "low": -5, "high": 20}]},
+        ({"sets": [[], ["X1"], ["X0"]]}, "sets of interventions of the graph is [(), ('X1',),"),
+        (
+            {"do": [{"name": "X0", "low": 0, "high": 1}, {"name": "X1", "low": -5, "high": 20}]},
+            "interventions of the graph is [ActionRange(name='X0', low=0.0, high=1.0), ",
+        ),
     ],
 )
 def test_a_graph_with_other_interventions_than_the_task_makes_is_refused(
-    changed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changed: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "run")
     given = graph_of_toy(tmp_path, **changed)
     assert main(["causal", "causal:toy", "--graph", given, "--out", out, "-q"]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "interventions of the graph is ('X0', 'X1'); expected those of task 'causal:toy'" in line
+    assert message in line
+    assert line.endswith(", those of task 'causal:toy'")
     assert not Path(out).exists()
     same = graph_of_toy(tmp_path)
     assert (
