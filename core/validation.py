@@ -83,6 +83,9 @@ def without(rules: Rules, *names: str) -> Rules:
     return {name: rule for name, rule in rules.items() if name not in names}
 
 
+LARGEST_RETURN: Final = 1e100
+"""Greatest size of a return or standard error; the square of one beyond 1e154 is infinite."""
+
 POSITIVE_INTEGER: Final = at_least(1)
 COUNT_OR_ZERO: Final = at_least(0)
 BOOLEAN_VALUE: Final = Rule(lambda value: isinstance(value, bool), "True or False")

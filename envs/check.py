@@ -12,6 +12,7 @@ import numpy as np
 
 from rolecast.core.errors import RequestError, RunError, first_line
 from rolecast.core.patience import Patience
+from rolecast.core.validation import LARGEST_RETURN
 from rolecast.envs.episode_length import episode_lengths, without_horizon
 from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
@@ -171,11 +172,14 @@ def _rewards(task: BatchedTask, first: Trajectory) -> Check:
         return Check(name="rewards", ok=False, detail=detail)
     with np.errstate(over="ignore"):
         returns = first.earned.sum(axis=0)
-    if not np.isfinite(returns).all():
-        detail = "rewards are finite and their sum over an episode is not; expected finite returns"
+    if not (np.abs(returns) <= LARGEST_RETURN).all():
+        worst = returns[np.argmax(np.abs(returns))]
+        detail = (
+            f"an episode's rewards sum to {worst:g}; expected returns of at most "
+            f"{LARGEST_RETURN:g} in size"
+        )
         return Check(name="rewards", ok=False, detail=detail)
-    mean = (returns / len(returns)).sum()  # the sum of finite returns may be infinite
-    earned = f"random actions earn {mean:.6g} in {len(CHECK_SEEDS)} episodes"
+    earned = f"random actions earn {returns.mean():.6g} in {len(CHECK_SEEDS)} episodes"
     detail = f"rewards are finite; {earned}"
     return Check(name="rewards", ok=True, detail=detail)
 

@@ -254,6 +254,9 @@ def _check_scheme(scheme: str, rest: str) -> None:
     kinds = [form.partition(":")[0] for form in OWN_FORMS]
     if scheme == "causal":
         raise unknown_name("task", f"causal:{rest}", CAUSAL_TASKS)
+    if scheme.endswith(".py"):
+        module = scheme.removesuffix(".py").replace("/", ".")
+        raise RequestError(f"task '{scheme}:{rest}' is no id; expected python:{module}:{rest}")
     if scheme not in kinds:
         raise unknown_name("kind of task", scheme, kinds)
 

@@ -19,7 +19,7 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from rolecast.platform.optimizers.observations import LARGEST_RETURN
+from rolecast.core.validation import LARGEST_RETURN
 from rolecast.search_space import Choice, Range, holds
 from rolecast.trial_optimizer import Finished, TrialOptimizer
 

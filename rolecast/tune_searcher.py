@@ -26,7 +26,7 @@ from ray.tune.utils import flatten_dict
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import write_bytes
-from rolecast.platform.optimizers.observations import LARGEST_RETURN
+from rolecast.core.validation import LARGEST_RETURN
 from rolecast.search_space import Choice, Range, SearchSpace, dimension, holds
 from rolecast.trial_optimizer import Finished, TrialOptimizer
 

@@ -250,8 +250,8 @@ class AdaptedTask:
     def _restart(self, episodes: Iterable[int]) -> Float:
         """Begin some episodes with their seeds; return observations [B, n, do] of all."""
         for episode in episodes:
-            self._steps[episode], self._terminated[episode] = 0, False
-            self._rewards[episode], self._ended[episode] = 0.0, frozenset()
+            self._steps[episode], self._terminated[episode], self._rewards[episode] = 0, False, 0.0
+            self._live[episode] = self._ended[episode] = frozenset()
             seed = folded_seed(int(self._seeds[episode]))
             self._ask(episode, self._teams[episode].reset, seed)
             if self._members.random:
@@ -289,6 +289,7 @@ class AdaptedTask:
         the end of an episode, agents with a last observation keep it.
         """
         live = moment.live.intersection(self._agents)
+        acted = self._live[episode].intersection(live, self._members.paid)
         self._live[episode], self._around[episode] = live, moment.live
         self._ended[episode] |= moment.ended
         over = not live and self._ended[episode].issuperset(self._agents)
@@ -301,11 +302,11 @@ class AdaptedTask:
             )
         rows = self._observations[episode]
         shown = live if self._running[episode] else moment.observations.keys()
-        unseen = sorted(live - moment.observations.keys())
-        if unseen:
+        silent = sorted((live - moment.observations.keys()) | (acted - moment.rewards.keys()))
+        if silent:
             raise RunError(
-                f"task {self._id!r} showed nothing to {unseen[0]!r} in {self._where(episode)}; "
-                "expected an observation of every live agent"
+                f"task {self._id!r} left out {silent[0]!r} in {self._where(episode)}; "
+                "expected an observation and a reward of every live agent"
             )
         self._encoding.write(rows, moment.observations, shown, self._where(episode))
         self._states[episode] = 0.0 if moment.state is None else moment.state

@@ -1,6 +1,7 @@
 """`rolecast causal`: a search of interventions in a causal graph."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -87,7 +88,8 @@ def problem_id(text: str) -> str:
     """Return the id of a task: that given, or of FILE.py:NAME below the working directory.
 
     Raises:
-        ConfigError: the file is elsewhere, or there is none, or no name.
+        ConfigError: the file is elsewhere, or there is none, or no name; or Python imports another
+            module by the name of the file.
 
     >>> problem_id("causal:toy")
     'causal:toy'
@@ -99,4 +101,19 @@ def problem_id(text: str) -> str:
     inside = not file.is_absolute() and ".." not in file.parts and file.is_file()
     if not (colon and name and inside):
         raise ConfigError("task", text, "FILE.py:NAME of a file below the working directory")
-    return f"python:{'.'.join(file.with_suffix('').parts)}:{name}"
+    parts = file.with_suffix("").parts
+    if not all(map(str.isidentifier, parts)):
+        raise ConfigError("task", text, "a path of names that Python can import, without a dot")
+    _require_own_module(text, file if len(parts) == 1 else Path(parts[0]))
+    return f"python:{'.'.join(parts)}:{name}"
+
+
+def _require_own_module(task: str, place: Path) -> None:
+    """Refuse a file, or the folder that it is in, if Python imports something else by its name."""
+    found = find_spec(place.stem)
+    if found is None:
+        return
+    places = [each for each in (found.origin, *(found.submodule_search_locations or ())) if each]
+    if place.resolve() not in [Path(each).resolve() for each in places]:
+        expected = f"another name: Python's module {place.stem!r} is {places[0] if places else ''}"
+        raise ConfigError("task", task, expected.rstrip())

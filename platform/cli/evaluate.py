@@ -44,8 +44,10 @@ def evaluate(
 
     from rolecast.platform.search.records.evaluate import evaluate as evaluate_policy
 
+    # A name in the place of a folder is that of a script, as in Python.
+    named = policy if folder is None else folder if folder.is_dir() else str(folder)
     result = evaluate_policy(
-        policy or folder or "",
+        named or "",
         task=task,
         task_options=with_rewards(task, {}, rewards),
         episodes=episodes,

@@ -2,16 +2,14 @@
 
 import reprlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
-
-LARGEST_RETURN: Final = 1e100
-"""Greatest size of a return or standard error; the square of one beyond 1e154 is infinite."""
+from rolecast.core.validation import LARGEST_RETURN
 
 
 class Observations:

@@ -18,7 +18,7 @@ from rolecast.core.files import parsed, read_json, write_bytes, write_json
 from rolecast.core.locks import try_lock
 from rolecast.core.memory import require_room
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.observations import LARGEST_RETURN
+from rolecast.core.validation import LARGEST_RETURN
 from rolecast.platform.optimizers.protocol import KeepsPending, Optimizer, Paced
 from rolecast.platform.optimizers.registry import make_optimizer, with_evaluations
 from rolecast.platform.optimizers.results import TOLD_FAILED, Result

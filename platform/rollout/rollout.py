@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rolecast.core.errors import ConfigError, RunError
 from rolecast.core.types import Float
+from rolecast.core.validation import LARGEST_RETURN
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.rollout.batched_episodes import play_batched
 from rolecast.platform.rollout.compiled_episodes import play_compiled
@@ -104,11 +105,13 @@ def rollout(
     returns = played.returns.reshape(shape)
     observed = returns if played.observed is played.returns else played.observed.reshape(shape)
     for paid in (returns, observed):
-        if not np.isfinite(paid).all():
-            where = np.argwhere(~np.isfinite(paid))[0]
+        fits = np.abs(paid) <= LARGEST_RETURN
+        if not fits.all():
+            where = np.argwhere(~fits)[0]
             raise RunError(
-                f"task {task.spec.id!r} paid a return of {paid[tuple(where)]} to candidate "
-                f"{where[0]} in the episode of seed {seeds[tuple(where)]}; expected a finite number"
+                f"task {task.spec.id!r} paid a return of {paid[tuple(where)]:g} to candidate "
+                f"{where[0]} in the episode of seed {seeds[tuple(where)]}; expected a finite "
+                f"number of at most {LARGEST_RETURN:g} in size"
             )
     return Rollout(
         returns=returns,

@@ -58,6 +58,7 @@ def test_the_id_of_a_task_holds_its_options(
         ("pred_prey_3?observation=ful", "'ful' does not exist; did you mean 'full'"),
         ("pred_prey_3?observation=3", "observation variant '3' does not exist"),
         ("het_pred_prey_3?task_seed=x", "task_seed is 'x'; expected an integer >= 0"),
+        ("sub/mine.py:make", "is no id; expected python:sub.mine:make"),
         ("gymm:Pendulum-v1", "kind of task 'gymm' does not exist; did you mean 'gym'"),
         ("", "expected a name"),
     ],

@@ -200,7 +200,10 @@ def test_an_environment_that_cannot_be_closed_costs_nothing(
 @pytest.mark.parametrize(
     ("shown", "message"),
     [
-        ({"tall": np.zeros(3)}, "showed nothing to 'small' in step 1 of the episode of seed 0"),
+        (
+            {"tall": np.zeros(3)},
+            "left out 'small' in step 1 of the episode of seed 0; expected an obs",
+        ),
         (
             {"tall": np.zeros(3), "small": "dark"},
             "showed what is not in the observation space of 'small' in step 1",
@@ -215,6 +218,21 @@ def test_what_an_environment_fails_to_show_is_named(
     task.reset(np.zeros(1, dtype=np.uint64))
     monkeypatch.setattr(env, "look", lambda: shown)
     with pytest.raises(RunError, match=message):
+        task.step(np.zeros((1, 2, 4)))
+
+
+def test_a_live_agent_without_a_reward_is_named_and_one_that_left_is_not() -> None:
+    class Stingy(Unequal):
+        def step(self, actions: dict[str, Any]) -> Any:
+            seen, rewards, *others = super().step(actions)
+            return seen, {name: paid for name, paid in rewards.items() if name != unpaid}, *others
+
+    unpaid = "small"
+    task = make_task(Stingy, leaves_at=1)
+    task.reset(np.zeros(1, dtype=np.uint64))
+    task.step(np.zeros((1, 2, 4)))
+    unpaid = "tall"
+    with pytest.raises(RunError, match="left out 'tall' in step 2 of the episode of seed 0"):
         task.step(np.zeros((1, 2, 4)))
 
 

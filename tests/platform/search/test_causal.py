@@ -93,6 +93,8 @@ def test_a_problem_in_a_file_is_searched_and_resumed(
         (["causal:toy", "--rounds", "0"], "rounds is 0; expected an integer >= 1"),
         (["causal:toy", "--set", "beta=-1"], "McboConfig.beta is -1; expected a number >= 0"),
         (["causal:toy", "--graph", "none.json"], "none.json"),
+        (["queue.py:problem"], "expected another name: Python's module 'queue' is /"),
+        (["sim.v2.py:problem"], "expected a path of names that Python can import, without a dot"),
         (["nowhere.py:problem"], "task is 'nowhere.py:problem'; expected FILE.py:NAME"),
         (["causal:toy", "--method", "gp_ucb"], "gp_ucb has no sets of interventions"),
         (["causal:ackley", "--method", "cbo"], "expected several for cbo"),
@@ -103,7 +105,11 @@ def test_a_wrong_request_is_one_sentence_and_makes_no_folder(
     message: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("queue.py", "sim.v2.py"):
+        (tmp_path / name).write_text(MINE)
     assert main(["causal", *words, "--out", str(tmp_path / "run"), "-q"]) == 2
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 1
