@@ -65,10 +65,16 @@ def require_trust(
     name = parse_id(identity)[0]
     if trust:
         _remember("task", name, place)
+    elif not (place or _known("task", name, place)):
+        raise RequestError(
+            f"task {identity!r} is stored in a folder, and its module is not found from "
+            f"{Path.cwd()}; expected the working directory of its search or the module installed, "
+            "and --trust (trust=True) if you know who wrote the folder"
+        )
     elif not _known("task", name, place):
         raise RequestError(
             f"task {identity!r} is stored in a folder, is not built in, and was never made here "
-            f"by you: it runs code of {place or 'a module that is not here'}; expected --trust "
+            f"by you: it runs code of {place}; expected --trust "
             "(trust=True) if you know who wrote the folder, or the task named again"
         )
 

@@ -65,6 +65,7 @@ def resume(
     from rolecast.platform.search.bandit.folder import BanditFolder
     from rolecast.platform.search.progress import progress_for
     from rolecast.platform.search.run import resume as resume_search
+    from rolecast.platform.tuning.experiment import EXPERIMENT_FILE
 
     if BanditFolder(folder).known:
         from rolecast.platform.search.bandit.run import resume_bandit
@@ -81,6 +82,11 @@ def resume(
             )
         tell_bandit(result, folder, json=json)
         return
+    if (folder / EXPERIMENT_FILE).is_file():
+        raise RequestError(
+            f"{folder} is a comparison; go on with it by: rolecast compare NAME --out {folder} "
+            "--resume"
+        )
     found = resume_search(
         folder,
         env_steps=env_steps,

@@ -80,11 +80,14 @@ def require_experiment(name: str | Path) -> None:
 
 
 def require_new_folder(path: str | Path) -> None:
-    """Refuse a folder that exists, for a comparison that begins.
+    """Refuse a folder that exists or cannot be, for a comparison that begins.
 
     Raises:
         RequestError: says so, and that another comparison there can go on.
     """
+    above = next(each for each in Path(path).absolute().parents if each.exists())
+    if not above.is_dir():
+        raise RequestError(f"--out {path} cannot be made: {above} is no folder")
     if Path(path).exists() and not _left_at_once(Path(path)):
         hint = " or --resume" if (Path(path) / EXPERIMENT_FILE).is_file() else ""
         raise RequestError(f"--out {path} exists; expected a path that does not{hint}")

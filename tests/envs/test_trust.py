@@ -88,9 +88,11 @@ def test_the_same_id_of_another_place_is_another_task(
     trust.require_trust("python:strangers_envs:Arena")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (elsewhere / "strangers_envs.py").write_text("open('mark', 'w').close()\n")
     monkeypatch.chdir(elsewhere)
-    with pytest.raises(RequestError, match="strangers_envs"):
+    with pytest.raises(RequestError, match=f"its module is not found from {elsewhere}; expected"):
+        trust.require_trust("python:strangers_envs:Arena")
+    (elsewhere / "strangers_envs.py").write_text("open('mark', 'w').close()\n")
+    with pytest.raises(RequestError, match=r"it runs code of .*strangers_envs\.py; expected --t"):
         trust.require_trust("python:strangers_envs:Arena")
 
 

@@ -5,14 +5,17 @@ two runs, one that a release before seals wrote, or a JSON file that a person ha
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
+from rolecast.core.disk import Disk
 from rolecast.core.errors import RequestError
+from rolecast.core.files import read_json
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.records.history import Batch
 
@@ -135,13 +138,26 @@ def require_run_parts(run: Mapping[str, Any], path: Path) -> None:
                 raise RequestError(f"{path} is damaged: {part} has no {name}")
 
 
-def require_summary(summary: Mapping[str, Any], path: Path) -> None:
-    """Refuse a summary.json with something else than a number where one is expected.
+@contextmanager
+def made_again_by_resume(path: Path) -> Iterator[None]:
+    """Tell of a damaged file that a run can do without how to have it again."""
+    try:
+        yield
+    except RequestError as error:
+        remedy = f"without it, rolecast resume {path.parent} makes it again"
+        raise RequestError(f"{error}; {remedy}") from error
+
+
+def checked_summary(path: Path, disk: Disk) -> dict[str, Any]:
+    """Return a summary.json.
 
     Raises:
-        RequestError: names the field.
+        RequestError: it is damaged, or has something else than a number where one is expected.
     """
-    for name in SUMMARY_NUMBERS:
-        value = summary.get(name)
-        if value is not None and (type(value) not in {int, float} or not math.isfinite(value)):
-            raise RequestError(f"{path} is damaged: {name} is no finite number")
+    with made_again_by_resume(path):
+        summary = read_json(path, disk=disk)
+        for name in SUMMARY_NUMBERS:
+            value = summary.get(name)
+            if value is not None and (type(value) not in {int, float} or not math.isfinite(value)):
+                raise RequestError(f"{path} is damaged: {name} is no finite number")
+        return summary

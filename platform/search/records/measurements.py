@@ -24,6 +24,7 @@ from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, recorded_patience
 from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS, ablated_returns
+from rolecast.platform.search.records.batch_checks import made_again_by_resume
 from rolecast.platform.search.records.evaluate import Evaluation, evaluate
 from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.roles import RoleMeasures, measured_roles
@@ -164,13 +165,17 @@ class RunMeasurements:
         """Return what is stored in a run's folder; None if nothing of this version is."""
         if not is_file(folder.measurements_file):
             return None
-        values: Mapping[str, Any] = read_json(folder.measurements_file)
+        with made_again_by_resume(folder.measurements_file):
+            return cls._of_json(read_json(folder.measurements_file), folder.measurements_file)
+
+    @classmethod
+    def _of_json(cls, values: Mapping[str, Any], path: Path) -> Self | None:
         if values.get("schema") != MEASUREMENTS_SCHEMA:
             return None
         columns = ("incumbent_batches", "returns", "stderrs", "last_returns")
         roles = values.get("roles")
         return parsed(
-            folder.measurements_file,
+            path,
             lambda: cls(
                 batches=values["batches"],
                 yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),

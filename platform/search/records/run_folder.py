@@ -20,10 +20,10 @@ from rolecast.core.locks import lock_folder
 from rolecast.platform.search.planning.request import folder_exists
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import (
+    checked_summary,
     require_run_parts,
     require_sound,
     require_structure,
-    require_summary,
 )
 from rolecast.platform.search.records.history import Batch, history_table, incumbents_table
 from rolecast.platform.search.records.journal import JOURNAL_FILE, Journal, part_files
@@ -321,10 +321,9 @@ class RunFolder:
         """
         if not files.is_file(self.summary_file, disk=self.disk):
             return None
-        found = files.read_json(self.summary_file, disk=self.disk)
+        found = checked_summary(self.summary_file, self.disk)
         search = self.read_run()["search"]
         unit = "evaluations" if search.get("env_steps") is None else "env_steps"
-        require_summary(found, self.summary_file)
         return found if found.get("budget") == {"unit": unit, "total": search.get(unit)} else None
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:

@@ -122,6 +122,10 @@ def test_the_folder_of_another_experiment_is_left_as_it_is(
     told = one_sentence(rolecast_command("compare", written("experiment()"), "--out", out))
     assert "exists; expected a path that does not or --resume" in told
     assert {file: file.read_bytes() for file in out.iterdir()} == before
+    told = one_sentence(rolecast_command("resume", out))
+    assert told.endswith(
+        f"is a comparison; go on with it by: rolecast compare NAME --out {out} --resume"
+    )
 
 
 @pytest.mark.parametrize("words", [["quickstar"], ["none.py"], ["quickstart", "--out", "."]])

@@ -196,3 +196,5 @@ def test_a_folder_left_before_anything_was_written_can_be_begun(tmp_path: Path) 
     (tmp_path / "mine.txt").touch()
     with pytest.raises(RequestError, match="exists; expected a path that does not"):
         require_new_folder(tmp_path)
+    with pytest.raises(RequestError, match=r"cannot be made: .*mine\.txt is no folder"):
+        require_new_folder(tmp_path / "mine.txt" / "out" / "first")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rolecast
+from rolecast.core.errors import RequestError
 from rolecast.platform.search.records import measurements
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.measurements import (
@@ -66,6 +67,24 @@ def test_a_run_of_an_older_release_is_measured_once(old_run: Path, small_run: Pa
     before = file.stat().st_mtime_ns
     complete_run(old_run)
     assert file.stat().st_mtime_ns == before
+
+
+def test_a_damaged_file_that_is_made_again_says_so(old_run: Path, small_run: Path) -> None:
+    complete_run(old_run)
+    remedy = f"; without it, rolecast resume {old_run} makes it again$"
+    for name, reading in (
+        ("measurements.json", lambda: RunMeasurements.read(RunFolder.open(old_run))),
+        ("summary.json", RunFolder.open(old_run).read_summary),
+    ):
+        text = (old_run / name).read_text()
+        (old_run / name).write_text(text[: len(text) // 2])
+        with pytest.raises(RequestError, match=remedy):
+            reading()
+        (old_run / name).unlink()
+        rolecast.resume(old_run)
+        complete_run(old_run)
+        assert (old_run / name).is_file()
+    assert read(old_run) == read(small_run)
 
 
 def test_a_run_that_went_on_and_another_version_are_measured_anew(
