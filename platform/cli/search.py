@@ -257,10 +257,10 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
         print_json({"out": str(out), "report": str(report), **summary, **figures})
         return
     if figures:
+        rounds = f", {figures['rounds']} rounds" if "rounds" in figures else ""
         hint(
             f"expected reward: {figures['average_expected_reward']:.4g} on average, "
-            f"{figures['best_expected_reward']:.4g} at best, {figures['rounds']} rounds; "
-            f"open {report}"
+            f"{figures['best_expected_reward']:.4g} at best{rounds}; open {report}"
         )
     else:
         hint(f"open {report}; next: rolecast evaluate {out}")

@@ -147,7 +147,8 @@ def constant_nodes(history: pd.DataFrame) -> list[str]:
 def causal_figures(out: Path) -> dict[str, Any]:
     """Return mean and maximum of the expected reward, and rounds; nothing for other searches.
 
-    The initial design counts, as in the figures of the MCBO paper.
+    The initial design counts, as in the figures of the MCBO paper. Optimisers that have none of a
+    causal search have no rounds.
 
     Args:
         out: folder of a run that has been measured.
@@ -160,9 +161,11 @@ def causal_figures(out: Path) -> dict[str, Any]:
         return {}
     record = folder.read_run()
     request, rewards = record["search"], np.array(measured.expected_rewards)
-    first = _initial_evaluations(str(record["task"]["id"]), request["optimizer_settings"], {})
-    return {
+    figures: dict[str, Any] = {
         "average_expected_reward": float(rewards.mean()),
         "best_expected_reward": float(rewards.max()),
-        "rounds": max(0, len(rewards) - first) // int(request["batch_size"]),
     }
+    if request["optimizer"] in CAUSAL_METHODS.values():
+        first = _initial_evaluations(str(record["task"]["id"]), request["optimizer_settings"], {})
+        figures["rounds"] = max(0, len(rewards) - first) // int(request["batch_size"])
+    return figures

@@ -68,6 +68,17 @@ def test_figures_are_those_of_the_history_with_the_initial_design(
     assert json.loads(capsys.readouterr().out)["rounds"] == 5
 
 
+def test_an_optimiser_without_a_causal_design_has_no_rounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["causal:alpine2", "--policy", "constant", "--optimizer", "random"]
+    size = ["--evaluations", "4", "--workers", "0", "--out", str(tmp_path / "run")]
+    assert main(["search", *words, *size, "--json", "-q"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["average_expected_reward"] <= told["best_expected_reward"]
+    assert "rounds" not in told
+
+
 def test_a_problem_in_a_file_is_searched_and_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
