@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rolecast.baselines.bandits.settings import UcbSettings
-from rolecast.core.types import Float
 from rolecast.core.validation import POSITIVE_INTEGER, check
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.search.bandit.duets import DuetsMethod
@@ -39,43 +38,29 @@ class EliminationConfig(UcbSettings):
             inducing_factor=ALL_POINTS,
             noise_variance=self.noise_variance,
         )
-        return Elimination(DuetsMethod(protocol), protocol)
+        return Elimination(protocol)
 
 
-class Elimination:
+class Elimination(DuetsMethod):
     """DUETS with all points inducing; every point and value is counted up, and their union down."""
-
-    def __init__(self, inner: DuetsMethod, protocol: DuetsProtocol) -> None:
-        self._inner, self._protocol = inner, protocol
-
-    def ask(self) -> Float:
-        """Return the points of an epoch, [N, T_j, d]."""
-        return self._inner.ask()
-
-    def tell(self, values: Float) -> None:
-        """Exchange and trim; the last epoch ends without."""
-        self._inner.tell(values)
 
     @property
     def ledger(self) -> Ledger:
         """Raw data of the epochs that ended with an exchange."""
-        width = self._protocol.domain.dimension + 1
-        draws = sum(record["length"] for record in self._inner.records())
-        return Ledger(uplink=draws * width, downlink=self._protocol.agents * draws * width)
-
-    @property
-    def incumbent(self) -> Float:
-        """Maximiser of the last mean."""
-        return self._inner.incumbent
+        records = self.records()
+        return Ledger(
+            uplink=sum(record["uplink"] for record in records),
+            downlink=sum(record["downlink"] for record in records),
+        )
 
     def records(self) -> list[dict[str, Any]]:
         """Return the epochs that ended with an exchange, with what raw data cost."""
-        width = self._protocol.domain.dimension + 1
+        width = self.protocol.domain.dimension + 1
         return [
             {
                 **record,
                 "uplink": record["length"] * width,
-                "downlink": self._protocol.agents * record["length"] * width,
+                "downlink": self.protocol.agents * record["length"] * width,
             }
-            for record in self._inner.records()
+            for record in super().records()
         ]

@@ -54,8 +54,8 @@ class JointAlgorithm(Algorithm):
     """Seconds that a round waits for runners to come back when none answered."""
 
     @classmethod
-    def get_default_config(cls) -> AlgorithmConfig:
-        """Return the default settings."""
+    def get_default_config(cls) -> Any:
+        """Return the default settings, a `CONFIG`."""
         return cls.CONFIG()
 
     @abstractmethod

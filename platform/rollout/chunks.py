@@ -6,7 +6,7 @@ small enough that all workers are busy to the end, and large enough to fill a co
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,26 +52,8 @@ class Chunk:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChunkResult:
-    """What the episodes of a chunk gave."""
-
-    returns: Float
-    """[c, e], as earned."""
-
-    observed_returns: Float
-    """[c, e], as paid to a learner."""
-
-    lengths: NDArray[np.int64]
-    """[c, e], steps."""
-
-    metrics: Mapping[str, Float] = field(default_factory=dict)
-    """Name to [c, e]."""
-
-    observations: Float | None = None
-    """[S, n, do], where they were asked for."""
-
-    sums: Float | None = None
-    """[c, e, 3, do], as of `Rollout`, where the policy normalises observations."""
+class ChunkResult(Rollout):
+    """What the c candidates of a chunk earned over e episodes each."""
 
     failures: tuple[str, ...] = ()
     """What episodes failed with, in words, where that is forgiven (`FAILED_EPISODES`)."""
@@ -251,15 +233,7 @@ def evaluate_chunk(task: BatchedTask, policy: Policy, chunk: Chunk) -> ChunkResu
         result = _rollout(task, policy, chunk)
     except Exception as error:
         raise _blame(task, policy, chunk, error) from error
-    return ChunkResult(
-        returns=result.returns,
-        observed_returns=result.observed_returns,
-        lengths=result.lengths,
-        metrics=result.metrics,
-        observations=result.observations,
-        sums=result.sums,
-        seconds=time.perf_counter() - start,
-    )
+    return ChunkResult(**vars(result), seconds=time.perf_counter() - start)
 
 
 def label_of(chunk: Chunk, seed: int) -> str:

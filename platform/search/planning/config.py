@@ -2,17 +2,60 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, Final
 
-from rolecast.core.errors import ConfigError, RequestError, require_known
+from rolecast.core.errors import RequestError, require_known
 from rolecast.core.patience import STEP_TIMEOUT_S, Patience
-from rolecast.core.validation import check, one_of
+from rolecast.core.validation import (
+    BOOLEAN_VALUE,
+    COUNT_OR_ZERO,
+    POSITIVE_INTEGER,
+    POSITIVE_NUMBER,
+    UNIT_INTERVAL,
+    Rule,
+    Rules,
+    check,
+    one_of,
+    or_none,
+)
 
 CALLABLE_PREFIX: Final = "callable:"
 """Begins the task name of a search whose task was given as a Python callable."""
 
 OWN_ADDRESSES: Final = (None, "auto", "local")
 """Addresses of clusters that are of this machine, whoever wrote the folder."""
+
+NAME_VALUE: Final = Rule(lambda value: isinstance(value, str) and value != "", "a name")
+FILLED_TEXT: Final = Rule(
+    lambda value: isinstance(value, str) and value != "" and _is_utf8(value),
+    "text in UTF-8 that is not empty",
+)
+NAMED_VALUES: Final = Rule(
+    lambda value: isinstance(value, Mapping) and all(isinstance(key, str) for key in value),
+    "a mapping of names to values",
+)
+SEARCH_RULES: Final[Rules] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("env_steps", "evaluations", "episodes", "batch_size", "test_episodes", "threads"),
+            or_none(POSITIVE_INTEGER),
+        ),
+        **dict.fromkeys(("seed", "random_play_steps"), COUNT_OR_ZERO),
+        "workers": or_none(COUNT_OR_ZERO),
+        "fewer_episodes": or_none(BOOLEAN_VALUE),
+        "asynchronous": BOOLEAN_VALUE,
+        **dict.fromkeys(("task", "policy", "optimizer"), NAME_VALUE),
+        **dict.fromkeys(("task_options", "policy_options", "optimizer_settings"), NAMED_VALUES),
+        **dict.fromkeys(("out", "address"), or_none(FILLED_TEXT)),
+        "step_timeout": POSITIVE_NUMBER,
+        "failed_episodes": one_of("stop", "lowest"),
+        "confirm_share": Rule(
+            lambda value: UNIT_INTERVAL.allows(value) and value <= 0.5, "a number in [0, 0.5]"
+        ),
+    }
+)
+"""Allowed values of the fields of `SearchConfig`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,43 +148,7 @@ class SearchConfig:
             )
         if self.env_steps is None and self.evaluations is None:
             object.__setattr__(self, "env_steps", DEFAULT_ENV_STEPS)
-        for name in ("env_steps", "evaluations", "episodes", "batch_size", "test_episodes"):
-            _require_integer(name, getattr(self, name), 1)
-        if self.fewer_episodes not in (None, True, False):
-            raise ConfigError("SearchConfig.fewer_episodes", self.fewer_episodes, "true or false")
-        if not isinstance(self.asynchronous, bool):
-            raise ConfigError("SearchConfig.asynchronous", self.asynchronous, "true or false")
-        _require_integer("seed", self.seed, 0)
-        _require_integer("random_play_steps", self.random_play_steps, 0)
-        _require_integer("workers", self.workers, 0)
-        _require_integer("threads", self.threads, 1)
-        for name in ("task", "policy", "optimizer"):
-            if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise ConfigError(f"SearchConfig.{name}", getattr(self, name), "a name")
-        for name in ("task_options", "policy_options", "optimizer_settings"):
-            value = getattr(self, name)
-            if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-                raise ConfigError(f"SearchConfig.{name}", value, "a mapping of names to values")
-        for name in ("out", "address"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, str) and value):
-                raise ConfigError(f"SearchConfig.{name}", value, "text that is not empty")
-            try:
-                (value or "").encode()
-            except UnicodeEncodeError:
-                raise ConfigError(f"SearchConfig.{name}", value, "text in UTF-8") from None
-        limit = self.step_timeout
-        if (
-            isinstance(limit, bool)
-            or not isinstance(limit, int | float)
-            or not 0 < limit < float("inf")
-        ):
-            raise ConfigError("SearchConfig.step_timeout", limit, "seconds above 0")
-        rules = {"failed_episodes": one_of("stop", "lowest")}
-        check("SearchConfig", {"failed_episodes": self.failed_episodes}, rules)
-        share = self.confirm_share
-        if not isinstance(share, int | float) or not 0.0 <= share <= 0.5:
-            raise ConfigError("SearchConfig.confirm_share", share, "a number in [0, 0.5]")
+        check("SearchConfig", vars(self), SEARCH_RULES)
 
     @property
     def forgives(self) -> bool:
@@ -208,8 +215,6 @@ def recorded_patience(search: Mapping[str, Any]) -> Patience:
     return Patience(timeout_s, forgives=search.get("failed_episodes") == "lowest")
 
 
-def _require_integer(name: str, value: object, least: int) -> None:
-    if value is None and name != "seed":
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(f"SearchConfig.{name}", value, f"an integer >= {least}")
+def _is_utf8(text: str) -> bool:
+    """Return whether a text can be written; bytes of a command line that cannot are surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -226,7 +226,8 @@ def test_a_simulator_that_leaves_out_a_node_is_refused_by_name(given: Any, messa
 
 
 def test_a_node_may_be_an_array_of_one_and_a_function_may_make_the_problem() -> None:
-    problem = CausalProblem(GRAPH, lambda made, rng: {"x": np.array([1.5]), "y": np.int64(2)})
+    given: Any = {"x": np.array([1.5]), "y": np.int64(2)}
+    problem = CausalProblem(GRAPH, lambda made, rng: given)
     task = make_task(lambda: problem)
     assert isinstance(task, CausalTask)
     task.reset(np.zeros(1, dtype=np.uint64))
