@@ -101,7 +101,6 @@ class CausalSearch:
         self._rng = np.random.default_rng(seed)
         self._design = initial_design(self.space, self._rng)
         self._asked = 0
-        self._checked = Observations(dimension)
         self._data = Observed.none(dimension, len(graph.nodes))
         self._pending = np.zeros((0, dimension))
         self._model: GraphModel | None = None
@@ -121,7 +120,7 @@ class CausalSearch:
             else:
                 fresh = np.array(rows).reshape(-1, self.space.dimension)
                 waiting = np.concatenate([self._pending, fresh])
-                model = self._imagining(model, waiting, len(rows))
+                model = self._imagining(model, waiting)
                 row, self._last_value = self._proposer.propose(model, self._good(), self._rng)
                 row = self._apart(row, waiting)
             self._asked += 1
@@ -151,18 +150,11 @@ class CausalSearch:
         Raises:
             RequestError: as of `Optimizer.tell`; or a node is missing or not finite.
         """
-        before = len(self._checked)
-        self._checked.add(candidates, returns, stderrs)
-        try:
-            told = np.array(self._checked.candidates[before:])
-            paid = np.array(self._checked.returns[before:])
-            errors = np.array(self._checked.stderrs[before:])
-            values, variances = node_values(self.graph, paid, errors, nodes)
-        except RequestError:
-            self._checked.drop(before)
-            raise
-        self._data = self._data.joined(Observed(told, values, variances))
-        self._pending = still_pending(self._pending, told)
+        told = Observations(self.space.dimension)  # refuses all or nothing
+        told.add(candidates, returns, stderrs)
+        values, variances = node_values(self.graph, told.returns, told.stderrs, nodes)
+        self._data = self._data.joined(Observed(told.candidates, values, variances))
+        self._pending = still_pending(self._pending, told.candidates)
         self._model = self._good_rows = None
 
     def forget_pending(self) -> None:
@@ -191,7 +183,6 @@ class CausalSearch:
     def state_dict(self) -> dict[str, Any]:
         """Return the complete state; the model follows from the observations."""
         return {
-            "checked": self._checked.state_dict(),
             "data": self._data.state_dict(),
             "pending": self._pending.copy(),
             "asked": self._asked,
@@ -202,7 +193,6 @@ class CausalSearch:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
-        self._checked.load_state_dict(state["checked"])
         self._data = Observed(**{name: np.array(x) for name, x in state["data"].items()})
         self._pending = np.array(state["pending"])
         self._asked, self._last_value = int(state["asked"]), float(state["last_value"])
@@ -223,17 +213,16 @@ class CausalSearch:
             )
         return self._model
 
-    def _imagining(self, model: GraphModel | None, waiting: Float, fresh: int) -> GraphModel:
+    def _imagining(self, model: GraphModel | None, waiting: Float) -> GraphModel:
         """Return the model with pending candidates imputed by their posterior means.
 
         Args:
             model: of the candidate before in this batch; None for the first.
             waiting: [P, D], all that are pending, those of this batch last.
-            fresh: how many of these are of this batch.
         """
-        if model is None:
-            return self._fitted().imagined(waiting) if len(waiting) else self._fitted()
-        return model.imagined(waiting[-1:]) if fresh else model
+        if model is not None:
+            return model.imagined(waiting[-1:])
+        return self._fitted().imagined(waiting) if len(waiting) else self._fitted()
 
     def _means(self, candidates: Float) -> Float:
         noise = node_noise(self.space, INCUMBENT_SAMPLES, np.random.default_rng(0), self._device)
