@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from rolecast.baselines.rllib.actor_graph import in_graph, numbers
 from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings, best_actions
 from rolecast.baselines.rllib.cross_entropy_graph import best_in_graph
-from rolecast.baselines.rllib.mixing import make_mixer
+from rolecast.baselines.rllib.mixing import mixer_of
 from rolecast.baselines.rllib.module import JointModule
 from rolecast.baselines.rllib.networks import mlp
 from rolecast.policies.export.onnx.graph import Graph
@@ -39,13 +39,7 @@ class COMIXModule(JointModule):
 
     def build_critics(self) -> nn.Module:
         """Return the mixer."""
-        return make_mixer(
-            self.settings["mixer"],
-            agents=self.agents,
-            state_size=self.state_size,
-            embedding=self.settings["mixing_embedding"],
-            hypernet=self.settings["mixing_hypernet"],
-        )
+        return mixer_of(self)
 
     def act(
         self, observations: Tensor, actor: nn.Module | None = None, numbers: Tensor | None = None

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from rolecast.baselines.rllib.actor_graph import in_graph
-from rolecast.baselines.rllib.mixing import make_mixer
+from rolecast.baselines.rllib.mixing import mixer_of
 from rolecast.baselines.rllib.module import JointModule
 from rolecast.policies.export.onnx.graph import FLOAT_ELEMENTS, Graph
 
@@ -23,15 +23,7 @@ class ChoiceModule(JointModule):
 
     def build_critics(self) -> nn.Module:
         """Return the mixer; of independent learners there is none."""
-        if self.settings["mixer"] == "none":
-            return nn.Identity()
-        return make_mixer(
-            self.settings["mixer"],
-            agents=self.agents,
-            state_size=self.state_size,
-            embedding=self.settings["mixing_embedding"],
-            hypernet=self.settings["mixing_hypernet"],
-        )
+        return nn.Identity() if self.settings["mixer"] == "none" else mixer_of(self)
 
     def act(self, observations: Tensor, actor: nn.Module | None = None) -> Tensor:
         """Return the greedy choices [..., n, da] for observations [..., n, do]."""

@@ -4,14 +4,13 @@ Sum (VDN), monotonic mixing (QMIX) and unconstrained mixing, each a module of th
 state. FACMAC, COMIX and COVDN so differ by one word.
 """
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final
 
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.baselines.rllib.module import JointModule
+from rolecast.core.errors import ConfigError, require_known
 
 
 class SumMixer(nn.Module):
@@ -84,23 +83,8 @@ class StateMixer(nn.Module):
         return (mixed * second).sum(dim=-1) + own
 
 
-def _state_mixer(*, monotonic: bool) -> Callable[[int, int, int, int], nn.Module]:
-    def make(agents: int, state_size: int, embedding: int, hypernet: int) -> nn.Module:
-        return StateMixer(
-            agents, state_size, embedding=embedding, hypernet=hypernet, monotonic=monotonic
-        )
-
-    return make
-
-
-MIXER_NETWORKS: Final[Mapping[str, Callable[[int, int, int, int], nn.Module]]] = MappingProxyType(
-    {
-        "monotonic": _state_mixer(monotonic=True),
-        "nonmonotonic": _state_mixer(monotonic=False),
-        "sum": lambda *_: SumMixer(),
-    }
-)
-"""Mixers by name, from agents, state size, embedding and hypernet."""
+MIXER_NETWORKS: Final = ("monotonic", "nonmonotonic", "sum")
+"""Names of mixers."""
 
 
 def make_mixer(
@@ -111,6 +95,20 @@ def make_mixer(
     Raises:
         RequestError: no mixer has this name, or a size is out of its range.
     """
-    if name not in MIXER_NETWORKS:
-        raise unknown_name("mixer", name, MIXER_NETWORKS)
-    return MIXER_NETWORKS[name](agents, state_size, embedding, hypernet)
+    require_known("mixer", [name], MIXER_NETWORKS)
+    if name == "sum":
+        return SumMixer()
+    return StateMixer(
+        agents, state_size, embedding=embedding, hypernet=hypernet, monotonic=name == "monotonic"
+    )
+
+
+def mixer_of(net: JointModule) -> nn.Module:
+    """Return a fresh mixer as the settings of a module have it."""
+    return make_mixer(
+        net.settings["mixer"],
+        agents=net.agents,
+        state_size=net.state_size,
+        embedding=net.settings["mixing_embedding"],
+        hypernet=net.settings["mixing_hypernet"],
+    )

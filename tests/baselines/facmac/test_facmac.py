@@ -53,7 +53,7 @@ def test_the_policys_gradient_is_that_of_all_agents_acting_anew_together(mixer: 
         with torch.no_grad():
             bias.add_(shift)
             actions = torch.tanh(net.actor(batch["observations"]))
-            value = net.critic(batch["observations"], actions).mean()
+            value = net.critic(batch["observations"], actions, net.state_of(batch)).mean()
             bias.sub_(shift)
         return float(0.1 * actions.square().mean() - value)
 
@@ -106,7 +106,8 @@ def test_the_gradient_of_each_agents_action_sees_what_the_others_do_now(mixer: s
 
     def slopes(chosen: torch.Tensor) -> torch.Tensor:
         chosen = chosen.detach().requires_grad_()
-        (found,) = torch.autograd.grad(net.critic(batch["observations"], chosen).sum(), chosen)
+        values = net.critic(batch["observations"], chosen, net.state_of(batch))
+        (found,) = torch.autograd.grad(values.sum(), chosen)
         return found
 
     chosen = net.act(batch["observations"])
@@ -138,5 +139,6 @@ def test_the_target_is_the_slow_mixture_of_what_the_slow_policy_would_do_next() 
         value = (mixed * reads[:, 4 * AGENTS : 4 * AGENTS + 4].abs()).sum(dim=1)
         value = value + slow.mixer.value(torch.relu(reads[:, -4:])).squeeze(1)
         target = batch["rewards"].sum(dim=1) / AGENTS + 0.9 * (1 - batch["terminated"]) * value
-        wanted = (net.critic(batch["observations"], batch["actions"]) - target).square().mean()
+        values = net.critic(batch["observations"], batch["actions"], net.state_of(batch))
+        wanted = (values - target).square().mean()
     np.testing.assert_allclose(one.critic_loss(batch).item(), wanted.item(), rtol=1e-5)
