@@ -19,10 +19,11 @@ from ray.rllib.utils.metrics import (
 
 from rolecast.baselines.ppo.learner import PPOLearner
 from rolecast.baselines.ppo.module import PPOModule
-from rolecast.baselines.ppo.sampler import PPOEnvRunner, StepsFragment
+from rolecast.baselines.ppo.sampler import PPOEnvRunner
 from rolecast.baselines.rllib.networks import NETWORK_SIZES
 from rolecast.baselines.rllib.rounds import JointAlgorithm
 from rolecast.baselines.rllib.settings import SAMPLING_SETTINGS, NamedSettings
+from rolecast.baselines.rllib.transitions import StepsFragment
 from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float32
 from rolecast.core.validation import (

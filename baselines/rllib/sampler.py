@@ -12,7 +12,13 @@ from rolecast.baselines.rllib.episodes import (
     episodes_of,
     state_size_of,
 )
-from rolecast.baselines.rllib.transitions import EndedEpisode, Fragment, Transitions
+from rolecast.baselines.rllib.transitions import (
+    COLUMN_NAMES,
+    EndedEpisode,
+    Fragment,
+    StepsFragment,
+    Transitions,
+)
 from rolecast.core.types import Float32, Seeds
 from rolecast.envs.spec import BatchedTask
 
@@ -55,47 +61,66 @@ class Sampler:
         """Drop the running episodes; new ones begin with the next step."""
         self._running = False
 
+    def record(self, act: Act, steps: int) -> StepsFragment:
+        """Advance all episodes by some steps; return all of them in their order.
+
+        Args:
+            act: chooses actions.
+            steps: T >= 1.
+        """
+        spec, (batch, *_) = self.spec, self._shape
+        shapes = {
+            "observations": (spec.agents, spec.observation_size),
+            "actions": (spec.agents, spec.action_size),
+            "rewards": (spec.agents,),
+            "next_observations": (spec.agents, spec.observation_size),
+            "states": (self._state_size,),
+            "next_states": (self._state_size,),
+            "terminated": (),
+            "ended": (),
+            "live": (),
+        }
+        samples = {
+            name: np.empty((steps, batch, *shape), dtype=np.float32)
+            for name, shape in shapes.items()
+        }
+        ended: list[EndedEpisode] = []
+        for t in range(steps):
+            self._ensure_running()
+            live = ~self._resting
+            samples["observations"][t] = self._observations
+            samples["states"][t] = self._states()
+            step, actions = self._advance(act)
+            over = live & step.done
+            for name, rows in (
+                ("actions", actions),
+                ("rewards", step.rewards),
+                ("next_observations", step.observations),
+                ("next_states", self._states()),
+                ("terminated", step.terminated),
+                ("ended", over | ~live),
+                ("live", live),
+            ):
+                samples[name][t] = rows
+            ended += [episode for _, episode in self._end(over)]
+        return StepsFragment(samples=samples, ended=ended)
+
     def collect(self, act: Act, steps: int) -> Fragment:
-        """Advance all episodes by some steps.
+        """Advance all episodes by some steps; return transitions.
 
         Args:
             act: chooses actions.
             steps: T >= 1. There are T B transitions, or fewer where a task begins episodes together
                 and some wait.
         """
-        batch, agents, _ = self._shape
-        observed = (steps, batch, agents, self.spec.observation_size)
-        observations = np.empty(observed, dtype=np.float32)
-        actions = np.empty((steps, *self._shape), dtype=np.float32)
-        rewards = np.empty((steps, batch, agents), dtype=np.float32)
-        next_observations = np.empty_like(observations)
-        states = np.empty((steps, batch, self._state_size), dtype=np.float32)
-        next_states = np.empty_like(states)
-        terminated = np.empty((steps, batch), dtype=np.float32)
-        active = np.empty((steps, batch), dtype=np.bool_)
-        ended: list[EndedEpisode] = []
-        for t in range(steps):
-            self._ensure_running()
-            observations[t], active[t] = self._observations, ~self._resting
-            states[t] = self._states()
-            step, actions[t] = self._advance(act)
-            next_observations[t], rewards[t] = step.observations, step.rewards
-            terminated[t], next_states[t] = step.terminated, self._states()
-            ended += [episode for _, episode in self._end(active[t] & step.done)]
-        columns = {
-            "observations": observations,
-            "actions": actions,
-            "rewards": rewards,
-            "next_observations": next_observations,
-            "states": states,
-            "next_states": next_states,
-            "terminated": terminated,
-        }
+        found = self.record(act, steps)
+        live = found.samples["live"] > 0.0
+        columns = {name: found.samples[name] for name in COLUMN_NAMES}
         rows = {
-            name: column.reshape(active.size, *column.shape[2:]) if active.all() else column[active]
+            name: column.reshape(live.size, *column.shape[2:]) if live.all() else column[live]
             for name, column in columns.items()
         }
-        return Fragment(transitions=Transitions(**rows), ended=ended)
+        return Fragment(transitions=Transitions(**rows), ended=found.ended)
 
     def play(self, act: Act, count: int) -> list[EndedEpisode]:
         """Run whole new episodes, `count` in all.

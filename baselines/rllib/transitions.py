@@ -81,6 +81,22 @@ class EndedEpisode:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepsFragment:
+    """What a runner brings back from one round, steps in their order."""
+
+    samples: dict[str, Float32]
+    """Arrays [T, B, ...], named as the fields of `rolecast.baselines.ppo.learner.Steps`."""
+
+    ended: list[EndedEpisode]
+    """Episodes that ended on the way."""
+
+    @property
+    def env_steps(self) -> int:
+        """Joint steps of running episodes."""
+        return int(self.samples["live"].sum())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fragment:
     """What a runner brings back from one round."""
 

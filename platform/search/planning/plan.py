@@ -238,18 +238,9 @@ def _version(package: str) -> str:
 
 
 def _budget(config: SearchConfig, episodes: int, steps: int) -> Budget:
-    if config.env_steps is not None:
-        return Budget(
-            unit="env_steps",
-            total=config.env_steps,
-            episodes=episodes,
-            episode_steps=steps,
-            confirm_share=config.confirm_share,
-            random_play_steps=config.random_play_steps,
-        )
     return Budget(
-        unit="evaluations",
-        total=config.evaluations or 0,
+        unit="evaluations" if config.env_steps is None else "env_steps",
+        total=config.env_steps or config.evaluations or 0,
         episodes=episodes,
         episode_steps=steps,
         confirm_share=config.confirm_share,
