@@ -12,7 +12,7 @@ from rolecast.platform.tuning.experiment import Experiment, TrialPlan
 from rolecast.platform.tuning.methods import Method, SearchMethod
 
 POLICY_KIND: Final = "policy"
-"""Kind of their problems, for filters."""
+"""Kind of the problems of trials that search policies, for filters."""
 
 
 @dataclass(frozen=True, kw_only=True)

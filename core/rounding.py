@@ -1,4 +1,4 @@
-"""A mean with its standard error, and a number with the digits that its error leaves."""
+"""Standard errors of means, and numbers with the digits that their errors leave."""
 
 from math import floor, log10
 from typing import Final

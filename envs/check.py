@@ -161,7 +161,7 @@ def _seeding(task: BatchedTask, first: Trajectory) -> Check:
 
 
 def _rewards(task: BatchedTask, first: Trajectory) -> Check:
-    """Check that all rewards are finite."""
+    """Check that all rewards are finite, and no return is too large for a search."""
     bad = np.argwhere(~np.isfinite(first.earned))
     if bad.size:
         step, episode = bad[0]

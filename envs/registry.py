@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import entry_points
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -255,8 +256,11 @@ def _check_scheme(scheme: str, rest: str) -> None:
     if scheme == "causal":
         raise unknown_name("task", f"causal:{rest}", CAUSAL_TASKS)
     if scheme.endswith(".py"):
-        module = scheme.removesuffix(".py").replace("/", ".")
-        raise RequestError(f"task '{scheme}:{rest}' is no id; expected python:{module}:{rest}")
+        parts = PurePath(scheme).with_suffix("").parts
+        known = f"python:{'.'.join(parts)}:{rest}"
+        if not {"/", ".."}.isdisjoint(parts):
+            known = "python:MODULE:NAME of a file below the working directory"
+        raise RequestError(f"task '{scheme}:{rest}' is no id; expected {known}")
     if scheme not in kinds:
         raise unknown_name("kind of task", scheme, kinds)
 

@@ -68,8 +68,8 @@ def require_trust(
     elif not (place or _known("task", name, place)):
         raise RequestError(
             f"task {identity!r} is stored in a folder, and its module is not found from "
-            f"{Path.cwd()}; expected the working directory of its search or the module installed, "
-            "and --trust (trust=True) if you know who wrote the folder"
+            f"{Path.cwd()}; expected the working directory of its search, and --trust (trust=True) "
+            "if you know who wrote the folder"
         )
     elif not _known("task", name, place):
         raise RequestError(

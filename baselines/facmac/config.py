@@ -6,13 +6,13 @@ from typing import ClassVar, Final, Self
 from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.rllib.mixing import MIXER_NETWORKS
+from rolecast.baselines.rllib.mixing import MIXER_NAMES
 from rolecast.baselines.teams import ACTION_PENALTY, LONG_HORIZON, TeamConfig
 from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, one_of
 
 MIXING_RULES: Final[Rules] = MappingProxyType(
     {
-        "mixer": one_of(*MIXER_NETWORKS),
+        "mixer": one_of(*MIXER_NAMES),
         "mixing_embedding": POSITIVE_INTEGER,
         "mixing_hypernet": COUNT_OR_ZERO,
     }

@@ -79,8 +79,8 @@ class OffPolicyLearner(TorchLearner, Generic[Net]):
 
         Args:
             batch: as in `critic_loss`.
-            next_value: V(s') of the next observations: [N] of the team, whose r is the mean of its
-                agents' rewards, or [N, n] of each agent, whose r is its own.
+            next_value: V(s') of the next observations, [N] or [N, n]. Of [N], r is the mean of the
+                agents' rewards; of [N, n], each agent's own.
         """
         rewards, not_terminated = batch["rewards"], 1.0 - batch["terminated"]
         if next_value.ndim == 1:

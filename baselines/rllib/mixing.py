@@ -83,7 +83,7 @@ class StateMixer(nn.Module):
         return (mixed * second).sum(dim=-1) + own
 
 
-MIXER_NETWORKS: Final = ("monotonic", "nonmonotonic", "sum")
+MIXER_NAMES: Final = ("monotonic", "nonmonotonic", "sum")
 """Names of mixers."""
 
 
@@ -95,7 +95,7 @@ def make_mixer(
     Raises:
         RequestError: no mixer has this name, or a size is out of its range.
     """
-    require_known("mixer", [name], MIXER_NETWORKS)
+    require_known("mixer", [name], MIXER_NAMES)
     if name == "sum":
         return SumMixer()
     return StateMixer(

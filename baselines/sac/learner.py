@@ -19,7 +19,7 @@ class SACLearner(OffPolicyLearner[SACModule]):
 
     @torch.no_grad()
     def td_target(self, batch: Tensors) -> Tensor:
-        """Return the soft targets [N] of both critics."""
+        """Return the soft targets [N] of both critics; of ISAC [N, n]."""
         net, next_obs = self.net, batch["next_observations"]
         next_actions, next_log_prob = self.sample_actions(next_obs)
         next_state = net.state_of(batch, "next_")

@@ -37,7 +37,7 @@ def optimizers_table(
     is kept at once, in optimizers.json or optimizers_policies.json.
     """
     from rolecast.benchmarks import policy_table
-    from rolecast.benchmarks.experiment_table import run_missing_trials
+    from rolecast.benchmarks.experiment_table import forget_trials, run_missing_trials
     from rolecast.benchmarks.functions.known_page import KNOWN_TABLE, ratios
     from rolecast.benchmarks.functions.known_suite import known_runs, quick_known_runs
     from rolecast.benchmarks.functions.runs import FunctionRun
@@ -51,6 +51,8 @@ def optimizers_table(
     path = folder / policy_table.POLICIES_FILE
     of_functions = [cell for cell in cells if isinstance(cell, FunctionRun)]
     of_policies = [cell for cell in cells if isinstance(cell, TableTrial)]
+    if fresh:
+        forget_trials(of_policies, path, warn)
     functions, written = filled_table(
         KNOWN_TABLE, of_functions, folder, processes=processes, fresh=fresh
     )
@@ -60,7 +62,6 @@ def optimizers_table(
         policy_table.POLICY_TABLE,
         processes=processes,
         note=warn,
-        fresh=fresh,
     )
     if searches:
         written += [path, *policy_table.write_files(searches, folder)]

@@ -271,25 +271,24 @@ class AdaptedTask:
             moment = guarded_call(
                 call, argument, where, seed, patience, task_id=self._id, counted=counted
             )
-            self._see(episode, moment)
+            self._see(episode, moment, counted)
         except RunError as error:
             if patience is None or not patience.forgives:
                 raise
             patience.forgive(error, seed)
             self._teams.replace(episode, closes=not isinstance(error, StepTimeoutError))
-            moment, self._failed[episode] = failed_moment(self._agents), 1.0
-            self._observations[episode] = 0.0
-            self._see(episode, moment)
+            moment = failed_moment(self._agents)
+            self._failed[episode], self._observations[episode] = 1.0, 0.0
+            self._see(episode, moment, frozenset())
         return moment
 
-    def _see(self, episode: int, moment: Moment) -> None:
+    def _see(self, episode: int, moment: Moment, acted: frozenset[str]) -> None:
         """Write who is live and the observations; zeros for agents that are absent.
 
         It ends with the last agent, or as all of the policy's have ended; these may come later. At
         the end of an episode, agents with a last observation keep it.
         """
         live = moment.live.intersection(self._agents)
-        acted = self._live[episode].intersection(live, self._members.paid)
         self._live[episode], self._around[episode] = live, moment.live
         self._ended[episode] |= moment.ended
         over = not live and self._ended[episode].issuperset(self._agents)
@@ -302,7 +301,8 @@ class AdaptedTask:
             )
         rows = self._observations[episode]
         shown = live if self._running[episode] else moment.observations.keys()
-        silent = sorted((live - moment.observations.keys()) | (acted - moment.rewards.keys()))
+        unpaid = (acted & live) - moment.rewards.keys()
+        silent = sorted(unpaid | (live - moment.observations.keys()))
         if silent:
             raise RunError(
                 f"task {self._id!r} left out {silent[0]!r} in {self._where(episode)}; "

@@ -132,8 +132,8 @@ class OneByOne:
             return patience.call(partial(self.simulate, made), rng, lambda: "the simulator", seed)
         except CallEnded as error:
             raise StepTimeoutError(
-                f"the simulator has not answered for {patience.timeout_s:g} s; expected an "
-                "answer, or a longer --step-timeout",
+                f"the simulator has not answered for {patience.timeout_s:g} s in the episode of "
+                f"seed {seed}; expected an answer, or a longer --step-timeout",
                 seed,
             ) from error
 
@@ -145,8 +145,12 @@ def _value(given: Mapping[str, Any], name: str) -> float:
     if name not in given:
         known = sorted(map(str, given))
         raise RequestError(f"node {name!r} is missing; the simulator gave {known}")
-    array = np.asarray(given[name])
-    value = float(array.item()) if array.size == 1 and array.dtype.kind in "biuf" else np.nan
+    found = given[name]
+    try:
+        plain = found.item() if isinstance(found, np.ndarray) else found
+        value = np.nan if isinstance(plain, str | bytes) else float(plain)
+    except (TypeError, ValueError, OverflowError):
+        value = np.nan
     if not np.isfinite(value):
-        raise RequestError(f"node {name!r} is {given[name]!r}; expected a finite number")
+        raise RequestError(f"node {name!r} is {found!r}; expected a finite number")
     return value

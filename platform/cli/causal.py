@@ -102,18 +102,21 @@ def problem_id(text: str) -> str:
     if not (colon and name and inside):
         raise ConfigError("task", text, "FILE.py:NAME of a file below the working directory")
     parts = file.with_suffix("").parts
-    if not all(map(str.isidentifier, parts)):
-        raise ConfigError("task", text, "a path of names that Python can import, without a dot")
+    if any("." in part for part in parts):
+        raise ConfigError("task", text, "a path without a dot before .py, for Python to import")
     _require_own_module(text, file if len(parts) == 1 else Path(parts[0]))
     return f"python:{'.'.join(parts)}:{name}"
 
 
 def _require_own_module(task: str, place: Path) -> None:
     """Refuse a file, or the folder that it is in, if Python imports something else by its name."""
-    found = find_spec(place.stem)
+    try:
+        found = find_spec(place.stem)
+    except ValueError:  # a module without a place, such as __main__
+        raise ConfigError("task", task, f"another name: {place.stem!r} is Python's own") from None
     if found is None:
         return
     places = [each for each in (found.origin, *(found.submodule_search_locations or ())) if each]
     if place.resolve() not in [Path(each).resolve() for each in places]:
-        expected = f"another name: Python's module {place.stem!r} is {places[0] if places else ''}"
-        raise ConfigError("task", task, expected.rstrip())
+        where = places[0] if places else "elsewhere"
+        raise ConfigError("task", task, f"another name: Python's module {place.stem!r} is {where}")

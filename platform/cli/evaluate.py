@@ -19,7 +19,10 @@ _FIELD_TEXTS = field_texts(HeldOut)
 @takes_rewards
 def evaluate(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="Folder of a run, or its policy/.")
+        Path | None,
+        typer.Argument(
+            metavar="[DIR]", help="Folder of a run, its policy/, or the name of a scripted policy."
+        ),
     ] = None,
     *,
     policy: Annotated[

@@ -21,7 +21,7 @@ from rolecast.platform.rollout.played import Episodes
 from rolecast.policies.protocol import Policy
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Rollout:
     """What P candidates earned over E episodes each."""
 
@@ -74,7 +74,7 @@ def rollout(
         Returns and lengths [P, E], metrics, and observations or their sums if asked for.
     Raises:
         ConfigError: a shape is wrong, a weight is not finite, a seed is negative, or none is given.
-        RunError: the task paid a reward that is not finite; names candidate and episode.
+        RunError: a return is not finite, or too large; names candidate and episode.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[1] != policy.space.size:

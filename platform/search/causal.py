@@ -39,13 +39,7 @@ CAUSAL_METHODS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Methods of a causal search, and their names as optimisers."""
 
-RULED_SETTINGS: Final = (
-    "optimizer",
-    "optimizer_settings",
-    "evaluations",
-    "env_steps",
-    "confirm_share",
-)
+RULED_SETTINGS: Final = ("optimizer", "optimizer_settings", "evaluations", "env_steps")
 """Settings of a search that method, settings and rounds decide."""
 
 
@@ -70,7 +64,8 @@ def causal_search(
         batch_size: q, interventions of a round.
         settings: of the method, such as `beta`.
         progress: shows the search; nothing is shown when None.
-        request: further settings of `rolecast.search`: seed, workers, out, episodes, policy.
+        request: further settings of `rolecast.search`: seed, workers, out, episodes, policy; none
+            of `RULED_SETTINGS`.
     Raises:
         RequestError: the request is wrong; nothing was run.
         RunError: the task or the method failed; what was computed is kept.

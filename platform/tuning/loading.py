@@ -80,7 +80,7 @@ def require_experiment(name: str | Path) -> None:
 
 
 def require_new_folder(path: str | Path) -> None:
-    """Refuse a folder that exists or cannot be, for a comparison that begins.
+    """Refuse a folder that exists or lies below a file, for a comparison that begins.
 
     Raises:
         RequestError: says so, and that another comparison there can go on.

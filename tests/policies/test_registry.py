@@ -173,6 +173,11 @@ def test_another_package_offers_a_policy_by_entry_point(task: TaskSpec) -> None:
     assert make_policy("tiny", task).space.size == (3 + 1) * 2 + (2 + 1) * 1
 
 
+def test_a_policy_without_options_says_that_it_knows_none() -> None:
+    with pytest.raises(RequestError, match="'x' does not exist; known: none"):
+        make_policy("constant", make_task("causal:alpine2"), x=1)
+
+
 @pytest.mark.usefixtures("other_package")
 def test_another_packages_policy_that_fails_to_load_raises(task: TaskSpec) -> None:
     with pytest.raises(AttributeError, match="Missing"):

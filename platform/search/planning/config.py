@@ -12,7 +12,6 @@ from rolecast.core.validation import (
     COUNT_OR_ZERO,
     POSITIVE_INTEGER,
     POSITIVE_NUMBER,
-    UNIT_INTERVAL,
     Rule,
     Rules,
     check,
@@ -48,14 +47,18 @@ SEARCH_RULES: Final[Rules] = MappingProxyType(
         **dict.fromkeys(("task", "policy", "optimizer"), NAME_VALUE),
         **dict.fromkeys(("task_options", "policy_options", "optimizer_settings"), NAMED_VALUES),
         **dict.fromkeys(("out", "address"), or_none(FILLED_TEXT)),
-        "step_timeout": POSITIVE_NUMBER,
+        "step_timeout": Rule(
+            lambda value: isinstance(value, int | float) and POSITIVE_NUMBER.allows(value),
+            "seconds above 0",
+        ),
         "failed_episodes": one_of("stop", "lowest"),
         "confirm_share": Rule(
-            lambda value: UNIT_INTERVAL.allows(value) and value <= 0.5, "a number in [0, 0.5]"
+            lambda value: isinstance(value, int | float) and 0.0 <= value <= 0.5,
+            "a number in [0, 0.5]",
         ),
     }
 )
-"""Allowed values of the fields of `SearchConfig`."""
+"""Allowed values of the fields of `SearchConfig`; numbers are Python's own, which JSON has."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -155,7 +155,7 @@ def require_known_nodes(search: SearchConfig, config: OptimizerConfig, task: Bat
         ConfigError: the search forgives them.
     """
     if search.forgives and (isinstance(task, HasCausalProblem) or observed_metrics(config)):
-        expected = "'stop': nodes of a causal graph have no lowest value to count as"
+        expected = "'stop': an evaluation that gave no nodes cannot count in a causal graph"
         raise ConfigError("SearchConfig.failed_episodes", search.failed_episodes, expected)
 
 

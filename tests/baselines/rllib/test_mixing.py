@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from rolecast.baselines.rllib.mixing import MIXER_NETWORKS, StateMixer, make_mixer
+from rolecast.baselines.rllib.mixing import MIXER_NAMES, StateMixer, make_mixer
 from rolecast.core.errors import RequestError
 
 
@@ -61,7 +61,7 @@ def test_a_state_mixer_computes_its_formula() -> None:
     np.testing.assert_allclose(found.detach().numpy(), [expected], rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", MIXER_NETWORKS)
+@pytest.mark.parametrize("name", MIXER_NAMES)
 def test_a_value_depends_on_its_own_row_alone(name: str) -> None:
     mixer = mixer_of(name)
     utilities, state = torch.randn(7, 3), torch.randn(7, 5)

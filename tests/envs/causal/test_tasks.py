@@ -1,6 +1,7 @@
 """The six causal tasks: their optima, their noise, and their batched face."""
 
 import time
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -213,6 +214,7 @@ def test_a_users_simulator_is_a_task_that_gets_what_is_set_by_name() -> None:
         ({"x": float("nan"), "y": 1.0}, "node 'x' is nan; expected a finite number"),
         ({"x": "3", "y": 1.0}, "node 'x' is '3'; expected a finite number"),
         ({"x": 10**400, "y": 1.0}, "node 'x' is 10.*; expected a finite number"),
+        ({"x": [[1.0], [1.0, 2.0]], "y": 1.0}, "node 'x' is .*; expected a finite number"),
         ({"x": np.zeros(2), "y": 1.0}, r"node 'x' is array\(.*; expected a finite number"),
         ({1: 2.0, "y": 1.0}, r"node 'x' is missing; the simulator gave \['1', 'y'\]"),
         (None, "the simulator gave None; expected a mapping"),
@@ -226,7 +228,7 @@ def test_a_simulator_that_leaves_out_a_node_is_refused_by_name(given: Any, messa
 
 
 def test_a_node_may_be_an_array_of_one_and_a_function_may_make_the_problem() -> None:
-    given: Any = {"x": np.array([1.5]), "y": np.int64(2)}
+    given: Any = {"x": np.array([1.5]), "y": Fraction(2)}
     problem = CausalProblem(GRAPH, lambda made, rng: given)
     task = make_task(lambda: problem)
     assert isinstance(task, CausalTask)

@@ -49,8 +49,11 @@ def test_ablate_prints_what_python_returns(rolecast_command: Command, small_run:
     ]
 
 
-def test_a_scripted_policy_is_evaluated_by_name(rolecast_command: Command) -> None:
-    words = ("chase", "--task", "pred_prey_3", "--episodes", "100", "--json")
+@pytest.mark.parametrize("named", [("chase",), ("--policy", "chase")])
+def test_a_scripted_policy_is_evaluated_by_name(
+    named: tuple[str, ...], rolecast_command: Command
+) -> None:
+    words = (*named, "--task", "pred_prey_3", "--episodes", "100", "--json")
     told = only_json(rolecast_command("evaluate", *words))
     assert told["policy"] == "chase"
     assert told["env_steps"] == 2500

@@ -105,7 +105,8 @@ def test_a_problem_in_a_file_is_searched_and_resumed(
         (["causal:toy", "--set", "beta=-1"], "McboConfig.beta is -1; expected a number >= 0"),
         (["causal:toy", "--graph", "none.json"], "none.json"),
         (["queue.py:problem"], "expected another name: Python's module 'queue' is /"),
-        (["sim.v2.py:problem"], "expected a path of names that Python can import, without a dot"),
+        (["sim.v2.py:problem"], "expected a path without a dot before .py, for Python to import"),
+        (["__main__.py:problem"], "expected another name: '__main__' is Python's own"),
         (["nowhere.py:problem"], "task is 'nowhere.py:problem'; expected FILE.py:NAME"),
         (["causal:toy", "--method", "gp_ucb"], "gp_ucb has no sets of interventions"),
         (["causal:ackley", "--method", "cbo"], "expected several for cbo"),
@@ -119,7 +120,7 @@ def test_a_wrong_request_is_one_sentence_and_makes_no_folder(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("queue.py", "sim.v2.py"):
+    for name in ("queue.py", "sim.v2.py", "__main__.py"):
         (tmp_path / name).write_text(MINE)
     assert main(["causal", *words, "--out", str(tmp_path / "run"), "-q"]) == 2
     told = capsys.readouterr().err.strip().splitlines()
@@ -152,7 +153,7 @@ def test_a_simulator_that_hangs_is_ended_and_what_was_before_is_kept(
     patience = ["--step-timeout", "0.5"]
     assert main(["causal", *words, *patience, "--workers", "0", "-q"]) == 1
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "the simulator has not answered for 0.5 s; expected an answer, or a longer" in line
+    assert "the simulator has not answered for 0.5 s in the episode of seed" in line
     assert len(read_history("run")) >= 1
 
 
@@ -193,7 +194,7 @@ def test_python_takes_a_problem_with_its_graph(tmp_path: Path) -> None:
         ({"settings": 3}, "settings is 3; expected a mapping"),
         ({"evaluations": 3}, "evaluations is 3; expected method, settings and rounds in its"),
         ({"optimizer": "random"}, "optimizer is 'random'; expected method, settings and rounds"),
-        ({"failed_episodes": "lowest"}, "failed_episodes is 'lowest'; expected 'stop': nodes of"),
+        ({"failed_episodes": "lowest"}, "failed_episodes is 'lowest'; expected 'stop': an evalua"),
     ):
         with pytest.raises(RequestError, match=message):
             rolecast.causal_search(problem, **wrong)
