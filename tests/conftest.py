@@ -63,6 +63,7 @@ SLOW: Final = (
     "tests/platform/optimizers/test_state.py",
     "tests/platform/reports/test_run.py",
     "tests/platform/search/test_causal.py",
+    "tests/platform/search/test_causal_graphs.py",
     "tests/platform/search/test_fewer_episodes.py",
     "tests/platform/search/test_run.py",
     "tests/platform/serving/test_config_file.py",

@@ -218,8 +218,9 @@ class PPO(JointAlgorithm, ppo.PPO):
     def round_steps(self) -> int:
         """Return T of a whole batch, which RLlib's `rollout_fragment_length` does not cut."""
         runners = max(1, self.settings.num_env_runners)
-        episodes = runners * self.settings.num_envs_per_env_runner
-        return math.ceil(self.settings.total_train_batch_size / episodes)
+        episodes: int = runners * self.settings.num_envs_per_env_runner
+        batch: int = self.settings.total_train_batch_size
+        return -(-batch // episodes)
 
     def take_round(self) -> None:
         """Sample a fragment from every runner, then learn from all of them together."""

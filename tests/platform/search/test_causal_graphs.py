@@ -1,0 +1,165 @@
+"""Graphs of a causal search: those of a file, and those of a team's metrics."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rolecast
+from rolecast.envs.causal.problem import CausalTask
+from rolecast.envs.registry import make_task
+from rolecast.platform.cli.app import main
+from rolecast.platform.search.planning.config import SearchConfig
+from rolecast.platform.search.planning.plan import make_plan
+from rolecast.platform.search.records.frames import read_history
+from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.policies.registry import make_policy
+from tests.platform.search.test_causal import answer
+
+
+def drone_graph(out: Path, metric: str = "fuel_used") -> Path:
+    """Write a graph of drone delivery's metrics over the three gains of a linear map and a bias."""
+    gain = {"name": "linear.0", "low": -1.0, "high": 1.0}
+    measured = {"kind": "measured"}
+    nodes = [
+        {"name": "fuel", "actions": ["linear.0"], "noise": measured, "metric": metric},
+        {"name": "return", "parents": ["fuel"], "actions": ["linear.0"], "noise": measured},
+    ]
+    schema = "rolecast.causal_graph/1"
+    file = out / "drone.json"
+    file.write_text(json.dumps({"schema": schema, "nodes": nodes, "actions": [gain]}))
+    return file
+
+
+def graph_of_toy(out: Path, **changed: Any) -> str:
+    """Write the graph of `causal:toy` with changed fields; return the file."""
+    task = make_task("causal:toy")
+    assert isinstance(task, CausalTask)
+    file = out / "toy.json"
+    file.write_text(json.dumps({**task.graph.to_json(), **changed}))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"sets": [[], ["X1"], ["X0"]]}, "sets of interventions of the graph is [(), ('X1',),"),
+        (
+            {"do": [{"name": "X0", "low": 0, "high": 1}, {"name": "X1", "low": -5, "high": 20}]},
+            "interventions of the graph is [ActionRange(name='X0', low=0.0, high=1.0), ",
+        ),
+    ],
+)
+def test_a_graph_with_other_interventions_than_the_task_makes_is_refused(
+    changed: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "run")
+    given = graph_of_toy(tmp_path, **changed)
+    assert main(["causal", "causal:toy", "--graph", given, "--out", out, "-q"]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert message in line
+    assert line.endswith(", those of task 'causal:toy'")
+    assert not Path(out).exists()
+    same = graph_of_toy(tmp_path)
+    assert (
+        answer(capsys, "causal:toy", "--graph", same, "--rounds", "1", "--out", out)["rounds"] == 1
+    )
+
+
+def test_a_graph_that_the_policy_does_not_carry_out_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = make_policy("linear", make_task("drone_delivery_3"))
+    scaled = {
+        "name": "linear",
+        "options": dict(base.options),
+        "weights": np.zeros(base.space.size).tolist(),
+    }
+    words = [
+        "drone_delivery_3",
+        "--policy",
+        "gains",
+        "--set",
+        f"policy.scaled={json.dumps(scaled)}",
+    ]
+    graph = json.loads(drone_graph(tmp_path).read_text())
+    named = json.loads(json.dumps(graph).replace("linear.0", "banana"))
+    hard = {**graph, "do": [{"name": "fuel"}], "sets": [["fuel"]], "actions": []}
+    hard["nodes"] = [{**node, "actions": []} for node in graph["nodes"]]
+    for wrong, message in (
+        (named, "actions of the graph is ('banana',); expected ('linear.0',), in this order"),
+        (hard, "interventions of the graph is ('fuel',); expected soft ones, all at once"),
+    ):
+        (tmp_path / "wrong.json").write_text(json.dumps(wrong))
+        files = ["--graph", str(tmp_path / "wrong.json"), "--out", str(tmp_path / "run")]
+        assert main(["causal", *words, *files, "-q"]) == 2
+        (line,) = capsys.readouterr().err.strip().splitlines()
+        assert message in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (
+            "drone_delivery_3",
+            "actions of the graph is ('linear.0',); expected 6, one for each parameter of policy "
+            "'constant'; policy 'gains' has one for each layer",
+        ),
+        ("causal:toy", "metric of node 'X1' of the graph: 'blood' does not exist"),
+    ],
+)
+def test_a_graph_of_other_parameters_or_metrics_is_refused_by_name(
+    task: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = json.loads(Path(graph_of_toy(tmp_path)).read_text())["nodes"]
+    for node in nodes:
+        node["metric"] = "blood" if node["name"] == "X1" else None
+    toy, drone = graph_of_toy(tmp_path, nodes=nodes), str(drone_graph(tmp_path))
+    files = ["--graph", toy if task == "causal:toy" else drone, "--out", str(tmp_path / "run")]
+    assert main(["causal", task, *files, "-q"]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert message in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_metrics_of_a_team_are_nodes_with_the_noise_of_their_episodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = make_policy("linear", make_task("drone_delivery_3"))
+    weights = np.random.default_rng(0).normal(size=base.space.size).tolist()
+    scaled = json.dumps({"name": "linear", "options": dict(base.options), "weights": weights})
+    words = ["drone_delivery_3", "--policy", "gains", "--set", f"policy.scaled={scaled}"]
+    words += ["--episodes", "4", "--rounds", "2"]
+    graph = str(drone_graph(tmp_path))
+    told = answer(capsys, *words, "--graph", graph, "--out", str(tmp_path / "run"))
+    assert told["rounds"] == 2
+    history = read_history(tmp_path / "run")
+    fuel = np.stack([*history["node/fuel_used"]])
+    assert fuel.shape == (3 + 2, 4)
+    assert (fuel > 0.0).all()
+    assert told["best_expected_reward"] == pytest.approx(history["return_mean"].max())
+    assert "fuel" in (tmp_path / "run" / "report.html").read_text()
+    wrong = str(drone_graph(tmp_path, "fuel_use"))
+    assert main(["causal", *words, "--graph", wrong, "--out", str(tmp_path / "no"), "-q"]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert "'fuel_use' does not exist; did you mean 'fuel_used'" in lines[0]
+
+
+def test_options_of_the_task_and_episodes_count_where_its_noise_is_looked_up(
+    tmp_path: Path,
+) -> None:
+    known = []
+    for place, task, request in (
+        ("id", "causal:dropwave?noise=1", {}),
+        ("option", "causal:dropwave", {"task_options": {"noise": 1}}),
+        ("episodes", "causal:dropwave?noise=1", {"episodes": 16}),
+    ):
+        out = tmp_path / place
+        rolecast.causal_search(task, method="gp_ucb", rounds=1, workers=0, out=str(out), **request)
+        config = SearchConfig.from_json(RunFolder.open(out).read_run()["search"])
+        known.append(vars(make_plan(config).optimizer)["reward_noise"])
+    assert known[0] == known[1] == 4.0 * known[2] > 0.0
