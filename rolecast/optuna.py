@@ -5,9 +5,11 @@ Needs Optuna (`pip install optuna`). What its distributions are in the unit cube
 """
 
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from zlib import crc32
 
+import numpy as np
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -19,9 +21,13 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from rolecast.core.validation import LARGEST_RETURN
+from rolecast.core.validation import COUNT_OR_ZERO, LARGEST_RETURN, POSITIVE_INTEGER, check
+from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.search_space import Choice, Range, holds
 from rolecast.trial_optimizer import Finished, TrialOptimizer
+
+LEAST_DIMENSION: Final = 4
+"""Dimension in which settings are tried before a study says how many parameters it has."""
 
 Distributions = dict[str, BaseDistribution]
 
@@ -29,8 +35,9 @@ Distributions = dict[str, BaseDistribution]
 class RolecastSampler(BaseSampler):
     """Asks an optimiser of rolecast for the parameters that all trials of a study share.
 
-    Its memory is the study: a sampler of the same seed that meets a study again is told all of its
-    finished trials. Parameters that only some trials have are drawn at random. A trial that was
+    Its memory is the study: a sampler of the same seed that meets a study again asks and is told as
+    the one before it, trial by trial, and goes on. So trials may run in processes of their own.
+    Parameters that only some trials have are drawn at random. A trial that was
     pruned, failed or gave no finite value is not told. A local search may stay in the worse of
     several choices; more `random_trials` make that rarer.
 
@@ -59,10 +66,16 @@ class RolecastSampler(BaseSampler):
             batch: candidates that are asked for at once; with `n_jobs` workers, so many.
             random_trials: at first, drawn at random, so that a choice is seen from all sides.
             settings: of the optimiser; say `evaluations` where the number of trials is known.
+
+        Raises:
+            RequestError: an unknown name or setting, or a value out of range.
         """
+        rules = {"batch": POSITIVE_INTEGER, "random_trials": COUNT_OR_ZERO, "seed": COUNT_OR_ZERO}
+        given = {"batch": batch, "random_trials": random_trials, "seed": seed}
+        check("RolecastSampler", given, rules)
+        make_optimizer(optimizer, dimension=LEAST_DIMENSION, seed=seed, **settings)
         self._name, self._seed, self._batch = optimizer, seed, batch
         self._random_trials, self._settings = random_trials, settings
-        self._random = RandomSampler(seed=seed)
         self._shared = IntersectionSearchSpace()
         self._lock = threading.Lock()
         self._forget({})
@@ -73,9 +86,16 @@ class RolecastSampler(BaseSampler):
         self._optimizer: TrialOptimizer | None = None
         self._told: set[int] = set()
 
-    def reseed_rng(self) -> None:
-        """Draw other parameters at random from now on; the optimiser keeps its seed."""
-        self._random.reseed_rng()
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what the study knows."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"} | {
+            "_space": {},
+            "_optimizer": None,
+            "_told": set(),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Distributions:
         """Return the parameters that all finished trials share; none while those are too few."""
@@ -98,7 +118,7 @@ class RolecastSampler(BaseSampler):
         with self._lock:
             if search_space != self._space:
                 self._forget(dict(search_space))
-            return self._told_optimizer(study).suggest(trial.number)
+            return self._told_optimizer(study, trial.number).suggest(trial.number)
 
     def sample_independent(
         self,
@@ -109,14 +129,18 @@ class RolecastSampler(BaseSampler):
     ) -> Any:
         """Return a random value of a parameter that not all trials have.
 
+        It depends on seed, trial and name alone, whichever process draws it.
+
         Raises:
             ValueError: the study has several objectives.
         """
         self._raise_error_if_multi_objective(study)
-        return self._random.sample_independent(study, trial, param_name, param_distribution)
+        words = self._seed, trial.number, crc32(param_name.encode())
+        drawn = RandomSampler(seed=int(np.random.SeedSequence(words).generate_state(1)[0]))
+        return drawn.sample_independent(study, trial, param_name, param_distribution)
 
-    def _told_optimizer(self, study: Study) -> TrialOptimizer:
-        """Return the optimiser, told all finished trials."""
+    def _told_optimizer(self, study: Study, number: int) -> TrialOptimizer:
+        """Return the optimiser, told all finished trials, for the trial of a number."""
         if self._optimizer is None:
             self._optimizer = TrialOptimizer(
                 self._name,
@@ -125,19 +149,41 @@ class RolecastSampler(BaseSampler):
                 settings=self._settings,
                 batch=self._batch,
             )
-        space = self._optimizer.space
-        finished = {each.number: each for each in _finished(study)}
-        news = [finished[number] for number in sorted(finished.keys() - self._told)]
+            self._repeat(study, number, self._optimizer)
+        self._tell(study, _finished(study), self._optimizer)
+        return self._optimizer
+
+    def _repeat(self, study: Study, number: int, optimizer: TrialOptimizer) -> None:
+        """Ask and tell what was asked and told for the trials before that of a number."""
+        before = [each for each in study.get_trials(deepcopy=False) if each.number < number]
+        finished, strayed = list[FrozenTrial](), False
+        for each in sorted(before, key=lambda trial: trial.number):
+            if len(finished) >= self._random_trials:
+                self._tell(study, finished, optimizer)
+                asked = optimizer.suggest(each.number)
+                strayed |= not asked.items() <= each.params.items()
+            if each.state == TrialState.COMPLETE:
+                finished.append(each)
+        self._tell(study, finished, optimizer)
+        if strayed:  # trials of another sampler, or of several at once
+            optimizer.forget_pending()
+
+    def _tell(
+        self, study: Study, finished: Sequence[FrozenTrial], optimizer: TrialOptimizer
+    ) -> None:
+        """Tell finished trials that have not been told."""
+        news = sorted(
+            (each for each in finished if each.number not in self._told), key=lambda t: t.number
+        )
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        self._optimizer.tell(
+        optimizer.tell(
             {
                 each.number: Finished(each.params, sign * each.values[0])
                 for each in news
-                if abs(each.values[0]) <= LARGEST_RETURN and holds(space, each.params)
+                if abs(each.values[0]) <= LARGEST_RETURN and holds(optimizer.space, each.params)
             }
         )
-        self._told |= finished.keys()
-        return self._optimizer
+        self._told |= {each.number for each in news}
 
 
 def _finished(study: Study) -> list[FrozenTrial]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rolecast.platform.optimizers.protocol import Paced
+from rolecast.platform.optimizers.protocol import KeepsPending, Paced
 from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.search_space import Point, SearchSpace, dimension, from_cube, to_cube
 
@@ -95,6 +95,12 @@ class TrialOptimizer:
         ):
             return told
         return given
+
+    def forget_pending(self) -> None:
+        """Count on no trial that was given a point and not told."""
+        self._given = {}
+        if isinstance(self._optimizer, KeepsPending):
+            self._optimizer.forget_pending()
 
     def state_dict(self) -> dict[str, Any]:
         """Return the complete state, as nested arrays and JSON values; names of trials are text."""

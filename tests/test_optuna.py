@@ -1,5 +1,6 @@
 """The sampler for Optuna passes Optuna's own tests of samplers, and searches better than chance."""
 
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ from optuna.testing.pytest_samplers import (
     SingleOnlySamplerTestCase,
 )
 
+from rolecast.core.errors import RequestError
 from rolecast.optuna import RolecastSampler, space_of
 from rolecast.search_space import dimension, from_cube, holds, to_cube
 
@@ -86,6 +88,37 @@ def test_the_same_seed_asks_the_same() -> None:
     assert asked(12) == asked(12)
 
 
+@pytest.mark.parametrize("name", ["local_gp", "cmaes"])
+def test_a_process_a_trial_asks_what_one_process_asks(name: str) -> None:
+    """A sampler of its own for each trial, and one that was pickled on the way."""
+
+    def asked(renewed: Callable[[BaseSampler], BaseSampler]) -> list[dict[str, Any]]:
+        study = optuna.create_study(sampler=RolecastSampler(name, seed=2, random_trials=4))
+        for _ in range(14):
+            study.optimize(bowl, n_trials=1)
+            study.sampler = renewed(study.sampler)
+        return [trial.params for trial in study.trials]
+
+    once = asked(lambda sampler: sampler)
+    assert len({tuple(params.items()) for params in once}) == 14
+    assert asked(lambda _: RolecastSampler(name, seed=2, random_trials=4)) == once
+    assert asked(lambda sampler: pickle.loads(pickle.dumps(sampler))) == once
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"optimizer": "local_gpp"}, "'local_gpp' does not exist; did you mean 'local_gp'"),
+        ({"evaluation": 60}, "'evaluation' does not exist; did you mean 'evaluations'"),
+        ({"batch": 0}, "RolecastSampler.batch is 0; expected an integer >= 1"),
+        ({"random_trials": -1}, "RolecastSampler.random_trials is -1; expected an integer >= 0"),
+    ],
+)
+def test_a_wrong_sampler_is_refused_before_any_trial(settings: Any, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        RolecastSampler(**settings)
+
+
 def test_no_finished_trial_stays_pending() -> None:
     """Values of grids and choices lead back to other points than those that were asked for."""
     sampler = RolecastSampler("local_gp", seed=0, random_trials=2)
@@ -108,6 +141,10 @@ def test_a_new_sampler_is_told_what_the_study_knows() -> None:
     study.optimize(bowl, n_trials=40)
     study.sampler = RolecastSampler("local_gp", seed=1)
     study.optimize(bowl, n_trials=20)
+    sampler = study.sampler
+    assert isinstance(sampler, RolecastSampler)
+    assert sampler._optimizer is not None
+    assert len(sampler._optimizer.state_dict()["optimizer"]["pending"]) <= 1
     later = [trial.value for trial in study.trials[40:] if trial.value is not None]
     assert np.median(later) < np.median([trial.value for trial in study.trials[:20]])
 

@@ -14,7 +14,7 @@ import torch
 from rolecast.baselines.registry import algorithm_config
 from rolecast.core.errors import RequestError, RunError
 from tests.baselines.conftest import settings_it_has
-from tests.envs.adapters.test_task import Faulty
+from tests.envs.adapters.test_faults import Faulty
 
 SPREAD = "pettingzoo:mpe2.simple_spread_v3?N=2&continuous_actions=true"
 
