@@ -4,13 +4,16 @@ import ast
 import csv
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+from rolecast.core.errors import RequestError, first_line
 
 T = TypeVar("T")
 
@@ -57,6 +60,25 @@ class LazyTable(Mapping[str, T], Generic[T]):
             KeyError: there is no such name.
         """
         return class_summary(self._places[name])
+
+
+def summary_of_other(group: str, name: str, load: Callable[[str], type]) -> str:
+    """Return the first line of the docstring of another package's class.
+
+    One that cannot be loaded does not end a list of all: the line then says why.
+
+    Args:
+        group: of its entry point.
+        name: of its entry point.
+        load: returns the class of a name.
+    """
+    try:
+        return (inspect.getdoc(load(name)) or "").split("\n")[0]
+    except RequestError:
+        raise
+    except Exception as error:  # noqa: BLE001 - it is told
+        (point, *_) = entry_points(group=group, name=name)
+        return f"cannot be loaded from {point.value}: {type(error).__name__} ({first_line(error)})"
 
 
 def class_summary(place: str) -> str:

@@ -1,14 +1,13 @@
 """Policies by name, and their factory `make_policy`."""
 
 import dataclasses
-import inspect
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from rolecast.core.errors import ConfigError, require_known, unknown_name
-from rolecast.core.lazy_table import LazyTable
+from rolecast.core.lazy_table import LazyTable, summary_of_other
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.protocol import Policy
 
@@ -54,7 +53,7 @@ def policy_summary(name: str) -> str:
     """
     if name in POLICIES:
         return POLICIES.summary(name)
-    return (inspect.getdoc(policy_config(name)) or "").split("\n")[0]
+    return summary_of_other(ENTRY_POINTS, name, policy_config)
 
 
 def policy_config(name: str) -> type[PolicyConfig]:

@@ -7,6 +7,7 @@ of the cube, of which the largest wins.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, log
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,9 @@ class Range:
 
     def holds(self, value: Any) -> bool:
         """Tell whether a value lies in the range."""
-        return isinstance(value, int | float) and self.low <= value <= self.high
+        if not isinstance(value, Real) or isinstance(value, bool):
+            return False
+        return self.low <= value <= self.high and (not self.whole or value == round(value))
 
 
 @dataclass(frozen=True)

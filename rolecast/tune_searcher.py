@@ -5,6 +5,7 @@ For any trainable. (A search of a policy is `rolecast.search`, a comparison `rol
 
 from collections.abc import Mapping
 from math import ceil, floor, isfinite
+from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -113,7 +114,7 @@ class RolecastSearcher(Searcher):
         Tune may run a trial that failed again; it then has the point that it was given first.
         """
         value = None if error or result is None else flatten_dict(result).get(self._metric)
-        if value is not None and abs(value) <= LARGEST_RETURN:
+        if is_score(value):
             self._known().tell_given(trial_id, self._score(value))
 
     def add_evaluated_point(
@@ -133,7 +134,7 @@ class RolecastSearcher(Searcher):
         values = {name: _at(parameters, name) for name in trials.space}
         if not holds(trials.space, values):
             raise ConfigError("parameters", parameters, f"values of {sorted(trials.space)}")
-        if not (error or pruned) and abs(value) <= LARGEST_RETURN:
+        if not (error or pruned) and is_score(value):
             trials.tell({uuid4().hex: Finished(values, self._score(value))})
 
     def save(self, checkpoint_path: str) -> None:
@@ -177,6 +178,11 @@ class RolecastSearcher(Searcher):
 
     def _score(self, value: float) -> float:
         return float(value) if self._mode == "max" else -float(value)
+
+
+def is_score(value: object) -> bool:
+    """Tell whether a trial's result is a number that an optimiser takes."""
+    return isinstance(value, Real) and bool(abs(value) <= LARGEST_RETURN)
 
 
 def _as_data(space: SearchSpace) -> dict[str, Any] | None:

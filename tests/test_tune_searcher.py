@@ -132,7 +132,9 @@ def test_a_file_that_holds_no_state_is_refused(tmp_path: Path) -> None:
         searcher().restore(str(tmp_path / "state"))
 
 
-@pytest.mark.parametrize("result", [None, {}, {"loss": float("nan")}, {"loss": 1e300}])
+@pytest.mark.parametrize(
+    "result", [None, {}, {"loss": float("nan")}, {"loss": 1e300}, {"loss": "?"}]
+)
 def test_a_trial_without_a_finite_result_is_not_told(result: dict[str, Any] | None) -> None:
     found = searcher(random_trials=0)
     run(found, 3)
@@ -151,7 +153,8 @@ def test_points_evaluated_elsewhere_are_told() -> None:
     for number in range(8):
         there = ran.suggest(f"t{number}")
         ran.on_trial_complete(f"t{number}", {"loss": loss(there)})
-        heard.add_evaluated_point(there, loss(there))
+        as_pandas = {name: np.float64(x) if type(x) is float else x for name, x in there.items()}
+        heard.add_evaluated_point(as_pandas, loss(there))
     (own, others) = (
         each._trials.state_dict()["optimizer"] for each in (ran, heard) if each._trials
     )

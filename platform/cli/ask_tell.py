@@ -20,7 +20,9 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the study
 def ask(
     folder: Folder,
     *,
-    count: Annotated[int, typer.Option("--count", "-n", help="New candidates.")] = 1,
+    count: Annotated[
+        int | None, typer.Option("--count", "-n", help="New candidates.", show_default="1")
+    ] = None,
     variable: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,6 +71,9 @@ def ask(
         name: value for name, value in options.items() if value is not None and value is not False
     }
     inputs = _variables(variable or [], dimension)
+    if best and count is not None:
+        raise RequestError("--best asks for no candidates; expected it without -n")
+    count = 1 if count is None else count
     require_count(count, max(1, len(inputs)))
     if inputs:
         if best:

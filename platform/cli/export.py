@@ -64,6 +64,12 @@ def export(
         else:
             say(f"{folder} has the {len(found['files'])} files that its manifest was written for")
         return
+    for name, other, idle in (
+        ("max_loss", "float32 weights", weights == "float32"),
+        ("compiler", "micropython", target == "micropython"),
+    ):
+        if idle and _is_given(context, name):
+            raise RequestError(f"--{name.replace('_', '-')} has no effect with {other}")
     if verify is not None:
         raise RequestError("--verify has nothing to verify; expected --check with it")
     if out is None:
@@ -112,12 +118,17 @@ def _refuse_unused(context: typer.Context) -> None:
         RequestError: names the first.
     """
     for each in context.command.params:
-        source = context.get_parameter_source(each.name or "")
-        if each.name not in OF_A_CHECK and source is not None and source.name == "COMMANDLINE":
+        if each.name not in OF_A_CHECK and _is_given(context, each.name or ""):
             raise RequestError(
                 f"{each.opts[0]} has no effect with --check; expected DIR, --verify or --json "
                 "beside it"
             )
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Return whether an option stands on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _checked(check: dict[str, Any]) -> str:

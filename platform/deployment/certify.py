@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from scipy.stats import beta, norm
 
-from rolecast.core.errors import ConfigError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import json_object, require_writable, sealed_json, write_bytes
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
@@ -24,7 +24,7 @@ from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.artefact import POLICY_FILE, load_policy, require_unchanged
 from rolecast.policies.certificate import CERTIFICATE_KEY, settings_digest, weights_digest
 from rolecast.policies.export.reference import reference
-from rolecast.policies.signature import private_key, sign_file
+from rolecast.policies.signature import SIGNATURE_SUFFIX, private_key, sign_file
 
 BERNSTEIN_METHOD: Final = "empirical Bernstein bound; every return lies in the stated range"
 NORMAL_METHOD: Final = "normal approximation; exact only as the number of episodes grows"
@@ -103,6 +103,12 @@ def certify(
     if sign is not None:
         private_key(sign)
     place = artefact_folder(Path(folder))
+    signature = place / f"{POLICY_FILE}{SIGNATURE_SUFFIX}"
+    if sign is None and signature.is_file():
+        raise RequestError(
+            f"{place / POLICY_FILE} is signed, and would be written anew; expected --sign KEY "
+            f"(sign=), or {signature} removed"
+        )
     trained = load_policy(place)
     require_writable(place)  # found only at the end, it would cost all episodes
     stored = json_object(place / POLICY_FILE, trained.description)

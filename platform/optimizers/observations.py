@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.types import Float
 from rolecast.core.validation import LARGEST_RETURN
 
@@ -106,6 +106,21 @@ def real_numbers(field: str, values: object) -> Float:
     except (TypeError, ValueError, RuntimeError, OverflowError) as wrong:
         shown = " ".join(reprlib.repr(values).split())
         raise RequestError(f"tell.{field} is {shown}; expected an array of real numbers") from wrong
+
+
+def asked_points(candidates: object, shape: tuple[int, int]) -> Float:
+    """Return the candidates [q, D] that an optimiser asks for, perhaps one of a plug-in.
+
+    Raises:
+        RunError: they have another shape, or leave the unit cube.
+    """
+    points = np.array(candidates, dtype=np.float64)
+    if points.shape != shape:
+        raise RunError(f"the optimiser asks for points of shape {points.shape}; expected {shape}")
+    if not ((points >= 0.0) & (points <= 1.0)).all():
+        wrong = points[~((points >= 0.0) & (points <= 1.0))][0]
+        raise RunError(f"the optimiser asks for a coordinate {wrong:g}; expected all in [0, 1]")
+    return points
 
 
 def require_batch(q: int) -> int:

@@ -1,6 +1,5 @@
 """Optimisers by name: read-only tables, and entry points for third parties."""
 
-import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from importlib.metadata import EntryPoint, entry_points
@@ -11,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
-from rolecast.core.lazy_table import LazyTable, class_summary
+from rolecast.core.lazy_table import LazyTable, class_summary, summary_of_other
 from rolecast.core.validation import check, one_of
 from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
 
@@ -101,7 +100,7 @@ def optimizer_summary(name: str) -> str:
     place = BASELINES.get(name) or CAUSAL_SEARCHES.get(name)
     if place is not None:
         return class_summary(place)
-    return (inspect.getdoc(optimizer_config_class(name)) or "").split("\n")[0]
+    return summary_of_other(ENTRY_POINTS, name, optimizer_config_class)
 
 
 def optimizer_config_class(name: str) -> type[OptimizerConfig]:

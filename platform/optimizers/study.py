@@ -5,6 +5,7 @@ anything: another language, a laboratory, a person.
 """
 
 import math
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,17 +15,21 @@ import numpy as np
 
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import parsed, read_json, write_bytes, write_json
-from rolecast.core.locks import try_lock
+from rolecast.core.files import make_folder, parsed, read_json, unmakeable, write_bytes, write_json
+from rolecast.core.locks import wait_for_lock
 from rolecast.core.memory import require_room
 from rolecast.core.types import Float
 from rolecast.core.validation import LARGEST_RETURN
+from rolecast.platform.optimizers.observations import asked_points
 from rolecast.platform.optimizers.protocol import KeepsPending, Optimizer, Paced
 from rolecast.platform.optimizers.registry import make_optimizer, with_evaluations
 from rolecast.platform.optimizers.results import TOLD_FAILED, Result
 
 STUDY_SCHEMA: Final = 1
 """Version of the folder's layout."""
+
+STUDY_PATIENCE_S: Final = 30.0
+"""Longest wait for another process: runs that end at one moment are told one after the other."""
 
 REQUEST_FILE: Final = "study.json"
 STATE_FILE: Final = "study.safetensors"
@@ -114,24 +119,25 @@ class Study:
         Raises:
             RequestError: the folder exists, or the optimiser or a setting does not.
         """
-        if folder.exists():
-            raise RequestError(f"{folder} exists; expected a path that does not")
         settings = with_evaluations(request.optimizer, request.settings, request.budget)
         request = replace(request, settings=settings)
         study = cls(folder, request)
-        folder.mkdir(parents=True)
-        study._take()
-        study._save()
-        write_json(
-            folder / REQUEST_FILE,
-            {
-                "schema": STUDY_SCHEMA,
-                "request": {
-                    **vars(request),
-                    "variables": [vars(variable) for variable in request.variables],
-                },
-            },
-        )
+        try:
+            make_folder(folder, new=True)
+        except FileExistsError:
+            raise RequestError(f"{folder} exists; expected a path that does not") from None
+        except OSError as error:
+            raise unmakeable(folder, error) from error
+        try:
+            study._take()
+            study._save()
+            variables = [vars(variable) for variable in request.variables]
+            stored = {**vars(request), "variables": variables}
+            write_json(folder / REQUEST_FILE, {"schema": STUDY_SCHEMA, "request": stored})
+        except BaseException:
+            study.close()
+            shutil.rmtree(folder)
+            raise
         return study
 
     @classmethod
@@ -193,8 +199,8 @@ class Study:
         require_count(count, len(self.request.variables))
         if self.request.budget is not None and isinstance(self._optimizer, Paced):
             self._optimizer.pace(min(1.0, self.evaluations / self.request.budget))
-        first = len(self._points)
-        self._points += self._optimizer.ask(count).tolist()
+        first, shape = len(self._points), (count, len(self.request.variables))
+        self._points += asked_points(self._optimizer.ask(count), shape).tolist()
         self._save()
         return [
             {"id": number, "values": self._by_name(np.array(self._points[number]))}
@@ -242,9 +248,7 @@ class Study:
 
     def _take(self) -> None:
         """Keep other processes from the study."""
-        self._lock = try_lock(self.folder)
-        if self._lock is None:
-            raise RequestError(f"{self.folder} is in use by another process; expected one at once")
+        self._lock = wait_for_lock(self.folder, patience_s=STUDY_PATIENCE_S)
 
     def _save(self) -> None:
         """Write points, what was told and the optimiser's state in one file and one step.

@@ -316,9 +316,10 @@ def _config(task: str, settings: Mapping[str, Any]) -> SearchConfig:
 
 
 def _callable_name(task: Callable[..., Any]) -> str:
-    return (
-        f"{getattr(task, '__module__', '?')}.{getattr(task, '__qualname__', type(task).__name__)}"
-    )
+    if not callable(task):
+        raise ConfigError("task", task, "an id, or a function that makes a task")
+    name = getattr(task, "__qualname__", type(task).__name__)
+    return f"{getattr(task, '__module__', '?')}.{name}"
 
 
 def _free_folder(plan: Plan) -> Path:

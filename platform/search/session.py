@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.threads import OneThread
 from rolecast.core.types import Float
+from rolecast.platform.optimizers.observations import asked_points
 from rolecast.platform.optimizers.protocol import (
     Explains,
     KeepsPending,
@@ -118,6 +119,7 @@ class LocalSession:
         self._sharing = optimizer if isinstance(optimizer, SharesEpisodes) else None
         self._saving = optimizer if isinstance(optimizer, SavesEpisodes) else None
         self._asked: Float | None = None
+        self._dimension = dimension
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from a state.
@@ -172,7 +174,7 @@ class LocalSession:
             if wanted is not None:
                 if self._paced is not None:
                     self._paced.pace(wanted.spent)
-                self._asked = np.array(optimizer.ask(wanted.q), dtype=np.float64)
+                self._asked = asked_points(optimizer.ask(wanted.q), (wanted.q, self._dimension))
                 if self._sharing is not None:
                     rows = _checked_rows(self._sharing.episode_rows(), wanted.q)
                 if wanted.episodes is not None and self._saving is not None:

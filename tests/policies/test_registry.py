@@ -14,7 +14,7 @@ from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.policies import registry
-from rolecast.policies.registry import POLICIES, make_policy, policy_names
+from rolecast.policies.registry import POLICIES, make_policy, policy_names, policy_summary
 
 with (Path(__file__).parent / "policy_sizes.csv").open(newline="") as _file:
     # Tables 2 and 3 of the paper, with the count that the common rule gives.
@@ -180,6 +180,7 @@ def test_a_policy_without_options_says_that_it_knows_none() -> None:
 
 @pytest.mark.usefixtures("other_package")
 def test_another_packages_policy_that_fails_to_load_raises(task: TaskSpec) -> None:
+    assert policy_summary("broken").startswith("cannot be loaded from tiny_policies:Missing: Attr")
     with pytest.raises(AttributeError, match="Missing"):
         make_policy("broken", task)
 

@@ -15,6 +15,7 @@ import numpy as np
 from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float
+from rolecast.core.validation import LARGEST_RETURN
 from rolecast.envs.adapters.sources import python_source
 from rolecast.platform.optimizers.duets.domain import Ball, Box, Domain
 from rolecast.platform.search.bandit.hartmann import (
@@ -180,16 +181,23 @@ class PointwiseFunction:
         """Return values [P].
 
         Raises:
-            RequestError: the function fails, or returns no number.
+            RequestError: the function fails, or returns no number, or one that is too large.
         """
         try:
-            return np.array([float(self.callee(point)) for point in points])
+            # A copy each: a function that changes its argument would change what is recorded.
+            values = np.array([float(self.callee(point.copy())) for point in points])
         except Exception as error:
             what = f"{type(error).__name__}: {first_line(error)}"
             raise RequestError(
                 f"function {self.name!r} failed ({what}); expected a number for each point of its "
                 "domain"
             ) from error
+        if (large := values[np.abs(values) > LARGEST_RETURN]).size:
+            raise RequestError(
+                f"function {self.name!r} returned {large[0]:g}; expected a number of at most "
+                f"{LARGEST_RETURN:g} in size"
+            )
+        return values
 
 
 def _built_in(name: str, seed: int, noise: float) -> BanditFunction:

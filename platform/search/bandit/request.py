@@ -6,7 +6,14 @@ from functools import partial
 from typing import Any
 
 from rolecast.core.errors import RequestError, require_known
-from rolecast.core.validation import BOOLEAN_VALUE, COUNT_OR_ZERO, POSITIVE_INTEGER, check
+from rolecast.core.validation import (
+    BOOLEAN_VALUE,
+    COUNT_OR_ZERO,
+    FINITE_NUMBER,
+    POSITIVE_INTEGER,
+    check,
+    or_none,
+)
 from rolecast.platform.search.bandit.functions import TASK_PREFIX, BanditFunction, make_function
 
 
@@ -50,6 +57,7 @@ class BanditRequest:
     def __post_init__(self) -> None:
         rules = {"agents": POSITIVE_INTEGER, "rounds": POSITIVE_INTEGER}
         rules |= {"seed": COUNT_OR_ZERO, "ball": BOOLEAN_VALUE}
+        rules |= {"optimum": or_none(FINITE_NUMBER)}
         check(type(self).__name__, vars(self), rules)
 
 

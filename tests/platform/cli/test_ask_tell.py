@@ -41,6 +41,7 @@ def test_a_shell_loop_optimises(
     ("words", "sentence"),
     [
         (("--best",), "a study that begins has no incumbent"),
+        (("--best", "-n", "3"), "--best asks for no candidates; expected it without -n"),
         (("-n", "0"), "count is 0; expected an integer >= 1"),
         (("--set", "policy.size=3"), "--set policy.size is of no use here"),
         (("--set", "task.x=1"), "--set task.x is of no use here"),

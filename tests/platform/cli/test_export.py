@@ -125,3 +125,17 @@ def test_an_option_that_a_check_does_not_read_is_refused(
         f"rolecast: {words[0]} has no effect with --check; expected DIR, --verify or --json beside "
         "it\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--max-loss", "0.5"], "--max-loss has no effect with float32 weights"),
+        (["--target", "micropython", "--compiler", "gcc"], "--compiler has no effect with micro"),
+    ],
+)
+def test_an_option_that_an_export_does_not_read_is_refused(
+    words: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(tmp_path), "--out", str(tmp_path / "out"), *words]) == 2
+    assert capsys.readouterr().err.startswith(f"rolecast: {sentence}")

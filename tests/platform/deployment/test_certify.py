@@ -58,6 +58,19 @@ def test_rates_of_none_and_of_all_have_the_bounds_of_the_formula() -> None:
     assert rate_bound(np.ones(10), 0.99).at_least == pytest.approx(0.01 ** (1 / 10))
 
 
+def test_a_signed_policy_is_not_written_anew_without_a_key(small_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(small_run, run)
+    signature = run / "policy" / "policy.json.sig"
+    signature.write_bytes(b"of somebody")
+    before = (run / "policy" / "policy.json").read_bytes()
+    with pytest.raises(RequestError, match=r"policy\.json is signed, and would be written anew"):
+        certify(run, CertifyConfig(episodes=400))
+    assert (run / "policy" / "policy.json").read_bytes() == before
+    signature.unlink()
+    certify(run, CertifyConfig(episodes=400))
+
+
 def test_a_certificate_is_stored_and_printed_in_the_exported_header(
     small_run: Path, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """A black box asked and told by commands is optimised as one in this process."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,12 @@ import numpy as np
 import pytest
 
 from rolecast.core.encoding import from_bytes, to_bytes
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.files import write_bytes
-from rolecast.platform.optimizers.registry import make_optimizer
+from rolecast.platform.optimizers.registry import make_optimizer, optimizer_config
 from rolecast.platform.optimizers.results import read_results
 from rolecast.platform.optimizers.study import Study, StudyRequest, Variable
+from rolecast.platform.search.session import BatchRequest, LocalSession
 
 INPUTS = (Variable(name="heat", low=20.0, high=90.0), Variable(name="speed", low=-1.0, high=1.0))
 
@@ -49,7 +51,63 @@ def test_commands_on_a_folder_give_what_one_optimiser_gives(tmp_path: Path) -> N
     assert loss(best) < 4.0
 
 
-def test_wrong_results_are_refused_and_change_nothing(tmp_path: Path) -> None:
+def test_a_study_that_cannot_be_begun_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RequestError, match="file/lab cannot be made: Not a directory"):
+        Study.create(tmp_path / "file" / "lab", request())
+
+    def full(*_: object, **__: object) -> None:
+        raise RunError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rolecast.platform.optimizers.study.write_bytes", full)
+        with pytest.raises(RunError, match="the disk is full"):
+            Study.create(tmp_path / "lab", request())
+    Study.create(tmp_path / "lab", request()).close()
+
+
+def test_runs_that_end_at_one_moment_are_all_told(tmp_path: Path) -> None:
+    with Study.create(tmp_path / "lab", request()) as study:
+        study.ask(4)
+
+    def tell(number: int) -> None:
+        with Study.open(tmp_path / "lab") as opened:
+            opened.tell({number: (float(number), None)})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(tell, range(4)))
+    with Study.open(tmp_path / "lab") as study:
+        assert (study.evaluations, study.pending) == (4, [])
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ([[0.5, 1.5], [0.5, 0.5]], r"asks for a coordinate 1.5; expected all in \[0, 1\]"),
+        ([[0.5, 0.5]], r"asks for points of shape \(1, 2\); expected \(2, 2\)"),
+        ([[0.5, np.nan], [0.5, 0.5]], "asks for a coordinate nan"),
+    ],
+)
+def test_an_optimiser_that_asks_for_what_is_no_point_is_refused(
+    points: Any, message: str, tmp_path: Path
+) -> None:
+    """As one of a plug-in may; it is found before anything is evaluated."""
+    with Study.create(tmp_path / "lab", request()) as study:
+        study._optimizer.ask = lambda count: points  # type: ignore[method-assign]
+        with pytest.raises(RunError, match=message):
+            study.ask(2)
+        assert study.pending == []
+    session = LocalSession(optimizer_config("cmaes"), dimension=2, seed=0)
+    session._optimizer.ask = lambda count: points  # type: ignore[method-assign]
+    with pytest.raises(RunError, match=message):
+        session.tell_and_ask(None, BatchRequest(q=2, spent=0.0))
+
+
+def test_wrong_results_are_refused_and_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = Study.create(tmp_path / "lab", request())
     study.ask(2)
     study.tell({0: (1.0, 0.5)})
@@ -66,7 +124,8 @@ def test_wrong_results_are_refused_and_change_nothing(tmp_path: Path) -> None:
         with pytest.raises(error, match=message):
             study.tell(values)
     assert (study.evaluations, study.pending) == (1, [1])
-    with pytest.raises(RequestError, match="in use by another process"):
+    monkeypatch.setattr("rolecast.platform.optimizers.study.STUDY_PATIENCE_S", 0.01)
+    with pytest.raises(RequestError, match="is being written by another process"):
         Study.open(tmp_path / "lab")
     with pytest.raises(RequestError, match="exists; expected a path that does not"):
         Study.create(tmp_path / "lab", request())

@@ -16,6 +16,9 @@ def broken(point):
         raise ValueError("no such point")
     return 0.0
 
+def huge(point):
+    return 1e200
+
 def missing(point):
     return float("nan")
 """

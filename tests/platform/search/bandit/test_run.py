@@ -128,6 +128,15 @@ def test_a_callable_is_searched_to_its_maximum() -> None:
     )
     np.testing.assert_allclose(result.incumbent, 1.3, atol=0.1)
     assert result.cumulative_regret > 0
+
+    def changing(point: Float) -> float:
+        point -= 1.3
+        return -float(np.square(point).sum())
+
+    same = rolecast.bandit_search(
+        changing, bounds=[(0.0, 2.0), (1.0, 3.0)], rounds=30, optimum=0.0, settings={"beta": 0.5}
+    )
+    np.testing.assert_array_equal(same.incumbent, result.incumbent)
     unknown = rolecast.bandit_search(hill, bounds=[(0.0, 2.0)], agents=2, rounds=4)
     assert unknown.cumulative_regret is None
 
@@ -204,6 +213,11 @@ def test_the_command_prints_the_keys_and_reports(
         (["python:users_hills:missing", "--bounds", "0:1"], "agent 0 answered nan in round 1"),
         (["python:users_hills:broken", "--bounds", "0:1"], "failed (ValueError: no such point)"),
         (["python:users_hills:hill", "--bounds", "0:1", "--ball"], "bounds of a ball is ((0.0, 1."),
+        (["python:users_hills:hill", "--optimum", "nan"], "optimum is nan; expected a finite num"),
+        (
+            ["python:users_hills:huge", "--bounds", "0:1"],
+            "returned 1e+200; expected a number",
+        ),
         (["branin", "--ball"], "function 'branin' has bounds and optimum; expected none given"),
         (["python:users_hills:hill", "--bounds", "0-1"], "--bounds is '0-1'; expected LOW:HIGH"),
     ],
