@@ -124,3 +124,23 @@ def check(owner: str, settings: Mapping[str, Any], rules: Rules) -> None:
     for name, rule in rules.items():
         if name in settings and not rule.allows(settings[name]):
             raise ConfigError(f"{owner}.{name}", settings[name], rule.expected)
+
+
+def plain(value: Any) -> Any:
+    """Return NumPy's numbers as Python's, which JSON has; those in dicts, lists and tuples too.
+
+    >>> import numpy as np
+    >>> plain({"seed": np.int64(3), "sizes": (np.float32(0.5), True), "task": "hopper"})
+    {'seed': 3, 'sizes': (0.5, True), 'task': 'hopper'}
+    """
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return value.item()
+    if type(value) is dict:
+        return {name: plain(each) for name, each in value.items()}
+    return type(value)(map(plain, value)) if type(value) in {list, tuple} else value
+
+
+def make_plain(settings: object) -> None:
+    """Put Python's numbers in place of NumPy's in the fields of a frozen dataclass."""
+    for name, value in vars(settings).items():
+        object.__setattr__(settings, name, plain(value))

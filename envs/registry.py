@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, require_known, unknown_name
 from rolecast.core.memory import require_room
+from rolecast.core.validation import plain
 from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.causal.task_ids import CAUSAL_TASKS, split_task_options
 from rolecast.envs.ids import format_id, parse_id
@@ -170,6 +171,7 @@ def make_task(task: str | Factory, **options: Any) -> BatchedTask:
     """
     from rolecast.envs.rewards.task import with_rewards
 
+    options = plain(options)
     if isinstance(task, str):
         name, given = parse_id(task)
         rewards, own = split_task_options(name, given | options)

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from rolecast.core.errors import ConfigError, require_known, unknown_name
 from rolecast.core.lazy_table import LazyTable, summary_of_other
+from rolecast.core.validation import plain
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.protocol import Policy
 
@@ -108,6 +109,7 @@ def make_policy(
     >>> make_policy("hom", spec, role_assignment=False).space.size
     353
     """
+    seed, options = plain(seed), plain(options)
     config = policy_config(name)
     known = [field.name for field in dataclasses.fields(config)]  # type: ignore[arg-type]  # by contract
     require_known(f"option of policy {name!r}:", options, known)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.lazy_table import LazyTable, class_summary, summary_of_other
-from rolecast.core.validation import check, one_of
+from rolecast.core.validation import check, one_of, plain
 from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
 
 ENTRY_POINTS: Final = "rolecast.optimizers"
@@ -130,6 +130,7 @@ def optimizer_config(name: str, **settings: Any) -> OptimizerConfig:
     Raises:
         RequestError: unknown name or setting, with the nearest, or a value out of range.
     """
+    settings = plain(settings)
     config_class = _chosen_class(name, settings)
     known = setting_names(config_class)
     settings = _with_new_names(settings, known)

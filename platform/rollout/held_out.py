@@ -14,6 +14,7 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.memory import EPISODE_BYTES, require_room
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Seeds
+from rolecast.core.validation import make_plain
 
 DEVELOPMENT_SET: Final = "development"
 SEALED_SET: Final = "sealed"
@@ -56,6 +57,7 @@ class HeldOut:
     """Which set; the first E episodes of a set are the same however many are asked for."""
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if type(self.episodes) is not int or self.episodes < 1:
             raise ConfigError("evaluate.episodes", self.episodes, "an integer >= 1")
         require_room("evaluate.episodes", self.episodes, EPISODE_BYTES * self.episodes, "fewer")

@@ -10,7 +10,14 @@ from typing import Any, Final, Self
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.files import file_name
 from rolecast.core.types import Seeds
-from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, check, one_of
+from rolecast.core.validation import (
+    COUNT_OR_ZERO,
+    POSITIVE_INTEGER,
+    Rules,
+    check,
+    make_plain,
+    one_of,
+)
 from rolecast.platform.rollout.held_out import (
     DEVELOPMENT_SET,
     HELD_OUT_SETS,
@@ -109,6 +116,7 @@ class Experiment:
     """Table of the paper whose rows and columns these are, one of `PAPER_TABLES`; empty if none."""
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if not isinstance(self.name, str) or not re.fullmatch(r"[A-Za-z0-9_.-]+", self.name):
             raise ConfigError("Experiment.name", self.name, "letters, digits, '_', '.' and '-'")
         for name, kind in (("tasks", str), ("rewards", str), ("methods", Method)):

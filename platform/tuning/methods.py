@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
 from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.validation import make_plain
 from rolecast.platform.tuning.rewards import reward_name
 
 
@@ -109,6 +110,7 @@ def method_from_json(values: Mapping[str, Any]) -> Method:
 
 def _check(method: Method, name: str, mappings: tuple[str, ...]) -> None:
     """Check what both kinds have, and fill in what is said in short."""
+    make_plain(method)
     owner = type(method).__name__
     value = getattr(method, name)
     if not isinstance(value, str) or not value:

@@ -12,6 +12,7 @@ from rolecast.core.validation import (
     FINITE_NUMBER,
     POSITIVE_INTEGER,
     check,
+    make_plain,
     or_none,
 )
 from rolecast.platform.search.bandit.functions import TASK_PREFIX, BanditFunction, make_function
@@ -55,6 +56,7 @@ class BanditRequest:
     """Policy, episodes and scale of task:TASK, where they are not those of `TaskPlay`."""
 
     def __post_init__(self) -> None:
+        make_plain(self)
         rules = {"agents": POSITIVE_INTEGER, "rounds": POSITIVE_INTEGER}
         rules |= {"seed": COUNT_OR_ZERO, "ball": BOOLEAN_VALUE}
         rules |= {"optimum": or_none(FINITE_NUMBER)}

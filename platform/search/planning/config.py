@@ -15,6 +15,7 @@ from rolecast.core.validation import (
     Rule,
     Rules,
     check,
+    make_plain,
     one_of,
     or_none,
 )
@@ -144,6 +145,7 @@ class SearchConfig:
     policy option `symmetries=found` sets it."""
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if self.env_steps is not None and self.evaluations is not None:
             raise RequestError(
                 f"env_steps is {self.env_steps} and evaluations is {self.evaluations}; "

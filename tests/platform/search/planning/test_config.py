@@ -1,10 +1,17 @@
+import doctest
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
+from rolecast.core import validation
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.envs.registry import make_task
+from rolecast.platform.optimizers.registry import optimizer_config
+from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.search.planning.config import DEFAULT_ENV_STEPS, SearchConfig
+from rolecast.policies.registry import make_policy
 
 
 def test_a_config_survives_the_way_through_json() -> None:
@@ -17,6 +24,22 @@ def test_a_config_survives_the_way_through_json() -> None:
         optimizer_settings={"window": 100},
     )
     assert SearchConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+
+
+def test_numbers_of_numpy_are_those_of_python() -> None:
+    """As seeds and sizes come from an array; JSON has no others."""
+    assert doctest.testmod(validation) == (0, 2)
+    given: Any = {"seed": np.int64(3), "evaluations": np.int64(50), "confirm_share": np.float32(0)}
+    nested: Any = {"policy_options": {"hidden": [np.int64(4)]}, "step_timeout": np.float64(5.0)}
+    config = SearchConfig(task="pred_prey_3", **given, **nested)
+    assert json.loads(json.dumps(config.to_json())) == config.to_json()
+    assert make_policy("mlp", make_task("pred_prey_3"), seed=np.int64(1), hidden=[np.int64(4)])
+    assert make_task("pred_prey_3", sparse=np.int64(5)).spec.id == "pred_prey_3?sparse=5"
+    cases: Any = np.int64(7)
+    assert HeldOut(episodes=cases) == HeldOut(episodes=7)
+    assert optimizer_config("cmaes", population=cases) == optimizer_config("cmaes", population=7)
+    with pytest.raises(ConfigError, match=r"SearchConfig.seed is -1; expected an integer >= 0"):
+        SearchConfig(task="pred_prey_3", seed=np.int64(-1))  # type: ignore[arg-type]
 
 
 def test_without_a_budget_there_is_the_usual_one() -> None:
