@@ -326,6 +326,6 @@ def _check_options(name: str, known: tuple[str, ...], options: Mapping[str, Any]
 
 
 def _name_of(factory: Factory) -> str:
-    """Return the id of a function, which is enough to build it again if it is importable."""
-    name = getattr(factory, "__qualname__", type(factory).__qualname__)
+    """Return the id of a function: to build it again, or with a "<" if it cannot be imported."""
+    name = getattr(factory, "__qualname__", f"<{type(factory).__qualname__}>")
     return f"python:{factory.__module__}:{name}"

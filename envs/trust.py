@@ -41,8 +41,14 @@ def make_stored_task(task_id: str, *, trust: bool = False, **options: Any) -> Ba
         trust: make it though it may run any code.
         options: further ones, of the caller.
     Raises:
-        RequestError: the task is not trusted, or `make_task` refuses it.
+        RequestError: the task is not trusted or was a callable that no id names, or `make_task`
+            refuses it.
     """
+    if "<" in parse_id(task_id)[0]:
+        raise RequestError(
+            f"the task was a Python callable, {task_id!r}, that cannot be imported; expected the "
+            "callable again, as task="
+        )
     require_trust(task_id, trust=trust)
     return make_task(task_id, **options)
 

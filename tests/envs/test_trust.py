@@ -1,13 +1,17 @@
 """What a folder names is made only if it is trusted; nothing that a stranger writes is run."""
 
 import ast
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from gymnasium.envs.classic_control import PendulumEnv as Pendulum
 
 from rolecast.core.errors import RequestError
 from rolecast.core.user_folders import settings_folder
 from rolecast.envs import trust
+from rolecast.envs.registry import make_task
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,6 +83,13 @@ def test_a_task_is_trusted_once_it_was_made_here() -> None:
 def test_trust_that_is_given_is_remembered() -> None:
     trust.require_trust("python:json:loads", trust=True)
     trust.require_trust("python:json:loads")
+
+
+@pytest.mark.parametrize("make", [partial(Pendulum, g=9.0), lambda: Pendulum()])
+def test_a_callable_that_no_id_names_is_asked_for_again(make: Callable[[], Pendulum]) -> None:
+    task_id = make_task(make, horizon=5).spec.id
+    with pytest.raises(RequestError, match=r"was a Python callable, .*; expected the call"):
+        trust.make_stored_task(task_id, trust=True)
 
 
 def test_the_same_id_of_another_place_is_another_task(
