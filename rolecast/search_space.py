@@ -79,7 +79,8 @@ class Range:
         """Tell whether a value lies in the range."""
         if not isinstance(value, Real) or isinstance(value, bool):
             return False
-        return self.low <= value <= self.high and (not self.whole or value == round(value))
+        number = float(value)
+        return self.low <= number <= self.high and (not self.whole or number.is_integer())
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import ceil, floor, isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 from uuid import uuid4
 
 import numpy as np
@@ -180,9 +180,9 @@ class RolecastSearcher(Searcher):
         return float(value) if self._mode == "max" else -float(value)
 
 
-def is_score(value: object) -> bool:
+def is_score(value: object) -> TypeGuard[float]:
     """Tell whether a trial's result is a number that an optimiser takes."""
-    return isinstance(value, Real) and bool(abs(value) <= LARGEST_RETURN)
+    return isinstance(value, Real) and abs(float(value)) <= LARGEST_RETURN
 
 
 def _as_data(space: SearchSpace) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from gymnasium.envs.classic_control import PendulumEnv as Pendulum
+from gymnasium.envs.classic_control.pendulum import PendulumEnv as Pendulum
 
 from rolecast.core.errors import RequestError
 from rolecast.core.user_folders import settings_folder

@@ -91,16 +91,16 @@ def test_runs_that_end_at_one_moment_are_all_told(tmp_path: Path) -> None:
     ],
 )
 def test_an_optimiser_that_asks_for_what_is_no_point_is_refused(
-    points: Any, message: str, tmp_path: Path
+    points: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one of a plug-in may; it is found before anything is evaluated."""
     with Study.create(tmp_path / "lab", request()) as study:
-        study._optimizer.ask = lambda count: points  # type: ignore[method-assign]
+        monkeypatch.setattr(study._optimizer, "ask", lambda count: points)
         with pytest.raises(RunError, match=message):
             study.ask(2)
         assert study.pending == []
     session = LocalSession(optimizer_config("cmaes"), dimension=2, seed=0)
-    session._optimizer.ask = lambda count: points  # type: ignore[method-assign]
+    monkeypatch.setattr(session._optimizer, "ask", lambda count: points)
     with pytest.raises(RunError, match=message):
         session.tell_and_ask(None, BatchRequest(q=2, spent=0.0))
 

@@ -33,9 +33,9 @@ def test_numbers_of_numpy_are_those_of_python() -> None:
     nested: Any = {"policy_options": {"hidden": [np.int64(4)]}, "step_timeout": np.float64(5.0)}
     config = SearchConfig(task="pred_prey_3", **given, **nested)
     assert json.loads(json.dumps(config.to_json())) == config.to_json()
-    assert make_policy("mlp", make_task("pred_prey_3"), seed=np.int64(1), hidden=[np.int64(4)])
     assert make_task("pred_prey_3", sparse=np.int64(5)).spec.id == "pred_prey_3?sparse=5"
     cases: Any = np.int64(7)
+    assert make_policy("mlp", make_task("pred_prey_3"), seed=cases, hidden=[cases])
     assert HeldOut(episodes=cases) == HeldOut(episodes=7)
     assert optimizer_config("cmaes", population=cases) == optimizer_config("cmaes", population=7)
     with pytest.raises(ConfigError, match=r"SearchConfig.seed is -1; expected an integer >= 0"):
