@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rolecast.core.errors import RequestError, first_line
+from rolecast.core.errors import first_line
 
 T = TypeVar("T")
 
@@ -72,12 +72,13 @@ def summary_of_other(group: str, name: str, load: Callable[[str], type]) -> str:
         name: of its entry point.
         load: returns the class of a name.
     """
+    points = [*entry_points(group=group, name=name)]
     try:
         return (inspect.getdoc(load(name)) or "").split("\n")[0]
-    except RequestError:
-        raise
-    except Exception as error:  # noqa: BLE001 - it is told
-        (point, *_) = entry_points(group=group, name=name)
+    except Exception as error:
+        if not points:
+            raise
+        (point, *_) = points
         return f"cannot be loaded from {point.value}: {type(error).__name__} ({first_line(error)})"
 
 

@@ -46,8 +46,8 @@ def make_stored_task(task_id: str, *, trust: bool = False, **options: Any) -> Ba
     """
     if "<" in parse_id(task_id)[0]:
         raise RequestError(
-            f"the task was a Python callable, {task_id!r}, that cannot be imported; expected the "
-            "callable again, as task="
+            f"the task was a Python callable, {task_id!r}, that cannot be imported; expected a "
+            "function of a module, or the callable again where there is task="
         )
     require_trust(task_id, trust=trust)
     return make_task(task_id, **options)

@@ -21,13 +21,13 @@ from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from rolecast.core.validation import COUNT_OR_ZERO, LARGEST_RETURN, POSITIVE_INTEGER, check
-from rolecast.platform.optimizers.registry import make_optimizer
+from rolecast.core.validation import COUNT_OR_ZERO, LARGEST_RETURN, POSITIVE_INTEGER, check, plain
+from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.search_space import Choice, Range, holds
 from rolecast.trial_optimizer import Finished, TrialOptimizer
 
-LEAST_DIMENSION: Final = 4
-"""Dimension in which settings are tried before a study says how many parameters it has."""
+ASKED_KEY: Final = "rolecast:asked"
+"""In the system attributes of a trial: the search space in which it was asked for."""
 
 Distributions = dict[str, BaseDistribution]
 
@@ -36,8 +36,8 @@ class RolecastSampler(BaseSampler):
     """Asks an optimiser of rolecast for the parameters that all trials of a study share.
 
     Its memory is the study: a sampler of the same seed that meets a study again asks and is told as
-    the one before it, trial by trial, and goes on. So trials may run in processes of their own.
-    Parameters that only some trials have are drawn at random. A trial that was
+    the one before it, and goes on. So trials may run in processes of their own. Parameters that
+    only some trials have are drawn at random. A trial that was
     pruned, failed or gave no finite value is not told. A local search may stay in the worse of
     several choices; more `random_trials` make that rarer.
 
@@ -70,10 +70,11 @@ class RolecastSampler(BaseSampler):
         Raises:
             RequestError: an unknown name or setting, or a value out of range.
         """
+        seed, batch, random_trials = plain((seed, batch, random_trials))
         rules = {"batch": POSITIVE_INTEGER, "random_trials": COUNT_OR_ZERO, "seed": COUNT_OR_ZERO}
         given = {"batch": batch, "random_trials": random_trials, "seed": seed}
         check("RolecastSampler", given, rules)
-        make_optimizer(optimizer, dimension=LEAST_DIMENSION, seed=seed, **settings)
+        optimizer_config(optimizer, **settings)
         self._name, self._seed, self._batch = optimizer, seed, batch
         self._random_trials, self._settings = random_trials, settings
         self._shared = IntersectionSearchSpace()
@@ -118,7 +119,10 @@ class RolecastSampler(BaseSampler):
         with self._lock:
             if search_space != self._space:
                 self._forget(dict(search_space))
-            return self._told_optimizer(study, trial.number).suggest(trial.number)
+            asked = self._told_optimizer(study, trial.number).suggest(trial.number)
+        mark = study._storage.set_trial_system_attr  # noqa: SLF001 - as Optuna's own samplers do
+        mark(trial._trial_id, ASKED_KEY, _told_space(search_space))  # noqa: SLF001
+        return asked
 
     def sample_independent(
         self,
@@ -158,14 +162,15 @@ class RolecastSampler(BaseSampler):
         before = [each for each in study.get_trials(deepcopy=False) if each.number < number]
         finished, strayed = list[FrozenTrial](), False
         for each in sorted(before, key=lambda trial: trial.number):
-            if len(finished) >= self._random_trials:
+            if each.system_attrs.get(ASKED_KEY) == _told_space(self._space):
                 self._tell(study, finished, optimizer)
+                free = each.params.keys() - each.system_attrs.get("fixed_params", {})
                 asked = optimizer.suggest(each.number)
-                strayed |= not asked.items() <= each.params.items()
+                strayed |= any(asked[name] != each.params[name] for name in free & asked.keys())
             if each.state == TrialState.COMPLETE:
                 finished.append(each)
         self._tell(study, finished, optimizer)
-        if strayed:  # trials of another sampler, or of several at once
+        if strayed:  # several trials at once
             optimizer.forget_pending()
 
     def _tell(
@@ -184,6 +189,11 @@ class RolecastSampler(BaseSampler):
             }
         )
         self._told |= {each.number for each in news}
+
+
+def _told_space(space: Distributions) -> dict[str, str]:
+    """Return a search space as JSON values."""
+    return {name: str(found) for name, found in space.items()}
 
 
 def _finished(study: Study) -> list[FrozenTrial]:

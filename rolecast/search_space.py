@@ -79,7 +79,10 @@ class Range:
         """Tell whether a value lies in the range."""
         if not isinstance(value, Real) or isinstance(value, bool):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer that no float holds
+            return False
         return self.low <= number <= self.high and (not self.whole or number.is_integer())
 
 

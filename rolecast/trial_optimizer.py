@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rolecast.platform.optimizers.observations import asked_points
 from rolecast.platform.optimizers.protocol import KeepsPending, Paced
 from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.search_space import Point, SearchSpace, dimension, from_cube, to_cube
@@ -61,7 +62,8 @@ class TrialOptimizer:
         if not self._waiting:
             if self._trials is not None and isinstance(self._optimizer, Paced):
                 self._optimizer.pace(min(1.0, self._told / self._trials))
-            self._waiting = list(self._optimizer.ask(self._batch))
+            shape = self._batch, dimension(self.space)
+            self._waiting = list(asked_points(self._optimizer.ask(self._batch), shape))
         return self.give(trial, self._waiting.pop(0))
 
     def give(self, trial: Hashable, point: Point) -> dict[str, Any]:

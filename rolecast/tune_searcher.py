@@ -5,7 +5,6 @@ For any trainable. (A search of a policy is `rolecast.search`, a comparison `rol
 
 from collections.abc import Mapping
 from math import ceil, floor, isfinite
-from numbers import Real
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 from uuid import uuid4
@@ -182,7 +181,10 @@ class RolecastSearcher(Searcher):
 
 def is_score(value: object) -> TypeGuard[float]:
     """Tell whether a trial's result is a number that an optimiser takes."""
-    return isinstance(value, Real) and abs(float(value)) <= LARGEST_RETURN
+    try:
+        return not isinstance(value, str | bool) and abs(float(value)) <= LARGEST_RETURN  # type: ignore[arg-type]  # tried
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _as_data(space: SearchSpace) -> dict[str, Any] | None:

@@ -105,6 +105,40 @@ def test_a_process_a_trial_asks_what_one_process_asks(name: str) -> None:
     assert asked(lambda sampler: pickle.loads(pickle.dumps(sampler))) == once
 
 
+def test_a_process_a_trial_asks_the_same_after_trials_that_were_not_asked_for() -> None:
+    """One raised before its first parameter, one was fixed, one was added, one lacks y."""
+
+    def objective(trial: Any) -> float:
+        if trial.number == 6:
+            raise OSError("nothing was asked")
+        if trial.number == 9:
+            return float(trial.suggest_float("x", -5, 5) ** 2)
+        return bowl(trial)
+
+    def asked(renewed: Callable[[BaseSampler], BaseSampler]) -> list[dict[str, Any]]:
+        study = optuna.create_study(sampler=RolecastSampler("gp_ucb", seed=2, random_trials=4))
+        for number in range(14):
+            if number == 7:
+                study.enqueue_trial({"x": 1.0, "y": 2.0, "on": True})
+            if number == 8:
+                study.add_trial(study.trials[0])
+            study.optimize(objective, n_trials=1, catch=OSError)
+            study.sampler = renewed(study.sampler)
+        return [trial.params for trial in study.trials]
+
+    assert asked(lambda _: RolecastSampler("gp_ucb", seed=2, random_trials=4)) == asked(
+        lambda sampler: sampler
+    )
+
+
+def test_a_setting_of_a_dimension_waits_for_the_study() -> None:
+    seed: Any = np.int64(1)
+    sampler = RolecastSampler("local_gp", groups=(0, 0), random_trials=2, seed=seed)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda t: t.suggest_float("x", 0, 1) + t.suggest_float("y", 0, 1), n_trials=4)
+    assert len(study.trials) == 4
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

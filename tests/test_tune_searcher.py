@@ -133,7 +133,7 @@ def test_a_file_that_holds_no_state_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "result", [None, {}, {"loss": float("nan")}, {"loss": 1e300}, {"loss": "?"}]
+    "result", [None, {}, {"loss": float("nan")}, {"loss": 1e300}, {"loss": "?"}, {"loss": 10**400}]
 )
 def test_a_trial_without_a_finite_result_is_not_told(result: dict[str, Any] | None) -> None:
     found = searcher(random_trials=0)

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.memory import EPISODE_BYTES, require_room
+from rolecast.core.validation import make_plain
 
 EXPORT_TARGETS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -83,6 +84,7 @@ class CertifyConfig:
     """Set of episodes; none of them is met by a search."""
 
     def __post_init__(self) -> None:
+        make_plain(self)
         if type(self.episodes) is not int or self.episodes < 2:
             raise ConfigError("certify.episodes", self.episodes, "an integer >= 2")
         require_room("certify.episodes", self.episodes, EPISODE_BYTES * self.episodes, "fewer")

@@ -114,7 +114,11 @@ def asked_points(candidates: object, shape: tuple[int, int]) -> Float:
     Raises:
         RunError: they have another shape, or leave the unit cube.
     """
-    points = np.array(candidates, dtype=np.float64)
+    try:
+        points = np.array(candidates, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        said = f"the optimiser asks for what is no array of numbers; expected shape {shape}"
+        raise RunError(said) from error
     if points.shape != shape:
         raise RunError(f"the optimiser asks for points of shape {points.shape}; expected {shape}")
     if not ((points >= 0.0) & (points <= 1.0)).all():

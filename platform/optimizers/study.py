@@ -15,7 +15,7 @@ import numpy as np
 
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import make_folder, parsed, read_json, unmakeable, write_bytes, write_json
+from rolecast.core.files import make_folder, parsed, read_json, write_bytes, write_json
 from rolecast.core.locks import wait_for_lock
 from rolecast.core.memory import require_room
 from rolecast.core.types import Float
@@ -127,7 +127,7 @@ class Study:
         except FileExistsError:
             raise RequestError(f"{folder} exists; expected a path that does not") from None
         except OSError as error:
-            raise unmakeable(folder, error) from error
+            raise RequestError(f"{folder} cannot be made: {error.strerror}") from error
         try:
             study._take()
             study._save()
@@ -136,7 +136,7 @@ class Study:
             write_json(folder / REQUEST_FILE, {"schema": STUDY_SCHEMA, "request": stored})
         except BaseException:
             study.close()
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
             raise
         return study
 

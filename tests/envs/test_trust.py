@@ -88,7 +88,7 @@ def test_trust_that_is_given_is_remembered() -> None:
 @pytest.mark.parametrize("make", [partial(Pendulum, g=9.0), lambda: Pendulum()])
 def test_a_callable_that_no_id_names_is_asked_for_again(make: Callable[[], Pendulum]) -> None:
     task_id = make_task(make, horizon=5).spec.id
-    with pytest.raises(RequestError, match=r"was a Python callable, .*; expected the call"):
+    with pytest.raises(RequestError, match=r"was a Python callable, .*; expected a function"):
         trust.make_stored_task(task_id, trust=True)
 
 
