@@ -58,7 +58,10 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
         (("--target", "rust"), "export.target is 'rust'; expected one of c99, onnx, micropython"),
         (("--weights", "int4"), "export.weights is 'int4'; expected one of float32, int16, int8"),
         (("--compiler", "arm-cc"), "'arm-cc' is not installed; expected it on PATH (Debian: apt-"),
-        (("--max-loss", "-0.1"), "export.max_loss is -0.1; expected a number >= 0"),
+        (
+            ("--weights", "int8", "--max-loss", "-1"),
+            "export.max_loss is -1.0; expected a number >= 0",
+        ),
         (("--core", "Cortex-M9"), "core 'Cortex-M9' does not exist; did you mean 'Cortex-M"),
         (("--core", "Cortex-M0", "--one-agent"), "expected none but for C of a whole team"),
         (("--target", "wasm", "--one-agent"), "expected a whole team in float32 for target wasm"),
