@@ -27,7 +27,7 @@ from rolecast.search_space import Choice, Range, holds
 from rolecast.trial_optimizer import Finished, TrialOptimizer
 
 ASKED_KEY: Final = "rolecast:asked"
-"""In the system attributes of a trial: the search space in which it was asked for."""
+"""In the system attributes of a trial: by whom, and in which search space, it was asked for."""
 
 Distributions = dict[str, BaseDistribution]
 
@@ -35,11 +35,11 @@ Distributions = dict[str, BaseDistribution]
 class RolecastSampler(BaseSampler):
     """Asks an optimiser of rolecast for the parameters that all trials of a study share.
 
-    Its memory is the study: a sampler of the same seed that meets a study again asks and is told as
-    the one before it, and goes on. So trials may run in processes of their own. Parameters that
-    only some trials have are drawn at random. A trial that was
-    pruned, failed or gave no finite value is not told. A local search may stay in the worse of
-    several choices; more `random_trials` make that rarer.
+    Its memory is the study: a sampler of the same name and seed that meets a study again asks and
+    is told as the one before it, and goes on. So trials may run in processes of their own.
+    Parameters that only some trials have are drawn at random. A trial that was pruned, failed or
+    gave no finite value is not told. A local search may stay in the worse of several choices; more
+    `random_trials` make that rarer.
 
     >>> import optuna
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -120,9 +120,15 @@ class RolecastSampler(BaseSampler):
             if search_space != self._space:
                 self._forget(dict(search_space))
             asked = self._told_optimizer(study, trial.number).suggest(trial.number)
-        mark = study._storage.set_trial_system_attr  # noqa: SLF001 - as Optuna's own samplers do
-        mark(trial._trial_id, ASKED_KEY, _told_space(search_space))  # noqa: SLF001
+            mark = self._mark()
+        note = study._storage.set_trial_system_attr  # noqa: SLF001 - as Optuna's own samplers do
+        note(trial._trial_id, ASKED_KEY, mark)  # noqa: SLF001
         return asked
+
+    def _mark(self) -> int:
+        """Return what tells trials that were asked for here, and in this search space, apart."""
+        space = sorted((name, str(found)) for name, found in self._space.items())
+        return crc32(repr((self._name, self._seed, space)).encode())
 
     def sample_independent(
         self,
@@ -160,9 +166,9 @@ class RolecastSampler(BaseSampler):
     def _repeat(self, study: Study, number: int, optimizer: TrialOptimizer) -> None:
         """Ask and tell what was asked and told for the trials before that of a number."""
         before = [each for each in study.get_trials(deepcopy=False) if each.number < number]
-        finished, strayed = list[FrozenTrial](), False
+        finished, strayed, mark = list[FrozenTrial](), False, self._mark()
         for each in sorted(before, key=lambda trial: trial.number):
-            if each.system_attrs.get(ASKED_KEY) == _told_space(self._space):
+            if each.system_attrs.get(ASKED_KEY) == mark:
                 self._tell(study, finished, optimizer)
                 free = each.params.keys() - each.system_attrs.get("fixed_params", {})
                 asked = optimizer.suggest(each.number)
@@ -189,11 +195,6 @@ class RolecastSampler(BaseSampler):
             }
         )
         self._told |= {each.number for each in news}
-
-
-def _told_space(space: Distributions) -> dict[str, str]:
-    """Return a search space as JSON values."""
-    return {name: str(found) for name, found in space.items()}
 
 
 def _finished(study: Study) -> list[FrozenTrial]:
