@@ -1,13 +1,13 @@
 """Batched uniform elimination: DUETS with exact means, all raw data sent, no shared randomness."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from rolecast.baselines.bandits.settings import UcbSettings
 from rolecast.core.validation import POSITIVE_INTEGER, check
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
+from rolecast.platform.optimizers.duets.server import EpochRecord
 from rolecast.platform.search.bandit.duets import DuetsMethod
-from rolecast.platform.search.bandit.ledger import Ledger
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
 
 ALL_POINTS = 1e300
@@ -44,23 +44,10 @@ class EliminationConfig(UcbSettings):
 class Elimination(DuetsMethod):
     """DUETS with all points inducing; every point and value is counted up, and their union down."""
 
-    @property
-    def ledger(self) -> Ledger:
-        """Raw data of the epochs that ended with an exchange."""
-        records = self.records()
-        return Ledger(
-            uplink=sum(record["uplink"] for record in records),
-            downlink=sum(record["downlink"] for record in records),
-        )
-
-    def records(self) -> list[dict[str, Any]]:
+    def exchanges(self) -> Sequence[EpochRecord]:
         """Return the epochs that ended with an exchange, with what raw data cost."""
-        width = self.protocol.domain.dimension + 1
+        width, agents = self.protocol.domain.dimension + 1, self.protocol.agents
         return [
-            {
-                **record,
-                "uplink": record["length"] * width,
-                "downlink": self.protocol.agents * record["length"] * width,
-            }
-            for record in super().records()
+            replace(each, uplink=each.length * width, downlink=agents * each.length * width)
+            for each in super().exchanges()
         ]

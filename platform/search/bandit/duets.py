@@ -152,7 +152,7 @@ class DuetsMethod:
     @property
     def ledger(self) -> Ledger:
         """What was sent so far, message by message."""
-        return ledger_of(self.server.records)
+        return ledger_of(self.exchanges())
 
     @property
     def incumbent(self) -> Float:
@@ -162,7 +162,11 @@ class DuetsMethod:
 
     def records(self) -> list[dict[str, Any]]:
         """Return the epochs that ended with an exchange."""
-        return [asdict(record) for record in self.server.records]
+        return [asdict(record) for record in self.exchanges()]
+
+    def exchanges(self) -> Sequence[EpochRecord]:
+        """Return the records of the epochs that ended with an exchange."""
+        return self.server.records
 
 
 def ledger_of(records: Sequence[EpochRecord]) -> Ledger:
