@@ -121,8 +121,9 @@ def asked_points(candidates: object, shape: tuple[int, int]) -> Float:
         raise RunError(said) from error
     if points.shape != shape:
         raise RunError(f"the optimiser asks for points of shape {points.shape}; expected {shape}")
-    if not ((points >= 0.0) & (points <= 1.0)).all():
-        wrong = points[~((points >= 0.0) & (points <= 1.0))][0]
+    inside = (points >= 0.0) & (points <= 1.0)
+    if not inside.all():
+        wrong = points[~inside][0]
         raise RunError(f"the optimiser asks for a coordinate {wrong:g}; expected all in [0, 1]")
     return points
 
