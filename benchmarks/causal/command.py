@@ -26,6 +26,9 @@ CAUSAL_PARTS: Final = ("figures", "acquisition", "team")
 CUDA_ACQUISITION: Final = "cuda_acquisition"
 """A part that is measured only if it is named: it needs a device."""
 
+AUTHORS_PART: Final = "authors"
+"""A part that is run only if it is named: it needs the authors' code."""
+
 TIMED_PARTS: Final = (CUDA_ACQUISITION, "acquisition")
 """Parts without cells, which `--only` says nothing of."""
 
@@ -33,35 +36,51 @@ TIMED_PARTS: Final = (CUDA_ACQUISITION, "acquisition")
 def causal_results(
     *,
     part: Annotated[
-        list[str] | None, part_option("figures, acquisition, team or cuda_acquisition")
+        list[str] | None, part_option("figures, acquisition, team, cuda_acquisition or authors")
     ] = None,
     seeds: Seeds = 5,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each search.")] = 100,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help=r"Rounds of each search. \[default: 100; of authors what minutes allow]"
+        ),
+    ] = None,
     quick: Quick = False,
     fresh: Fresh = False,
     only: Annotated[list[str] | None, only_option("task=, method= or seed=")] = None,
+    repository: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Of authors: a clone of github.com/ssethz/mcbo."),
+    ] = None,
+    interpreter: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Of authors: a Python that can run their code."),
+    ] = None,
     processes: Processes = 1,
     out: Out = None,
     json: Json = False,
 ) -> None:
     """Run causal searches side by side, and time the batched acquisition; hours, in pieces.
 
-    A finished search is kept in causal.json or causal_team.json and not run again. With `--only`
-    and no part, searches alone are run.
+    A finished search is kept in causal.json, causal_team.json or causal_authors.json and not run
+    again. With `--only` and no part, searches alone are run.
     """
-    from rolecast.benchmarks.causal import figures, team
+    from rolecast.benchmarks.causal import authors, figures, team
     from rolecast.benchmarks.result_table import chosen
     from rolecast.core.errors import RequestError, require_known
 
-    require_known("--part", part or (), (*CAUSAL_PARTS, CUDA_ACQUISITION))
+    require_known("--part", part or (), (*CAUSAL_PARTS, CUDA_ACQUISITION, AUTHORS_PART))
     if quick and part and "team" in part:
         raise RequestError("--part team is not quick; expected other parts, or no --quick")
     parts = part or [name for name in CAUSAL_PARTS if not (quick and name == "team")]
-    searches: list[figures.FigureRun | team.TeamRun] = []
+    searches: list[figures.FigureRun | team.TeamRun | authors.AuthorsRun] = []
     if "figures" in parts:
-        searches += figures.quick_figure_runs() if quick else figures.figure_runs(seeds, rounds)
+        every = figures.quick_figure_runs() if quick else figures.figure_runs(seeds, rounds or 100)
+        searches += every
     if "team" in parts:
         searches += team.team_runs(seeds)
+    if AUTHORS_PART in parts:
+        searches += authors.authors_runs(seeds, rounds, repository, interpreter)
     asked = chosen(searches, only or [], figures.FIGURE_TABLE.kinds) if searches else []
     folder = folder_of(out, quick=quick)
     timed = [name for name in TIMED_PARTS if name in parts and (part or not only)]
@@ -73,6 +92,9 @@ def causal_results(
         rows, written = [*rows, *found], [*written, *files]
     if of_team := [each for each in asked if isinstance(each, team.TeamRun)]:
         found, files = fill(team.TEAM_TABLE, of_team)
+        rows, written = [*rows, *found], [*written, *files]
+    if of_authors := [each for each in asked if isinstance(each, authors.AuthorsRun)]:
+        found, files = fill(authors.AUTHORS_TABLE, of_authors)
         rows, written = [*rows, *found], [*written, *files]
     tell(rows, written, json=json, **told)
 

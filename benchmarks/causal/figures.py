@@ -88,21 +88,14 @@ def run_figure(run: FigureRun) -> Row:
     """Search once; return figures and curve, JSON values."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "run"
-        start = time.process_time()
-        causal_search(
+        figures, seconds = searched(
+            out,
             run.task,
-            method=METHOD_NAMES[run.optimizer],
+            METHOD_NAMES[run.optimizer],
             rounds=run.rounds,
             settings=run.settings,
             seed=run.seed,
-            workers=0,
-            threads=1,
-            test_episodes=1,
-            out=str(out),
         )
-        seconds = time.process_time() - start
-        complete_run(out)
-        figures = causal_figures(out)
         measured = RunMeasurements.read(RunFolder.open(out))
     curve = () if measured is None else measured.expected_rewards
     return {
@@ -117,6 +110,36 @@ def run_figure(run: FigureRun) -> Row:
         "seconds": round(seconds, 1),
         "curve": [five_digits(value) for value in curve],
     }
+
+
+def searched(
+    out: Path, task: str, method: str, *, rounds: int, settings: Mapping[str, Any], seed: int
+) -> tuple[dict[str, Any], float]:
+    """Search once, on one thread; return what `causal_figures` does, and seconds of a processor.
+
+    Args:
+        out: folder of the run.
+        task: its id.
+        method: of `CAUSAL_METHODS`.
+        rounds: behind the initial design.
+        settings: of the method.
+        seed: of the search.
+    """
+    start = time.process_time()
+    causal_search(
+        task,
+        method=method,
+        rounds=rounds,
+        settings=settings,
+        seed=seed,
+        workers=0,
+        threads=1,
+        test_episodes=1,
+        out=str(out),
+    )
+    seconds = time.process_time() - start
+    complete_run(out)
+    return causal_figures(out), seconds
 
 
 def order(row: Row) -> tuple[int, int, int, int]:
