@@ -31,8 +31,7 @@ class EicboConfig(CausalConfig):
 
     Differs: it is told noisy rewards with their known noise, as its rivals are, and not E[Y | a];
     the prior's variance is that of the kernel alone; points are chosen among random ones, which
-    suffice for the few dimensions of a set; candidates of a batch that were imagined are fitted as
-    if they had been told.
+    suffice for the few dimensions of a set.
     """
 
     raw_samples: int = 2048
@@ -80,11 +79,12 @@ class _SetProposer:
         space, data = model.space, model.data
         natural = space.sets.index(())
         chosen, places = space.decode(data.candidates)
-        causal = self._observational(model, chosen == natural)
+        told = np.arange(len(data)) < model.told
+        causal = self._observational(model, told & (chosen == natural))
         noise = node_noise(space, self._config.samples, rng, "cpu")
         found = []
         for one in range(len(space.sets)):
-            rows = np.flatnonzero(chosen == one)
+            rows, waiting = (np.flatnonzero((chosen == one) & each) for each in (told, ~told))
             if one == natural or not len(rows):
                 continue
             points = np.tile(space.rest, (self._config.raw_samples, 1))
@@ -97,6 +97,7 @@ class _SetProposer:
                 places[rows][:, columns],
                 data.values[rows, -1] - prior[len(queries) :],
                 data.variances[rows, -1],
+                places[waiting][:, columns],
                 constant_mean=self._config.constant_mean,
             )
             inputs = np.concatenate([points[:, columns], places[rows][:, columns]])
@@ -126,25 +127,49 @@ def _same(one: Observed, other: Observed) -> bool:
 
 
 def _process(
-    inputs: Float, residuals: Float, variances: Float, *, constant_mean: bool
+    inputs: Float, residuals: Float, variances: Float, waiting: Float, *, constant_mean: bool
 ) -> NodeProcess:
-    """Return the process of a set, given residuals of its prior mean."""
+    """Return the process of a set, given residuals of its prior mean.
+
+    Args:
+        inputs: [N, A], places that were told.
+        residuals: [N], of the rewards there.
+        variances: [N], noise of the rewards.
+        waiting: [P, A], pending places: as if they had given the posterior means, so that the mean
+            stays and the deviation shrinks. Hyperparameters are of what was told.
+        constant_mean: as of `fit`.
+    """
     spread = float(residuals.std())
     unit = spread if spread > 0.0 else 1.0
-    shape = (1, len(inputs))
-    data = NodeTargets(
-        inputs=inputs[None],
-        targets=((residuals - residuals.mean()) / unit)[None],
-        noise=np.maximum(np.nan_to_num(variances) / unit**2, LEAST_NOISE)[None],
-        counts=np.ones(shape, dtype=np.bool_),
-        units=NodeUnits(
+    data = _targets(
+        inputs,
+        (residuals - residuals.mean()) / unit,
+        np.maximum(np.nan_to_num(variances) / unit**2, LEAST_NOISE),
+        NodeUnits(
             low=np.zeros((1, inputs.shape[1])),
             width=np.ones((1, inputs.shape[1])),
             mean=np.array([residuals.mean()]),
             deviation=np.array([unit]),
         ),
     )
-    return NodeProcess(data, fit(data, constant_mean=constant_mean), 0, inputs.shape[1], "cpu")
+    hyper = fit(data, constant_mean=constant_mean)
+    process = NodeProcess(data, hyper, 0, inputs.shape[1], "cpu")
+    if not len(waiting):
+        return process
+    means = process.posterior(torch.as_tensor(waiting))[0].numpy()
+    imagined = _targets(
+        np.concatenate([inputs, waiting]),
+        np.append(data.targets[0], (means - residuals.mean()) / unit),
+        np.append(data.noise[0], np.full(len(waiting), data.noise.mean())),
+        data.units,
+    )
+    return NodeProcess(imagined, hyper, 0, inputs.shape[1], "cpu")
+
+
+def _targets(inputs: Float, targets: Float, noise: Float, units: NodeUnits) -> NodeTargets:
+    """Return what one process learns from, all rows of it."""
+    counts = np.ones((1, len(inputs)), dtype=np.bool_)
+    return NodeTargets(inputs[None], targets[None], noise[None], counts, units)
 
 
 def _most_improving(found: list[tuple[Float, Float, Float]], best: float) -> tuple[Float, float]:

@@ -46,6 +46,7 @@ class GraphModel:
         units: NodeUnits | None = None,
         constant_mean: bool = False,
         device: str = "cpu",
+        told: int | None = None,
     ) -> None:
         """Condition all processes.
 
@@ -56,8 +57,10 @@ class GraphModel:
             units: in which inputs and values are scaled; None: those of the data.
             constant_mean: of processes that are fitted, as of `fit`.
             device: of the tensors.
+            told: rows of the data that were told, the first; the others are imagined. None: all.
         """
         self.space, self.data, self.device = space, data, device
+        self.told = len(data) if told is None else told
         self.inputs = NodeInputs(space.graph)
         targets = node_targets(space, self.inputs, data, units)
         self.units = targets.units
@@ -123,10 +126,10 @@ class GraphModel:
         """
         quiet = torch.zeros((1, len(self.processes)), dtype=torch.float64, device=self.device)
         values = self._mean_nodes(candidates, quiet)
-        known = self.data.variances
-        variances = np.broadcast_to(known.mean(axis=0), values.shape)
+        variances = np.broadcast_to(self.data.variances.mean(axis=0), values.shape)
         data = self.data.joined(Observed(candidates, values, np.array(variances)))
-        return GraphModel(self.space, data, hyper=self.hyper, units=self.units, device=self.device)
+        known: dict[str, Any] = {"hyper": self.hyper, "units": self.units, "told": self.told}
+        return GraphModel(self.space, data, device=self.device, **known)
 
     def _mean_nodes(self, candidates: Float, noise: Tensor) -> Float:
         """Return the nodes [q, m] of posterior-mean rollouts, averaged over the noise [S, m]."""

@@ -97,6 +97,35 @@ def test_the_prior_is_fitted_once_as_its_observations_stay(
     np.testing.assert_array_equal(kept, anew)
 
 
+def test_pending_places_of_a_set_take_deviation_and_leave_its_mean_and_its_fit() -> None:
+    rng = np.random.default_rng(3)
+    told, waiting, asked = (rng.random((count, 2)) for count in (8, 3, 50))
+    rewards = np.sin(5.0 * told[:, 0]) + told[:, 1]
+    known = (told, rewards, np.full(8, 0.01))
+    before, after = (
+        set_processes._process(*known, pending, constant_mean=False)
+        for pending in (waiting[:0], waiting)
+    )
+    for places in (waiting, asked):
+        mean, deviation = before.posterior(torch.as_tensor(places))
+        kept, less = after.posterior(torch.as_tensor(places))
+        np.testing.assert_allclose(kept, mean, rtol=0, atol=1e-6)
+        assert (less <= deviation + 1e-9).all()
+    assert (less < 0.9 * deviation).any()
+    scales = [process._scale for process in (before, after)]
+    assert scales[0] == scales[1]
+
+
+def test_a_batch_of_set_processes_waits_for_each_of_its_sets() -> None:
+    """Each further candidate is another one, and none of them is fitted as if it were told."""
+    for name in ("eicbo", "cbo"):
+        _, _, optimizer = played(name, "causal:toy", 14)
+        batch = optimizer.ask(4)
+        assert len(np.unique(batch, axis=0)) == 4
+        apart = np.abs(batch[:, None] - batch[None]).max(-1)[np.triu_indices(4, 1)]
+        assert apart.min() > 1e-3, name
+
+
 def test_the_rival_that_sees_no_node_has_the_noise_of_the_reward() -> None:
     """A sum of four unit noises has deviation 2. False alarm: 1e-6, by 4.89 standard errors."""
     task = make_task("causal:rosenbrock?noise=1")
