@@ -71,13 +71,13 @@ def require_trust(
     name = parse_id(identity)[0]
     if trust:
         _remember("task", name, place)
-    elif not (place or _known("task", name, place)):
-        raise RequestError(
-            f"task {identity!r} is stored in a folder, and its module is not found from "
-            f"{Path.cwd()}; expected the working directory of its search, and --trust (trust=True) "
-            "if you know who wrote the folder"
-        )
     elif not _known("task", name, place):
+        if not place:
+            raise RequestError(
+                f"task {identity!r} is stored in a folder, and its module is not found from "
+                f"{Path.cwd()}; expected the working directory of its search, and --trust "
+                "(trust=True) if you know who wrote the folder"
+            )
         raise RequestError(
             f"task {identity!r} is stored in a folder, is not built in, and was never made here "
             f"by you: it runs code of {place}; expected --trust "

@@ -20,6 +20,7 @@ from rolecast.benchmarks.causal.curves import (
 )
 from rolecast.benchmarks.functions.runs import five_digits
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
+from rolecast.core.rounding import mean_and_error
 from rolecast.platform.search.causal import CAUSAL_METHODS, causal_figures, causal_search
 from rolecast.platform.search.records.measurements import RunMeasurements, complete_run
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -207,10 +208,9 @@ def _mean_text(values: Sequence[float]) -> str:
     """Return mean, standard error and number of values."""
     if not values:
         return "-"
-    mean = f"{np.mean(values):.4g}"
-    if len(values) < 2:
-        return f"{mean} (1)"
-    return f"{mean} ± {np.std(values, ddof=1) / len(values) ** 0.5:.2g} ({len(values)})"
+    mean, error = mean_and_error(np.array(values))
+    text = f"{mean:.4g}" if error is None else f"{mean:.4g} ± {error:.2g}"
+    return f"{text} ({len(values)})"
 
 
 def _longest(rows: Sequence[Row]) -> list[Row]:

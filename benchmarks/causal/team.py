@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
+from rolecast.core.rounding import mean_and_error
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.registry import make_task
 from rolecast.platform.search.run import search
@@ -123,8 +124,9 @@ def team_page(rows: Sequence[Row]) -> str:
     for method in TEAM_METHODS:
         returns = [row["test_return"] for row in rows if row["method"] == method]
         if returns:
-            error = np.std(returns, ddof=1) / len(returns) ** 0.5 if len(returns) > 1 else np.nan
-            lines.append((method, f"{np.mean(returns):.2f}", f"{error:.2f}", str(len(returns))))
+            mean, error = mean_and_error(np.array(returns))
+            told = "-" if error is None else f"{error:.2f}"
+            lines.append((method, f"{mean:.2f}", told, str(len(returns))))
     found = list(dict.fromkeys(f"{row['found_return']:.2f}" for row in rows))
     itself = f"The found policy itself, all gains 1, returns {' or '.join(found)}"
     if len(found) > 1:
@@ -160,10 +162,10 @@ def _difference(rows: Sequence[Row]) -> str:
             for seed in seeds
             if (with_graph, seed) in returns
         ]
-        if len(both) < 2:
+        mean, error = mean_and_error(np.array(both)) if both else (0.0, None)
+        if error is None:
             told.append(f"There are too few seeds to compare with {other}.")
             continue
-        mean, error = float(np.mean(both)), float(np.std(both, ddof=1) / len(both) ** 0.5)
         shown = abs(mean) > 2.0 * error
         verdict = ("helps" if mean > 0.0 else "harms") if shown else "does not show"
         told.append(

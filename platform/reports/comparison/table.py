@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from rolecast.core.rounding import mean_and_error
 from rolecast.platform.reports.comparison.groups import Groups, MethodTrials
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
@@ -115,9 +116,8 @@ def _figures(strata: Sequence[Any]) -> dict[str, float]:
         found[name] = float(one.value)
         if one.low is not None and one.high is not None:
             found[f"{name}_low"], found[f"{name}_high"] = float(one.low), float(one.high)
-    if len(strata) == 1 and len(strata[0]) > 1:
-        found["stderr"] = float(np.std(strata[0], ddof=1) / np.sqrt(len(strata[0])))
-    return found
+    error = mean_and_error(np.asarray(strata[0]))[1] if len(strata) == 1 else None
+    return found if error is None else found | {"stderr": error}
 
 
 def _printed(last: PaperNumber | None, best: PaperNumber | None) -> dict[str, Any]:

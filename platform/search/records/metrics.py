@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
+from rolecast.core.rounding import mean_and_error
 
 if TYPE_CHECKING:
     from rolecast.platform.search.planning.budget import Budget
@@ -46,15 +46,15 @@ def batch_metrics(
         best_return: highest mean return of an evaluation so far, a maximum of noisy means.
         beliefs: what the optimiser explains; reported after `BELIEF_PREFIX`.
     """
-    means, spent = last.means, last.spent_after
+    spent, (mean, error) = last.spent_after, mean_and_error(last.means)
     metrics = {
         "env_steps": budget.env_steps(spent),
         "policy_evaluations": spent.evaluations,
-        "episode_return_mean": float(means.mean()),
+        "episode_return_mean": mean,
         "observed_return_mean": float(last.observed_means.mean()),
         "best_return": best_return,
         "wall_time_s": last.wall_time_s,
     }
-    if means.size > 1:
-        metrics["episode_return_stderr"] = float(means.std(ddof=1) / np.sqrt(means.size))
+    if error is not None:
+        metrics["episode_return_stderr"] = error
     return metrics | {BELIEF_PREFIX + name: value for name, value in beliefs.items()}
