@@ -75,7 +75,10 @@ class _SetProposer:
     def propose(
         self, model: GraphModel, good: Float, rng: np.random.Generator
     ) -> tuple[Float, float]:
-        """Return the candidate [D] of highest expected improvement, and that improvement."""
+        """Return the candidate [D] of highest expected improvement, and that improvement.
+
+        A random intervention where none was told, as within a batch of the initial design.
+        """
         space, data = model.space, model.data
         natural = space.sets.index(())
         chosen, places = space.decode(data.candidates)
@@ -103,6 +106,10 @@ class _SetProposer:
             inputs = np.concatenate([points[:, columns], places[rows][:, columns]])
             mean, deviation = (x.numpy() for x in process.posterior(torch.as_tensor(inputs)))
             found.append((queries, mean + prior, deviation))
+        if not found:
+            others = [one for one in range(len(space.sets)) if one != natural]
+            drawn = np.asarray(rng.choice(others, size=1), dtype=np.int64)
+            return np.asarray(space.encode(drawn, rng.random((1, space.size)))[0]), 0.0
         best = max(float(mean[len(queries) :].max()) for queries, mean, _ in found)
         return _most_improving(found, best)
 

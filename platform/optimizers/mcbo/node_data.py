@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
-from rolecast.envs.causal.graph import CausalGraph
+from rolecast.core.validation import LARGEST_RETURN
+from rolecast.envs.causal.graph import CausalGraph, CausalNode
 from rolecast.envs.causal.interventions import InterventionSpace
+from rolecast.platform.optimizers.observations import real_numbers
 
 LEAST_NOISE: Final = 1e-6
 """Least noise variance, as a share of the variance of a node's values; of exact values too."""
@@ -84,24 +86,28 @@ def node_values(
         stderrs: [q], of the returns; None where unknown.
         nodes: metric to its values [q, E] in each episode.
     Raises:
-        RequestError: a node is missing, or has a value that is not finite.
+        RequestError: a node is missing, has a value that is not finite, or episodes of a node of
+            known noise would have to be averaged.
     """
     values = np.empty((len(returns), len(graph.nodes)))
     variances = np.empty_like(values)
-    episodes = next(iter(nodes.values())).shape[1] if nodes else 1
+    told = {name: real_numbers(f"nodes[{name!r}]", nodes[name]) for name in nodes}
+    episodes = next((each.shape[1] for each in told.values() if each.ndim == 2), 1)
     for place, node in enumerate(graph.nodes[:-1]):
-        if node.observed_as not in nodes:
+        if node.observed_as not in told:
             raise RequestError(
                 f"node {node.name!r} is not observed: expected metric {node.observed_as!r} among "
-                f"{sorted(nodes)}"
+                f"{sorted(told)}"
             )
-        observed = np.asarray(nodes[node.observed_as], dtype=np.float64)
-        if observed.shape != (len(returns), episodes):
-            field, expected = f"tell.nodes[{node.observed_as!r}]", (len(returns), episodes)
-            raise ConfigError(field, observed.shape, f"shape {expected}")
-        if not np.isfinite(observed).all():
-            wrong = observed[~np.isfinite(observed)][0]
-            raise ConfigError(f"node {node.name!r}", float(wrong), "a finite number")
+        observed = told[node.observed_as]
+        if observed.shape != (len(returns), episodes) or not episodes:
+            field, shape = f"tell.nodes[{node.observed_as!r}]", (len(returns), max(1, episodes))
+            raise ConfigError(field, observed.shape, f"shape {shape}")
+        if not (fits := np.abs(observed) <= LARGEST_RETURN).all():
+            expected = f"a finite number of at most {LARGEST_RETURN:g} in size"
+            raise ConfigError(f"node {node.name!r}", float(observed[~fits][0]), expected)
+        if episodes > 1 and node.noise.deviation:
+            raise ConfigError("episodes of a candidate", episodes, single_episode(node))
         values[:, place] = observed.mean(axis=1)
         variances[:, place] = node.noise.deviation**2 / episodes
         if node.noise.kind == "measured":
@@ -114,6 +120,11 @@ def node_values(
     if graph.reward.noise.kind == "measured":
         variances[:, -1] = np.nan if stderrs is None else np.square(stderrs)
     return values, variances
+
+
+def single_episode(node: CausalNode) -> str:
+    """Return what is expected where the model needs each episode of a node, and not their mean."""
+    return f"1: node {node.name!r} has known noise, and its children's mechanisms see each value"
 
 
 @dataclass(frozen=True, eq=False)

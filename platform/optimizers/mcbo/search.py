@@ -56,10 +56,15 @@ def initial_design(space: InterventionSpace, rng: np.random.Generator) -> Float:
     """Return the candidates [T0, D] of the initial design.
 
     Hard interventions: 10 evaluations without one, 2 of every other set at random. Soft ones only:
-    2 A + 1 at random, as the paper has it; its code has 2 (A + 1).
+    2 A + 1 at random, as the paper has it; its code has 2 (A + 1). Where a limit gives sets of soft
+    ones, those 2 A + 1 are of random sets.
     """
+    count = 2 * space.size + 1
     if not space.chooses:
-        return rng.random((2 * space.size + 1, space.size))
+        return rng.random((count, space.size))
+    if not space.graph.do:
+        some = rng.permutation(np.arange(max(count, len(space.sets))) % len(space.sets))[:count]
+        return space.encode(some, rng.random((count, space.size)))
     natural = [k for k, one in enumerate(space.sets) if not one]
     others = [k for k, one in enumerate(space.sets) if one]
     chosen = np.array([*natural * OBSERVATIONAL_ROWS, *np.repeat(others, ROWS_OF_A_SET)])

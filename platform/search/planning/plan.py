@@ -162,6 +162,7 @@ def _plan_for(
     policy_hints.require_known_nodes(config, optimizer, made)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
     episodes, batch_size = _sizes(config, informed, steps)
+    policy_hints.require_single_episodes(informed, episodes)
     informed = policy_hints.with_reward_noise(informed, made, episodes)
     fewer = config.fewer_episodes
     if fewer is None:

@@ -16,6 +16,7 @@ from rolecast.envs.causal.graph_file import graph_from_json
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import HasCausalGraph, HasCausalProblem
 from rolecast.envs.spec import BatchedTask
+from rolecast.platform.optimizers.mcbo.node_data import single_episode
 from rolecast.platform.optimizers.protocol import (
     HasInitialDesign,
     OptimizerConfig,
@@ -104,11 +105,14 @@ def with_task_graph(config: OptimizerConfig, task: BatchedTask) -> OptimizerConf
 def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int) -> OptimizerConfig:
     """Return the config with the noise of the mean of E episodes, where the simulator is known.
 
-    It is for a rival of causal searches that sees no node, and so cannot count the episodes.
+    It is for a rival of causal searches that sees no node, and so cannot count the episodes. Of a
+    simulator that is not known it is that of the reward's own node.
     """
     if not isinstance(task, HasCausalProblem) or not _empty(config, {"reward_noise": None}):
         return config
     found = task.problem.reward_deviation()
+    if found is None and (own := task.graph.reward.noise).kind != "measured":
+        found = own.deviation
     return config if found is None else _replaced(config, reward_noise=found / episodes**0.5)
 
 
@@ -157,6 +161,19 @@ def require_known_nodes(search: SearchConfig, config: OptimizerConfig, task: Bat
     if search.forgives and (isinstance(task, HasCausalProblem) or observed_metrics(config)):
         expected = "'stop': an evaluation that gave no nodes cannot count in a causal graph"
         raise ConfigError("SearchConfig.failed_episodes", search.failed_episodes, expected)
+
+
+def require_single_episodes(config: OptimizerConfig, episodes: int) -> None:
+    """Refuse means over episodes of nodes whose noise is known: their children see each value.
+
+    Raises:
+        ConfigError: names the node.
+    """
+    if episodes == 1 or not observed_metrics(config) or not isinstance(config, UsesCausalGraph):
+        return
+    for node in graph_from_json(config.graph or {}).nodes[:-1]:
+        if node.noise.deviation:
+            raise ConfigError("SearchConfig.episodes", episodes, single_episode(node))
 
 
 def observed_metrics(config: OptimizerConfig) -> tuple[str, ...]:

@@ -126,6 +126,19 @@ def test_a_batch_of_set_processes_waits_for_each_of_its_sets() -> None:
         assert apart.min() > 1e-3, name
 
 
+@pytest.mark.parametrize("name", ["eicbo", "cbo"])
+@pytest.mark.parametrize("told", [5, 10])
+def test_a_batch_across_the_end_of_the_initial_design_is_random_where_no_set_was_told(
+    name: str, told: int
+) -> None:
+    """The first ten rows are without interventions; the fifteenth is the first to be chosen."""
+    problem, _, optimizer = played(name, "causal:toy", told)
+    batch = optimizer.ask(15 - told)
+    chosen, _ = problem.space.decode(batch)
+    assert problem.space.sets[chosen[-1]] != ()
+    assert optimizer.explain()["acquisition"] == 0.0
+
+
 def test_the_rival_that_sees_no_node_has_the_noise_of_the_reward() -> None:
     """A sum of four unit noises has deviation 2. False alarm: 1e-6, by 4.89 standard errors."""
     task = make_task("causal:rosenbrock?noise=1")

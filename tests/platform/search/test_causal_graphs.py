@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 import rolecast
-from rolecast.envs.causal.problem import CausalTask
+from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
+from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
+from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan
+from rolecast.platform.search.planning.policy_hints import with_reward_noise
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.registry import make_policy
@@ -163,3 +166,25 @@ def test_options_of_the_task_and_episodes_count_where_its_noise_is_looked_up(
         config = SearchConfig.from_json(RunFolder.open(out).read_run()["search"])
         known.append(vars(make_plan(config).optimizer)["reward_noise"])
     assert known[0] == known[1] == 4.0 * known[2] > 0.0
+
+
+def test_noise_of_the_reward_is_counted_by_episodes_of_a_simulator_that_is_not_known() -> None:
+    noise = NodeNoise(kind="normal", scale=0.5)
+    graph = CausalGraph(
+        nodes=(CausalNode(name="Y", actions=("a",), noise=noise),),
+        actions=(ActionRange(name="a"),),
+    )
+    problem = CausalProblem(graph, lambda do, rng: {"Y": do["a"] + rng.normal(0.0, 0.5)})
+    config = with_reward_noise(optimizer_config("causal_gp_ucb"), problem(), 4)
+    assert vars(config)["reward_noise"] == 0.25
+
+
+@pytest.mark.parametrize("method", ["mcbo", "eifn", "eicbo", "cbo"])
+def test_means_over_episodes_of_nodes_with_known_noise_are_refused(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["causal", "causal:toy", "--method", method, "--episodes", "8", "--workers", "0"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "SearchConfig.episodes is 8; expected 1: node 'X0' has known noise" in line
+    assert not (tmp_path / "run").exists()

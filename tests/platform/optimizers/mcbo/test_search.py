@@ -10,8 +10,9 @@ import rolecast
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
+from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.platform.optimizers.mcbo.config import McboConfig
-from rolecast.platform.optimizers.mcbo.search import CausalSearch
+from rolecast.platform.optimizers.mcbo.search import CausalSearch, initial_design
 from rolecast.platform.optimizers.protocol import Optimizer
 from rolecast.platform.search.records.frames import read_history
 from rolecast.testing import OptimizerContract
@@ -77,10 +78,15 @@ def test_pending_candidates_are_imputed_so_that_a_batch_is_spread() -> None:
         ({"z": np.ones((1, 1))}, r"node 'x' is not observed: expected metric 'x' among \['z'\]"),
         ({"x": np.full((1, 1), np.nan)}, "node 'x' is nan; expected a finite number"),
         ({"x": np.ones((2, 1))}, r"tell.nodes\['x'\] is \(2, 1\); expected shape \(1, 1\)"),
+        ({"x": np.ones(1)}, r"tell.nodes\['x'\] is \(1,\); expected shape \(1, 1\)"),
+        ({"x": np.ones((1, 0))}, r"tell.nodes\['x'\] is \(1, 0\); expected shape \(1, 1\)"),
+        ({"x": [["a"]]}, r"tell.nodes\['x'\] is \[\['a'\]\]; expected an array of real numbers"),
+        ({"x": [[-1e308]]}, "node 'x' is -1e\\+308; expected a finite number of at most 1e\\+100"),
+        ({"x": np.ones((1, 2))}, "episodes of a candidate is 2; expected 1: node 'x' has known no"),
     ],
 )
 def test_nodes_that_are_missing_or_not_finite_are_refused_and_change_nothing(
-    nodes: dict[str, Float], message: str
+    nodes: dict[str, Any], message: str
 ) -> None:
     optimizer = search()
     points = optimizer.ask(1)
@@ -88,6 +94,30 @@ def test_nodes_that_are_missing_or_not_finite_are_refused_and_change_nothing(
         optimizer.tell_nodes(points, np.zeros(1), None, nodes)
     with pytest.raises(RequestError, match="needs at least one evaluation"):
         optimizer.best()
+
+
+def test_nodes_are_told_as_lists_too() -> None:
+    one, other = search(), search()
+    points = one.ask(2)
+    one.tell_nodes(points, np.zeros(2), None, {"x": np.array([[0.5], [1.0]])})
+    listed: Any = {"x": [[0.5], [1.0]]}
+    other.tell_nodes(points, np.zeros(2), None, listed)
+    np.testing.assert_array_equal(one.best(), other.best())
+
+
+def test_the_initial_design_of_many_sets_of_soft_interventions_is_no_longer_for_them() -> None:
+    """Three of twelve at most: 299 sets, of which 25 random ones are met, all of them different."""
+    names = [f"a{k}" for k in range(12)]
+    graph = CausalGraph(
+        nodes=(CausalNode(name="y", actions=tuple(names)),),
+        actions=tuple(ActionRange(name=name) for name in names),
+        limit=3,
+    )
+    space = InterventionSpace(graph)
+    design = initial_design(space, np.random.default_rng(0))
+    assert len(space.sets) == 299
+    assert design.shape == (25, 13)
+    assert len(np.unique(space.decode(design)[0])) == 25
 
 
 def test_constant_nodes_and_repeated_rows_harm_nothing() -> None:
