@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from rolecast.core.types import Float
-from rolecast.platform.optimizers.mcbo.config import CausalConfig, climbed
+from rolecast.platform.optimizers.mcbo.config import ClimbConfig, climbed
 from rolecast.platform.optimizers.mcbo.graph_model import Deviates, GraphModel
 from rolecast.platform.optimizers.mcbo.maximisation import drawn_points
 from rolecast.platform.optimizers.mcbo.search import CausalSearch
 
 
 @dataclass(frozen=True, kw_only=True)
-class EifnConfig(CausalConfig):
+class EifnConfig(ClimbConfig):
     """Expected improvement through the function network, by common posterior samples.
 
     Differs: the value to improve on is the highest posterior mean of what was evaluated, so that

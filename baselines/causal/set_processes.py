@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from scipy.special import ndtr
 
-from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
-from rolecast.platform.optimizers.mcbo.config import CausalConfig
+from rolecast.platform.optimizers.mcbo.config import ProcessConfig
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
 from rolecast.platform.optimizers.mcbo.node_data import (
     LEAST_NOISE,
@@ -26,7 +26,7 @@ from rolecast.platform.optimizers.mcbo.search import CausalSearch
 
 
 @dataclass(frozen=True, kw_only=True)
-class EicboConfig(CausalConfig):
+class EicboConfig(ProcessConfig):
     """Causal Bayesian optimisation: a process a set of interventions, do-calculus prior.
 
     Differs: it is told noisy rewards with their known noise, as its rivals are, and not E[Y | a];
@@ -59,10 +59,9 @@ def _search(config: EicboConfig, dimension: int, seed: int, *, prior: bool) -> C
             f"the sets of interventions are {list(space.sets)}; expected several for cbo and "
             "eicbo, with that of no intervention"
         )
-    if config.device != "cpu":
-        raise ConfigError(f"{type(config).__name__}.device", config.device, "cpu")
     proposer = _SetProposer(config, prior=prior)
-    return config.search_of(graph, proposer, dimension=dimension, seed=seed)
+    mean = config.constant_mean
+    return CausalSearch(graph, proposer, dimension=dimension, seed=seed, constant_mean=mean)
 
 
 class _SetProposer:

@@ -12,4 +12,5 @@ class CausalRandomConfig(CausalConfig):
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""
-        return self.search_of(self.resolved_graph(dimension), None, dimension=dimension, seed=seed)
+        graph = self.resolved_graph(dimension)
+        return CausalSearch(graph, None, dimension=dimension, seed=seed)

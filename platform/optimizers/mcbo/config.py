@@ -51,28 +51,8 @@ class CausalConfig:
     """Causal graph as JSON values, whose nodes are metrics of the task. None: that of a task that
     is one, such as `causal:toy`; else all coordinates enter the reward."""
 
-    starts: int = 12
-    """Points from which an acquisition is climbed, at least one for each set of interventions."""
-
-    raw_samples: int = 256
-    """Random points among which these are chosen."""
-
-    steps: int = 50
-    """Most steps of a climb, which all starts take together; the best then takes as many alone."""
-
-    samples: int = 32
-    """Common samples of the noise by which expectations are taken."""
-
-    constant_mean: bool = False
-    """Prior mean of each process: a constant that is not known, as in the authors' code. False: the
-    mean of its targets, the zero mean of the paper for standardised ones."""
-
-    device: str = "cpu"
-    """Device of the model: cpu, cuda, or cuda:1 and so on."""
-
     def __post_init__(self) -> None:
         check(type(self).__name__, vars(self), CAUSAL_RULES)
-        check_device(f"{type(self).__name__}.device", self.device)
         if self.graph is not None:
             graph_from_json(self.graph)
 
@@ -91,8 +71,45 @@ class CausalConfig:
         """Return the graph; without one, that in which all coordinates enter the reward."""
         return reward_graph(dimension) if self.graph is None else graph_from_json(self.graph)
 
+    def proposal(self, budget_episodes: int) -> Proposal:
+        """Return one episode an evaluation, in single candidates or in batches of 20 at least."""
+        return Proposal(episodes=1, batch_size=max(1, budget_episodes // 100 // CAUSAL_BATCHES))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessConfig(CausalConfig):
+    """Settings of searches that model what they have seen by Gaussian processes."""
+
+    raw_samples: int = 256
+    """Random points of an acquisition, of which the best are climbed."""
+
+    samples: int = 32
+    """Common samples of the noise by which expectations are taken."""
+
+    constant_mean: bool = False
+    """Prior mean of each process: a constant that is not known, as in the authors' code. False: the
+    mean of its targets, the zero mean of the paper for standardised ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClimbConfig(ProcessConfig):
+    """Settings of searches that climb an acquisition by its gradient."""
+
+    starts: int = 12
+    """Points from which an acquisition is climbed, at least one for each set of interventions."""
+
+    steps: int = 50
+    """Most steps of a climb, which all starts take together; the best then takes as many alone."""
+
+    device: str = "cpu"
+    """Device of the model: cpu, cuda, or cuda:1 and so on."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_device(f"{type(self).__name__}.device", self.device)
+
     def search_of(
-        self, graph: CausalGraph, proposer: Proposer | None, *, dimension: int, seed: int
+        self, graph: CausalGraph, proposer: Proposer, *, dimension: int, seed: int
     ) -> CausalSearch:
         """Return a fresh search of a graph, on the device of these settings.
 
@@ -109,10 +126,6 @@ class CausalConfig:
             device=self.device,
         )
 
-    def proposal(self, budget_episodes: int) -> Proposal:
-        """Return one episode an evaluation, in single candidates or in batches of 20 at least."""
-        return Proposal(episodes=1, batch_size=max(1, budget_episodes // 100 // CAUSAL_BATCHES))
-
 
 def reward_graph(dimension: int, noise: NodeNoise | None = None) -> CausalGraph:
     """Return the graph of figure 1a: every coordinate enters the reward, and nothing else does."""
@@ -122,7 +135,7 @@ def reward_graph(dimension: int, noise: NodeNoise | None = None) -> CausalGraph:
 
 
 @dataclass(frozen=True, kw_only=True)
-class McboConfig(CausalConfig):
+class McboConfig(ClimbConfig):
     """Model-based causal Bayesian optimisation: a process a node, optimistic rollouts."""
 
     beta: float = 0.5
@@ -173,7 +186,7 @@ def optimistic_value(model: GraphModel, optimism: Optimism, noise: Tensor, beta:
 
 
 def climbed(
-    config: CausalConfig,
+    config: ClimbConfig,
     model: GraphModel,
     value: Value,
     points: Points,

@@ -91,7 +91,7 @@ class CausalSearch:
             proposer: chooses after the initial design; None: at random.
             dimension: D, for a check.
             seed: of all random choices.
-            constant_mean: of all processes, as of `CausalConfig`.
+            constant_mean: of all processes, as of `ProcessConfig`.
             device: of the model's tensors.
         Raises:
             RequestError: the graph has other interventions than the dimension says.
