@@ -9,7 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.errors import ConfigError, RequestError, stepped_outside
+from rolecast.core.errors import ConfigError, RequestError, require_known, stepped_outside
 from rolecast.core.patience import Patience
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.causal.graph import CausalGraph
@@ -61,7 +61,7 @@ class CausalProblem:
                 mechanism of each node, vectorised, to which the graph's noise is added.
             summary: one line.
         Raises:
-            RequestError: no graph, or a node without a mechanism.
+            RequestError: no graph, a node without a mechanism, or one of no node.
         """
         if not isinstance(graph, CausalGraph):
             raise ConfigError("CausalProblem.graph", graph, "a CausalGraph")
@@ -74,6 +74,7 @@ class CausalProblem:
             if not isinstance(simulate, Mapping):
                 expected = "a function, or a mechanism of each node by name"
                 raise ConfigError("CausalProblem.simulate", simulate, expected)
+            require_known("node of CausalProblem.simulate:", simulate, graph.names)
             for name in graph.names:
                 if not callable(simulate.get(name)):
                     raise RequestError(f"node {name!r} has no mechanism; expected a function")

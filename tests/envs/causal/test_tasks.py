@@ -10,10 +10,11 @@ import pytest
 from scipy.optimize import minimize
 
 from rolecast.core.errors import RequestError
+from rolecast.envs.causal.catalogue import CAUSAL_PROBLEMS
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.causal.simulators import StructuralModel
-from rolecast.envs.causal.task_ids import CAUSAL_TASKS
+from rolecast.envs.causal.task_ids import CAUSAL_OPTIONS, CAUSAL_TASKS
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
 from rolecast.testing import TaskContract
@@ -25,6 +26,13 @@ def problem(task_id: str) -> CausalProblem:
     task = make_task(task_id)
     assert isinstance(task, CausalTask)
     return task.problem
+
+
+def test_ids_and_options_that_are_listed_without_numpy_are_those_of_the_catalogue() -> None:
+    assert list(CAUSAL_TASKS) == list(CAUSAL_PROBLEMS)
+    assert {*CAUSAL_OPTIONS} == {
+        each for _, options in CAUSAL_PROBLEMS.values() for each in options
+    }
 
 
 class CausalContract(TaskContract):
@@ -216,6 +224,7 @@ def test_a_users_simulator_is_a_task_that_gets_what_is_set_by_name() -> None:
         ({"x": 10**400, "y": 1.0}, "node 'x' is 10.*; expected a finite number"),
         ({"x": [[1.0], [1.0, 2.0]], "y": 1.0}, "node 'x' is .*; expected a finite number"),
         ({"x": np.zeros(2), "y": 1.0}, r"node 'x' is array\(.*; expected a finite number"),
+        ({"x": 1e101, "y": 1.0}, r"node 'x' is 1e\+101; expected .* at most 1e\+100 in size"),
         ({1: 2.0, "y": 1.0}, r"node 'x' is missing; the simulator gave \['1', 'y'\]"),
         (None, "the simulator gave None; expected a mapping"),
     ],
@@ -233,7 +242,7 @@ def test_a_node_may_be_an_array_of_one_and_a_function_may_make_the_problem() -> 
     task = make_task(lambda: problem)
     assert isinstance(task, CausalTask)
     task.reset(np.zeros(1, dtype=np.uint64))
-    _, rewards, _, nodes = task.step(np.zeros((1, 1, 3)))
+    _, rewards, _, nodes = task.step(np.full((1, 1, 3), -1.0))  # x is not set
     assert (nodes["x"].tolist(), rewards.tolist()) == ([1.5], [2.0])
 
 
@@ -242,6 +251,10 @@ def test_every_node_needs_a_mechanism() -> None:
     for one in mechanisms:
         with pytest.raises(RequestError, match="node 'y' has no mechanism"):
             CausalProblem(GRAPH, one)
+    more: Any = {"x": lambda v: v["a"], "yy": lambda v: v["x"]}
+    unknown = r"node of CausalProblem\.simulate: 'yy' does not exist; did you mean 'y'\?"
+    with pytest.raises(RequestError, match=unknown):
+        CausalProblem(GRAPH, more)
     with pytest.raises(RequestError, match=r"CausalProblem\.simulate is None; expected a function"):
         CausalProblem(GRAPH, None)  # type: ignore[arg-type]
     with pytest.raises(RequestError, match=r"CausalProblem\.graph is None; expected a CausalGraph"):
