@@ -70,8 +70,11 @@ class ActionRange:
 
     def __post_init__(self) -> None:
         bounds = (self.low, self.high)
-        if not all(map(FINITE_NUMBER.allows, bounds)) or not self.low < self.high:
-            raise ConfigError(f"range of {self.name!r}", bounds, "finite numbers, low < high")
+        if not all(map(FINITE_NUMBER.allows, bounds)) or not (
+            0.0 < float(self.high) - float(self.low) < float("inf")
+        ):
+            expected = "finite numbers, low < high, whose difference is finite"
+            raise ConfigError(f"range of {self.name!r}", bounds, expected)
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
 
@@ -93,7 +96,7 @@ class CausalNode:
     """Known noise."""
 
     metric: str | None = None
-    """Metric of the task that observes it; None: that of its name. The reward node needs none."""
+    """Metric of the task that observes it; None: that of its name. The reward node has none."""
 
     mechanism: str = ""
     """Its equation in words, for reports."""
@@ -150,6 +153,7 @@ class CausalGraph:
         _require_once("CausalGraph.actions", [each.name for each in self.actions])
         _require_once("CausalGraph.do", [each.name for each in self.do])
         self._check_parents()
+        self._check_metrics()
         self._check_interventions()
 
     @property
@@ -205,12 +209,25 @@ class CausalGraph:
             expected = f"{self.reward.name!r} alone, the reward; leave out what does not lead to it"
             raise ConfigError("nodes of the graph without an effect", ends, expected)
 
+    def _check_metrics(self) -> None:
+        """Refuse a metric of the reward, and one metric of two nodes."""
+        if self.reward.metric is not None:
+            owner = f"metric of node {self.reward.name!r}"
+            raise ConfigError(owner, self.reward.metric, "none, as the reward is the return")
+        observers: dict[str, str] = {}
+        for node in self.nodes[:-1]:
+            other = observers.setdefault(node.observed_as, node.name)
+            if other != node.name:
+                owner = f"metric of nodes {other!r} and {node.name!r}"
+                raise ConfigError(owner, node.observed_as, "one metric for each node")
+
     def _check_interventions(self) -> None:
         """Refuse actions and settable nodes that are unknown or of no use, sets and limits."""
         actions = [each.name for each in self.actions]
         used = {name for node in self.nodes for name in node.actions}
         for node in self.nodes:
             require_known(f"action of node {node.name!r}:", node.actions, actions)
+            _require_once(f"actions of node {node.name!r}", node.actions)
         for name in actions:
             if name not in used:
                 raise ConfigError("CausalGraph.actions", name, "an action that enters a node")

@@ -24,12 +24,11 @@ class InterventionSpace:
         self.graph = graph
         names = [each.name for each in graph.interventions]
         chosen = graph.sets if graph.sets is not None else tuple(_implied_sets(graph))
-        hard = {each.name for each in graph.do}
-        kept = [one for one in chosen if is_minimal(graph, frozenset(one) & hard)]
+        kept = _without_repeats(graph, chosen)
         self.sets: tuple[tuple[str, ...], ...] = tuple(
             dict.fromkeys(tuple(sorted(one, key=names.index)) for one in kept)
         )
-        """Allowed sets without those that contain a superfluous hard intervention."""
+        """Allowed sets without those that another of them equals but for superfluous members."""
         if not any(self.sets):
             expected = "one that has an effect on the reward, the last node"
             raise ConfigError("sets of interventions", self.sets, expected)
@@ -75,18 +74,20 @@ class InterventionSpace:
     def decode(self, candidates: Float) -> tuple[NDArray[np.int64], Float]:
         """Return sets [q] and places [q, A] of candidates [q, D]; `rest` where not set."""
         candidates = np.asarray(candidates, dtype=np.float64)
-        if not self.chooses:
-            return np.zeros(len(candidates), dtype=np.int64), candidates
         count = len(self.sets)
-        chosen = np.minimum((candidates[:, 0] * count).astype(np.int64), count - 1)
-        return chosen, np.where(self.members[chosen], candidates[:, 1:], self.rest)
+        if self.chooses:
+            chosen = np.minimum((candidates[:, 0] * count).astype(np.int64), count - 1)
+            places = candidates[:, 1:]
+        else:
+            chosen, places = np.zeros(len(candidates), dtype=np.int64), candidates
+        return chosen, np.where(self.members[chosen], places, self.rest)
 
     def encode(self, chosen: NDArray[np.int64], places: Float) -> Float:
         """Return candidates [q, D] of sets [q] and places [q, A]; the inverse of `decode`."""
+        kept = np.where(self.members[chosen], np.asarray(places, dtype=np.float64), self.rest)
         if not self.chooses:
-            return np.array(places, dtype=np.float64)
+            return kept
         first = (np.asarray(chosen) + 0.5) / len(self.sets)
-        kept = np.where(self.members[chosen], places, self.rest)
         return np.concatenate([first[:, None], kept], axis=1)
 
     def values(self, candidates: Float) -> Float:
@@ -119,6 +120,24 @@ class InterventionSpace:
         return np.asarray(self.encode(chosen, places[None])[0])
 
 
+def _without_repeats(
+    graph: CausalGraph, sets: tuple[tuple[str, ...], ...]
+) -> list[tuple[str, ...]]:
+    """Return the sets but those whose minimal core, which reaches the same, is among them.
+
+    The core has the same soft interventions, and the hard ones that are not superfluous.
+    """
+    hard = frozenset(each.name for each in graph.do)
+    named = {frozenset(one) for one in sets}
+    kept = []
+    for one in sets:
+        made = hard.intersection(one)
+        superfluous = made - graph.causes_of_reward(cut=made)
+        if not superfluous or frozenset(one) - superfluous not in named:
+            kept.append(one)
+    return kept
+
+
 def _implied_sets(graph: CausalGraph) -> Iterator[tuple[str, ...]]:
     """Yield the sets of a graph that names none: all soft ones, or all minimal sets."""
     soft = [each.name for each in graph.actions]
@@ -131,13 +150,18 @@ def _implied_sets(graph: CausalGraph) -> Iterator[tuple[str, ...]]:
             yield (*soft, *one)
         return
     for hard in minimal_sets(graph, limit):
-        for count in range(min(limit - len(hard), len(soft)) + 1):
-            for some in combinations(soft, count):
+        free = graph.causes_of_reward(cut=hard).difference(hard)
+        entering = {name for node in graph.nodes if node.name in free for name in node.actions}
+        useful = [name for name in soft if name in entering]
+        for count in range(min(limit - len(hard), len(useful)) + 1):
+            for some in combinations(useful, count):
                 yield (*some, *hard)
 
 
 def minimal_sets(graph: CausalGraph, limit: int | None = None) -> list[tuple[str, ...]]:
     """Return the minimal sets of hard interventions, the empty one first, small before large.
+
+    Each part of a minimal set is minimal, as it cuts fewer edges: so only minimal sets grow.
 
     Args:
         graph: its `do` names the nodes that may be set.
@@ -145,8 +169,17 @@ def minimal_sets(graph: CausalGraph, limit: int | None = None) -> list[tuple[str
     """
     names = [each.name for each in graph.do]
     most = len(names) if limit is None else min(limit, len(names))
-    every = (one for count in range(most + 1) for one in combinations(names, count))
-    return [one for one in every if is_minimal(graph, frozenset(one))]
+    grown: list[tuple[str, ...]] = [()]
+    found = list(grown)
+    for _ in range(most):
+        grown = [
+            (*one, name)
+            for one in grown
+            for name in names[names.index(one[-1]) + 1 if one else 0 :]
+            if is_minimal(graph, frozenset((*one, name)))
+        ]
+        found += grown
+    return found
 
 
 def is_minimal(graph: CausalGraph, hard: frozenset[str]) -> bool:

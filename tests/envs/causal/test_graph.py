@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from rolecast.core.errors import RequestError
+from rolecast.envs.causal import interventions
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.causal.graph_file import (
     graph_from_json,
     graph_from_networkx,
     read_graph,
 )
-from rolecast.envs.causal.interventions import InterventionSpace, minimal_sets
+from rolecast.envs.causal.interventions import InterventionSpace, is_minimal, minimal_sets
 
 A0 = ActionRange(name="a0", low=-1.0, high=3.0)
 
@@ -89,6 +90,28 @@ X, Y = CausalNode(name="x", actions=("a0",)), CausalNode(name="y", parents=("x",
             {"nodes": (X, Y, CausalNode(name="z", parents=("x",)))},
             r"is \['y', 'z'\]; expected 'z' alone, the rew",
         ),
+        (
+            {"nodes": (X, CausalNode(name="y", parents=("x",), metric="return"))},
+            "metric of node 'y' is 'return'; expected none, as the reward is the return",
+        ),
+        (
+            {"nodes": (X, CausalNode(name="w", metric="x"), CausalNode(name="y", parents=("x",)))},
+            r"without an effect is \['w', 'y'\]",
+        ),
+        (
+            {
+                "nodes": (
+                    X,
+                    CausalNode(name="w", metric="x"),
+                    CausalNode(name="y", parents=("x", "w")),
+                )
+            },
+            "metric of nodes 'x' and 'w' is 'x'; expected one metric for each node",
+        ),
+        (
+            {"nodes": (CausalNode(name="x", actions=("a0", "a0")), Y)},
+            "actions of node 'x' is 'a0'; expected each name once",
+        ),
         ({"limit": 0}, "CausalGraph.limit is 0; expected an integer >= 1, or none"),
         ({"nodes": ("x", "y")}, "CausalGraph.nodes is .*; expected a list or tuple of CausalNode"),
         ({"actions": (("a0", 0, 1),)}, "CausalGraph.actions is .* of ActionRange"),
@@ -111,6 +134,9 @@ def test_ranges_and_noise_are_checked() -> None:
         NodeNoise(kind="normal")
     with pytest.raises(RequestError, match=r"NodeNoise.scale is 1\.0; expected 0"):
         NodeNoise(kind="measured", scale=1.0)
+    for low, high in ((-1.7e308, 1.7e308), (2**53, 2**53 + 1)):
+        with pytest.raises(RequestError, match=r"range of 'a' is .*, whose difference is finite"):
+            ActionRange(name="a", low=low, high=high)
     for wrong in (10**400, float("inf"), True, "1"):
         with pytest.raises(RequestError, match=r"range of 'a' is .*; expected finite numbers"):
             ActionRange(name="a", low=-1.0, high=wrong)  # type: ignore[arg-type]
@@ -135,6 +161,14 @@ def test_ranges_and_noise_are_checked() -> None:
         ({"nodes": [{"name": "x", "parents": "ab"}]}, "parents of node 'x' is 'ab'; expected"),
         ({"nodes": [{"name": "x", "metric": 3}]}, "metric of node 'x' is 3; expected a text"),
         ({"nodes": [{"name": "x", "mechanism": 3}]}, "mechanism of node 'x' is 3; expected a te"),
+        (
+            {"nodes": [{"name": "x", "actions": ["a0", "a0"]}, {"name": "y", "parents": ["x"]}]},
+            "actions of node 'x' is 'a0'; expected each name once",
+        ),
+        (
+            {"actions": [{"name": "a0", "low": -1.7e308, "high": 1.7e308}]},
+            "range of 'a0' is .*, whose difference is finite",
+        ),
         ({"actions": [{"low": 0}]}, "name in actions of the graph is None; expected a text"),
         ({"sets": [3]}, r"CausalGraph.sets is \[3\]; expected a list or tuple of sets of names"),
         ({"sets": [[3]]}, r"a set of CausalGraph.sets is \[3\]; expected a list or tuple of nam"),
@@ -195,6 +229,34 @@ def test_minimal_sets_are_those_of_brute_force_over_random_linear_models(seed: i
     assert minimal_sets(graph) == expected
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_minimal_sets_that_grow_are_all_that_are_minimal(seed: int) -> None:
+    graph = random_graph(np.random.default_rng(seed), 3 + seed % 5)
+    names = [each.name for each in graph.do]
+    for limit in (None, 1, 2):
+        most = len(names) if limit is None else min(limit, len(names))
+        every = (one for count in range(most + 1) for one in combinations(names, count))
+        expected = [one for one in every if is_minimal(graph, frozenset(one))]
+        assert minimal_sets(graph, limit) == expected
+
+
+def test_minimal_sets_of_a_long_chain_are_found_without_trying_all_subsets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"n{k}" for k in range(20)]
+    nodes = [CausalNode(name=n, parents=(m,) if m else ()) for m, n in pairwise(("", *names, "y"))]
+    graph = CausalGraph(nodes=tuple(nodes), do=tuple(ActionRange(name=name) for name in names))
+    tried = []
+
+    def counted(graph: CausalGraph, hard: frozenset[str]) -> bool:
+        tried.append(hard)
+        return is_minimal(graph, hard)
+
+    monkeypatch.setattr(interventions, "is_minimal", counted)
+    assert minimal_sets(graph) == [(), *((name,) for name in names)]
+    assert len(tried) == 20 + 20 * 19 // 2
+
+
 def test_points_and_interventions_are_each_others_inverse() -> None:
     graph = CausalGraph(
         nodes=(X, CausalNode(name="z", parents=("x",)), CausalNode(name="y", parents=("x", "z"))),
@@ -220,6 +282,22 @@ def test_points_and_interventions_are_each_others_inverse() -> None:
             space.candidate(**wrong)
 
 
+def test_actions_that_the_one_set_leaves_out_rest() -> None:
+    nodes = (CausalNode(name="x", actions=("a0", "b")), CausalNode(name="y", parents=("x",)))
+    graph = chain(nodes=nodes, actions=(A0, ActionRange(name="b")), sets=(("a0",),))
+    space = InterventionSpace(graph)
+    points = np.array([[0.25, 0.75]])
+    for found in (space.decode(points)[1], space.encode(np.zeros(1, dtype=np.int64), points)):
+        np.testing.assert_array_equal(found, [[0.25, 0.0]])
+    np.testing.assert_array_equal(space.values(points), [[0.0, 0.0]])
+
+
+def test_implied_sets_leave_out_actions_whose_effects_are_cut() -> None:
+    """Action a0 enters x alone, so it has no effect once x is set."""
+    graph = chain(do=(ActionRange(name="x"),), limit=2)
+    assert InterventionSpace(graph).sets == ((), ("a0",), ("x",))
+
+
 def test_actions_that_may_be_left_out_have_a_value_of_rest() -> None:
     graph = chain(actions=(ActionRange(name="a0", low=1.0, high=2.0),), limit=1)
     with pytest.raises(RequestError, match=r"range of 'a0' is \(1\.0, 2\.0\); expected one with 0"):
@@ -230,10 +308,11 @@ def test_sets_without_effect_are_refused_and_equal_ones_are_one() -> None:
     """Once x is set, w has no effect."""
     nodes = (CausalNode(name="w"), CausalNode(name="x", parents=("w",)), Y)
     settings = {"nodes": nodes, "actions": (), "do": (ActionRange(name="w"), ActionRange(name="x"))}
-    for sets in (((),), (("x", "w"),)):
-        with pytest.raises(RequestError, match=r"sets of interventions is .*; expected one that h"):
-            InterventionSpace(chain(**settings, sets=sets))
+    with pytest.raises(RequestError, match=r"sets of interventions is .*; expected one that h"):
+        InterventionSpace(chain(**settings, sets=((),)))
     twice = InterventionSpace(chain(**settings, sets=(("x",), ("w", "x"), ("x",))))
     assert twice.sets == (("x",),)
+    alone = InterventionSpace(chain(**settings, sets=((), ("w",), ("x", "w"), ("w", "x"))))
+    assert alone.sets == ((), ("w",), ("w", "x"))
     with pytest.raises(RequestError, match=r"x is 'high'; expected a number in \[0\.0, 1\.0\]"):
         InterventionSpace(chain(**settings)).candidate(x="high")  # type: ignore[arg-type]
