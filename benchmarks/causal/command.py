@@ -66,7 +66,7 @@ def causal_results(
     again. With `--only` and no part, searches alone are run.
     """
     from rolecast.benchmarks.causal import authors, figures, team
-    from rolecast.benchmarks.result_table import chosen
+    from rolecast.benchmarks.result_table import ResultTable, chosen
     from rolecast.core.errors import RequestError, require_known
 
     require_known("--part", part or (), (*CAUSAL_PARTS, CUDA_ACQUISITION, AUTHORS_PART))
@@ -87,15 +87,15 @@ def causal_results(
     written, told = _measured(timed, folder, 1 if quick else seeds, quick=quick, json=json)
     fill = partial(filled_table, folder=folder, processes=processes, fresh=fresh)
     rows: list[Mapping[str, Any]] = []
-    if of_figures := [each for each in asked if isinstance(each, figures.FigureRun)]:
-        found, files = fill(figures.FIGURE_TABLE, of_figures)
-        rows, written = [*rows, *found], [*written, *files]
-    if of_team := [each for each in asked if isinstance(each, team.TeamRun)]:
-        found, files = fill(team.TEAM_TABLE, of_team)
-        rows, written = [*rows, *found], [*written, *files]
-    if of_authors := [each for each in asked if isinstance(each, authors.AuthorsRun)]:
-        found, files = fill(authors.AUTHORS_TABLE, of_authors)
-        rows, written = [*rows, *found], [*written, *files]
+    tables: tuple[tuple[type[Any], ResultTable[Any]], ...] = (
+        (figures.FigureRun, figures.FIGURE_TABLE),
+        (team.TeamRun, team.TEAM_TABLE),
+        (authors.AuthorsRun, authors.AUTHORS_TABLE),
+    )
+    for kind, table in tables:
+        if cells := [each for each in asked if isinstance(each, kind)]:
+            found, files = fill(table, cells)
+            rows, written = [*rows, *found], [*written, *files]
     tell(rows, written, json=json, **told)
 
 

@@ -56,6 +56,9 @@ def causal_search(
 ) -> SearchResult:
     """Search interventions in a causal graph.
 
+    `rolecast.platform.search.records.measurements.complete_run` measures its folder, and then
+    `causal_figures` returns average and best expected reward.
+
     Args:
         problem: id of a task, such as `causal:toy`, or a problem of your own.
         method: of `CAUSAL_METHODS`.

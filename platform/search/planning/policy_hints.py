@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from rolecast.core.errors import ConfigError, require_known
 from rolecast.core.types import Float
+from rolecast.envs.causal.graph import CausalGraph
 from rolecast.envs.causal.graph_file import graph_from_json
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import HasCausalGraph, HasCausalProblem
@@ -150,6 +153,20 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
             "'gains' has one for each layer of a policy that was found"
         )
         raise ConfigError("actions of the graph", names, expected)
+    else:
+        _require_fitting_ranges(graph, policy)
+
+
+def _require_fitting_ranges(graph: CausalGraph, policy: Policy) -> None:
+    """Refuse ranges of actions other than those of the parameters that they stand for."""
+    if policy.space.tied:
+        return
+    ends = zip(policy.space.centre, policy.space.half_range, strict=True)
+    for each, (centre, half) in zip(graph.actions, ends, strict=True):
+        own = (float(centre - half), float(centre + half))
+        if not np.allclose((each.low, each.high), own):
+            expected = f"{own}, that of the parameter of policy {policy.name!r}"
+            raise ConfigError(f"range of {each.name!r}", (each.low, each.high), expected)
 
 
 def require_known_nodes(search: SearchConfig, config: OptimizerConfig, task: BatchedTask) -> None:

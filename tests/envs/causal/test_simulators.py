@@ -54,12 +54,13 @@ def test_a_mechanism_that_gives_no_numbers_is_refused_by_name(law: Any, message:
 
 
 def test_a_mechanism_may_give_one_number_integers_or_fractions() -> None:
-    for law in (
+    laws: list[Any] = [
         lambda v: 2,
         lambda v: [2, 2],
         lambda v: [Fraction(2), 2.0],
         lambda v: np.full(1, 2),
-    ):
+    ]
+    for law in laws:
         task = CausalProblem(GRAPH, {"x": lambda v: v["a"], "y": law})()
         task.reset(np.zeros(2, dtype=np.uint64))
         rewards = task.step(np.zeros((2, 1, task.spec.action_size)))[1]

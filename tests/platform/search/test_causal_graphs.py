@@ -36,6 +36,21 @@ def drone_graph(out: Path, metric: str = "fuel_used") -> Path:
     return file
 
 
+def test_ranges_of_a_teams_graph_are_those_of_the_parameters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = drone_graph(tmp_path)
+    file.write_text(file.read_text().replace('"low": -1.0', '"low": 0.0'))
+    base = make_policy("linear", make_task("drone_delivery_3"))
+    weights = [0.0] * base.space.size
+    scaled = json.dumps({"name": "linear", "options": dict(base.options), "weights": weights})
+    words = ["causal", "drone_delivery_3", "--policy", "gains", "--graph", str(file)]
+    words += ["--set", f"policy.scaled={scaled}", "--out", str(tmp_path / "run"), "-q"]
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "range of 'linear.0' is (0.0, 1.0); expected (-1.0, 1.0), that of the param" in line
+
+
 def graph_of_toy(out: Path, **changed: Any) -> str:
     """Write the graph of `causal:toy` with changed fields; return the file."""
     task = make_task("causal:toy")
