@@ -149,6 +149,7 @@ def _plan_for(
     """Return the plan of a search on a task; arguments as in `make_plan`."""
     patience = config.patience(PLAN_LOGGER.warning)
     with under_patience(made, patience):
+        policy_hints.require_own_reward(optimizer, made)
         steps = typical_steps(made)
         whole = config.env_steps or _budget_episodes(config, steps) * steps
         config = with_found_symmetries(config, made, whole, play=play)
@@ -292,7 +293,7 @@ def described(plan: Plan) -> str:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """Return what a user should know: of policy, opposed agents, symmetries, a single batch.
+    """Return what a user should know: of policy, opponents, symmetries, batches, nodes.
 
     Raises:
         RunError: the task failed in the episodes that are played to find them.
@@ -300,7 +301,8 @@ def remarks(plan: Plan) -> list[str]:
     policy = plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
     found = symmetry_remark(plan.config)
     few = _batches_remark(plan)
-    return [said for said in (policy, opposition_remark(plan.task), found, few) if said]
+    exact = policy_hints.measured_noise_remark(plan.optimizer, plan.episodes)
+    return [said for said in (policy, opposition_remark(plan.task), found, few, exact) if said]
 
 
 def _batches_remark(plan: Plan) -> str | None:

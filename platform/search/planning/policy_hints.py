@@ -8,7 +8,7 @@ states that a policy meets.
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -34,6 +34,9 @@ RECORDED_OBSERVATIONS = 512
 
 OUTCOME_TRANSFORM = "automatic"
 """Noise of a sparse task's returns grows as their square root; others have no natural zero."""
+
+RETURN_NAMES: Final = frozenset({"return", "reward"})
+"""Names of the last node of a causal graph that say what it is, whatever a task's metrics are."""
 
 
 def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
@@ -169,6 +172,31 @@ def _require_fitting_ranges(graph: CausalGraph, policy: Policy) -> None:
             raise ConfigError(f"range of {each.name!r}", (each.low, each.high), expected)
 
 
+def require_own_reward(config: OptimizerConfig, task: BatchedTask) -> None:
+    """Refuse a user's causal graph whose last node, which is the return, is named as a metric.
+
+    The metrics of a task without a graph are those of one step that is played here, unless the
+    node is named by one of `RETURN_NAMES`.
+
+    Raises:
+        ConfigError: names the node.
+        RunError: the task failed.
+    """
+    if not isinstance(config, UsesCausalGraph) or config.graph is None:
+        return
+    name = graph_from_json(config.graph).reward.name
+    if isinstance(task, HasCausalGraph):
+        metrics = {*task.graph.names} - {task.graph.reward.name}
+    elif name in RETURN_NAMES:
+        return
+    else:
+        task.reset(np.zeros(1, dtype=np.uint64))
+        metrics = {*task.step(np.zeros((1, task.spec.agents, task.spec.action_size)))[3]}
+    if name in metrics:
+        expected = f"'return', or what is no metric of task {task.spec.id!r}: it is maximised"
+        raise ConfigError("last node of the graph", name, expected)
+
+
 def require_known_nodes(search: SearchConfig, config: OptimizerConfig, task: BatchedTask) -> None:
     """Refuse to forgive failed episodes where nodes of a causal graph are told.
 
@@ -191,6 +219,23 @@ def require_single_episodes(config: OptimizerConfig, episodes: int) -> None:
     for node in graph_from_json(config.graph or {}).nodes[:-1]:
         if node.noise.deviation:
             raise ConfigError("SearchConfig.episodes", episodes, single_episode(node))
+
+
+def measured_noise_remark(config: OptimizerConfig, episodes: int) -> str | None:
+    """Return which nodes that are told have noise that one episode does not measure, if any.
+
+    None for optimisers that learn nothing, whose settings have no mean of processes.
+    """
+    if episodes > 1 or not isinstance(config, UsesCausalGraph) or not observed_metrics(config):
+        return None
+    nodes = graph_from_json(config.graph or {}).nodes
+    names = [node.name for node in nodes if node.noise.kind == "measured"]
+    if not names or not hasattr(config, "constant_mean"):
+        return None
+    return (
+        "one episode measures no noise, and so values of nodes whose noise is measured "
+        f"({', '.join(names)}) are taken for exact; expected --episodes 2 or more"
+    )
 
 
 def observed_metrics(config: OptimizerConfig) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.planning.config import SearchConfig
-from rolecast.platform.search.planning.plan import make_plan
+from rolecast.platform.search.planning.plan import make_plan, remarks
 from rolecast.platform.search.planning.policy_hints import with_reward_noise
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -41,14 +41,79 @@ def test_ranges_of_a_teams_graph_are_those_of_the_parameters(
 ) -> None:
     file = drone_graph(tmp_path)
     file.write_text(file.read_text().replace('"low": -1.0', '"low": 0.0'))
-    base = make_policy("linear", make_task("drone_delivery_3"))
-    weights = [0.0] * base.space.size
-    scaled = json.dumps({"name": "linear", "options": dict(base.options), "weights": weights})
     words = ["causal", "drone_delivery_3", "--policy", "gains", "--graph", str(file)]
-    words += ["--set", f"policy.scaled={scaled}", "--out", str(tmp_path / "run"), "-q"]
+    words += ["--set", gains_of_nothing(), "--out", str(tmp_path / "run"), "-q"]
     assert main(words) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "range of 'linear.0' is (0.0, 1.0); expected (-1.0, 1.0), that of the param" in line
+
+
+def gains_of_nothing() -> str:
+    """Return the setting of policy `gains` that scales a linear map of weights 0."""
+    base = make_policy("linear", make_task("drone_delivery_3"))
+    weights = [0.0] * base.space.size
+    scaled = {"name": "linear", "options": dict(base.options), "weights": weights}
+    return f"policy.scaled={json.dumps(scaled)}"
+
+
+def test_a_reward_named_as_another_metric_of_a_team_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = json.loads(drone_graph(tmp_path).read_text())
+    words = ["causal", "drone_delivery_3", "--policy", "gains", "--set", gains_of_nothing()]
+    words += ["--graph", str(tmp_path / "drone.json"), "--rounds", "1", "--workers", "0", "-q"]
+    for name, code in (("deliveries", 2), ("worth", 0)):
+        graph["nodes"][-1]["name"] = name
+        (tmp_path / "drone.json").write_text(json.dumps(graph))
+        assert main([*words, "--out", str(tmp_path / name)]) == code
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "last node of the graph is 'deliveries'; expected 'return', or what is no m" in line
+    assert "metric of task 'drone_delivery_3': it is maximised" in line
+    assert not (tmp_path / "deliveries").exists()
+
+
+def test_a_reward_named_as_another_node_of_the_task_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task("causal:ackley")
+    assert isinstance(task, CausalTask)
+    graph = task.graph.to_json()
+    names = [each["name"] for each in graph["actions"]]
+    graph["nodes"] = [{"name": "X0", "actions": names}]
+    (tmp_path / "ackley.json").write_text(json.dumps(graph))
+    words = ["causal", "causal:ackley", "--graph", str(tmp_path / "ackley.json"), "-q"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "last node of the graph is 'X0'; expected 'return', or what is no metric" in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "episodes", "expected"),
+    [
+        ("mcbo", 1, "whose noise is measured (fuel, return) are taken for exact; expected --epis"),
+        ("mcbo", 2, None),
+        ("causal_gp_ucb", 1, None),
+        ("causal_random", 1, None),
+    ],
+)
+def test_noise_that_one_episode_does_not_measure_is_remarked(
+    optimizer: str, episodes: int, expected: str | None, tmp_path: Path
+) -> None:
+    graph = json.loads(drone_graph(tmp_path).read_text())
+    base = json.loads(gains_of_nothing().partition("=")[2])
+    config = SearchConfig(
+        task="drone_delivery_3",
+        policy="gains",
+        policy_options={"scaled": base},
+        optimizer=optimizer,
+        optimizer_settings={"graph": graph},
+        evaluations=5,
+        episodes=episodes,
+    )
+    said = [each for each in remarks(make_plan(config)) if "taken for exact" in each]
+    assert len(said) == (expected is not None)
+    assert expected is None or expected in said[0]
 
 
 def graph_of_toy(out: Path, **changed: Any) -> str:
