@@ -76,7 +76,8 @@ class _SetProposer:
     ) -> tuple[Float, float]:
         """Return the candidate [D] of highest expected improvement, and that improvement.
 
-        A random intervention where none was told, as within a batch of the initial design.
+        A random one where no set of interventions was told, as in a batch that the initial design
+        begins. A set with pending rows alone has no process.
         """
         space, data = model.space, model.data
         natural = space.sets.index(())

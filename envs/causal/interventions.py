@@ -28,7 +28,7 @@ class InterventionSpace:
         self.sets: tuple[tuple[str, ...], ...] = tuple(
             dict.fromkeys(tuple(sorted(one, key=names.index)) for one in kept)
         )
-        """Allowed sets without those that another of them equals but for superfluous members."""
+        """Allowed sets without those whose minimal core is allowed too."""
         if not any(self.sets):
             expected = "one that has an effect on the reward, the last node"
             raise ConfigError("sets of interventions", self.sets, expected)

@@ -57,7 +57,8 @@ def causal_search(
     """Search interventions in a causal graph.
 
     `rolecast.platform.search.records.measurements.complete_run` measures its folder, and then
-    `causal_figures` returns average and best expected reward.
+    `causal_figures` returns average and best expected reward; not of a problem that is a Python
+    object, which no folder can make again.
 
     Args:
         problem: id of a task, such as `causal:toy`, or a problem of your own.

@@ -91,13 +91,14 @@ def node_values(
     """
     values = np.empty((len(returns), len(graph.nodes)))
     variances = np.empty_like(values)
-    told = {name: real_numbers(f"nodes[{name!r}]", nodes[name]) for name in nodes}
+    known = [node.observed_as for node in graph.nodes[:-1] if node.observed_as in nodes]
+    told = {name: real_numbers(f"nodes[{name!r}]", nodes[name]) for name in known}
     episodes = next((each.shape[1] for each in told.values() if each.ndim == 2), 1)
     for place, node in enumerate(graph.nodes[:-1]):
         if node.observed_as not in told:
             raise RequestError(
                 f"node {node.name!r} is not observed: expected metric {node.observed_as!r} among "
-                f"{sorted(told)}"
+                f"{sorted(nodes)}"
             )
         observed = told[node.observed_as]
         if observed.shape != (len(returns), episodes) or not episodes:

@@ -66,6 +66,10 @@ def budget_hints(config: OptimizerConfig, policy: Policy, budget_episodes: int) 
     return _empty(config, hints)
 
 
+RANGE_TOLERANCE: Final = 1e-6
+"""Greatest difference of a range of a graph from that of a parameter, by half its width."""
+
+
 def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:
     """Return the candidates [T0, D] that the optimiser wants evaluated before it is built.
 
@@ -161,13 +165,16 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
 
 
 def _require_fitting_ranges(graph: CausalGraph, policy: Policy) -> None:
-    """Refuse ranges of actions other than those of the parameters that they stand for."""
+    """Refuse ranges of actions other than those of the parameters that they stand for.
+
+    Tied weights have none of their own: an action is then a coordinate of an orbit.
+    """
     if policy.space.tied:
         return
     ends = zip(policy.space.centre, policy.space.half_range, strict=True)
     for each, (centre, half) in zip(graph.actions, ends, strict=True):
         own = (float(centre - half), float(centre + half))
-        if not np.allclose((each.low, each.high), own):
+        if not np.allclose((each.low, each.high), own, rtol=0.0, atol=RANGE_TOLERANCE * half):
             expected = f"{own}, that of the parameter of policy {policy.name!r}"
             raise ConfigError(f"range of {each.name!r}", (each.low, each.high), expected)
 
@@ -214,9 +221,11 @@ def require_single_episodes(config: OptimizerConfig, episodes: int) -> None:
     Raises:
         ConfigError: names the node.
     """
-    if episodes == 1 or not observed_metrics(config) or not isinstance(config, UsesCausalGraph):
+    if episodes == 1 or not isinstance(config, UsesCausalGraph) or config.graph is None:
         return
-    for node in graph_from_json(config.graph or {}).nodes[:-1]:
+    if not config.observed_metrics:
+        return
+    for node in graph_from_json(config.graph).nodes[:-1]:
         if node.noise.deviation:
             raise ConfigError("SearchConfig.episodes", episodes, single_episode(node))
 
