@@ -1,9 +1,10 @@
 """Which of several rivals comes closest to a method, by the seeds that both were run with."""
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rolecast.benchmarks.result_table import t_interval
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 
 
@@ -46,3 +47,12 @@ def best_rival(
     most = max((len(each.ours) for each in paired), default=0)
     enough = [each for each in paired if len(each.ours) >= min(most, LEAST_SEEDS_OF_INTERVAL)]
     return min(enough, key=lambda each: statistics.fmean(each.differences), default=None)
+
+
+def difference_text(values: Sequence[float]) -> str:
+    """Return the mean of paired differences, and its 95 % interval where there are seeds enough."""
+    text = f"{statistics.fmean(values):.3g}"
+    if len(values) < LEAST_SEEDS_OF_INTERVAL:
+        return text
+    low, high = t_interval(values)
+    return f"{text} ({low:.3g} to {high:.3g})"

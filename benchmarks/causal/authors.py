@@ -18,20 +18,14 @@ import numpy as np
 import pandas as pd
 
 from rolecast.benchmarks.causal.figures import searched
-from rolecast.benchmarks.result_table import (
-    ResultTable,
-    Row,
-    keyed_table,
-    place,
-    t_interval,
-)
+from rolecast.benchmarks.result_table import ResultTable, Row, keyed_table, place
+from rolecast.benchmarks.rivals import difference_text
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import HasCausalGraph
 from rolecast.envs.registry import make_task
 from rolecast.platform.optimizers.mcbo.search import initial_design
-from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.search.records.run_folder import RunFolder
 
 AUTHORS_BETA: Final = 0.5
@@ -237,10 +231,6 @@ change nothing; and on `causal:toy` and `causal:psa` the number of random starts
 the table gives, 1,000 in its code. Rounds are few, as one takes it 2 to 46 s of a processor.
 """
 
-OUR_SIDES: Final[Mapping[str, str]] = MappingProxyType(
-    {"zero": "ours, zero mean", "constant": "ours, constant mean"}
-)
-
 
 def authors_page(rows: Sequence[Row]) -> str:
     """Return the page: a row for each task and number of rounds."""
@@ -256,16 +246,19 @@ def authors_page(rows: Sequence[Row]) -> str:
             "theirs_s": _seconds(kept, "theirs_s"),
             "ours_s": _seconds(kept, "zero_s"),
         }
-        for name in OUR_SIDES:
+        for name in ("zero", "constant"):
             line[name] = f"{np.mean([row[name] for row in kept]):.4g}"
-            line[f"{name}_less"] = _difference([row[name] - row["theirs"] for row in kept])
+            line[f"{name}_less"] = difference_text([row[name] - row["theirs"] for row in kept])
         lines.append(line)
     columns = [
         ("task", "task"),
         ("rounds", "rounds"),
         ("seeds", "seeds"),
         ("theirs", "theirs"),
-        *((word, each) for name, title in OUR_SIDES.items() for word, each in _pair(name, title)),
+        ("ours, zero mean", "zero"),
+        ("difference", "zero_less"),
+        ("ours, constant mean", "constant"),
+        ("difference", "constant_less"),
         ("starts of theirs", "starts"),
         ("seconds of a processor a round, theirs", "theirs_s"),
         ("ours", "ours_s"),
@@ -273,23 +266,9 @@ def authors_page(rows: Sequence[Row]) -> str:
     return "\n".join([PAGE_HEAD, keyed_table(columns, lines), ""])
 
 
-def _pair(name: str, title: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return the columns of one of our searches."""
-    return (title, name), ("difference", f"{name}_less")
-
-
 def _seconds(rows: Sequence[Row], name: str) -> str:
     """Return the seconds of a round, all of the search counted."""
     return f"{np.mean([row[name] / row['rounds'] for row in rows]):.2g}"
-
-
-def _difference(values: Sequence[float]) -> str:
-    """Return the mean of paired differences, and its interval where there are seeds enough."""
-    text = f"{np.mean(values):.3g}"
-    if len(values) < LEAST_SEEDS_OF_INTERVAL:
-        return text
-    low, high = t_interval(values)
-    return f"{text} ({low:.3g} to {high:.3g})"
 
 
 AUTHORS_TABLE: Final[ResultTable[AuthorsRun]] = ResultTable(

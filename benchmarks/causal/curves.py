@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.benchmarks.result_table import Row, markdown_table, t_interval
-from rolecast.benchmarks.rivals import best_rival
+from rolecast.benchmarks.rivals import best_rival, difference_text
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
@@ -154,10 +154,10 @@ def _lead(task: str, name: str, kept: Mapping[str, list[Row]]) -> tuple[str, ...
     if rival is None:
         return (f"`{task}`", name, *"----")
     paired = rival.differences
-    text, verdict = f"{np.mean(paired):.3g}", f"seeds: {len(paired)}"
+    verdict = f"seeds: {len(paired)}"
     if len(paired) >= LEAST_SEEDS_OF_INTERVAL:
         low, high = t_interval(paired)
-        text += f" ({low:.3g} to {high:.3g})"
         verdict = "yes" if low > 0 else "no" if high < 0 else "not shown"
+    told = difference_text(paired)
     mean, other = float(np.mean(rival.ours)), float(np.mean(rival.theirs))
-    return (f"`{task}`", name, f"{mean:.4g}", f"`{rival.name}` {other:.4g}", text, verdict)
+    return (f"`{task}`", name, f"{mean:.4g}", f"`{rival.name}` {other:.4g}", told, verdict)

@@ -16,6 +16,7 @@ from rolecast.core.types import Float
 from rolecast.core.validation import LARGEST_RETURN
 from rolecast.envs.causal.graph import CausalGraph, CausalNode
 from rolecast.envs.causal.interventions import InterventionSpace
+from rolecast.envs.causal.simulators import NODE_VALUE
 from rolecast.platform.optimizers.observations import real_numbers
 
 LEAST_NOISE: Final = 1e-6
@@ -105,8 +106,7 @@ def node_values(
             field, shape = f"tell.nodes[{node.observed_as!r}]", (len(returns), max(1, episodes))
             raise ConfigError(field, observed.shape, f"shape {shape}")
         if not (fits := np.abs(observed) <= LARGEST_RETURN).all():
-            expected = f"a finite number of at most {LARGEST_RETURN:g} in size"
-            raise ConfigError(f"node {node.name!r}", float(observed[~fits][0]), expected)
+            raise ConfigError(f"node {node.name!r}", float(observed[~fits][0]), NODE_VALUE)
         if episodes > 1 and node.noise.deviation:
             raise ConfigError("episodes of a candidate", episodes, single_episode(node))
         values[:, place] = observed.mean(axis=1)

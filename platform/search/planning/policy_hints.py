@@ -35,6 +35,9 @@ RECORDED_OBSERVATIONS = 512
 OUTCOME_TRANSFORM = "automatic"
 """Noise of a sparse task's returns grows as their square root; others have no natural zero."""
 
+RANGE_TOLERANCE: Final = 1e-6
+"""Greatest difference of a range of a graph from that of a parameter, by half its width."""
+
 RETURN_NAMES: Final = frozenset({"return", "reward"})
 """Names of the last node of a causal graph that say what it is, whatever a task's metrics are."""
 
@@ -64,10 +67,6 @@ def budget_hints(config: OptimizerConfig, policy: Policy, budget_episodes: int) 
     """Return the settings that are None and that a policy hints at for so many whole episodes."""
     hints = policy.budget_hints(budget_episodes) if isinstance(policy, HintsByBudget) else {}
     return _empty(config, hints)
-
-
-RANGE_TOLERANCE: Final = 1e-6
-"""Greatest difference of a range of a graph from that of a parameter, by half its width."""
 
 
 def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:
@@ -132,9 +131,9 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
     Raises:
         RequestError: names what differs.
     """
-    if not isinstance(config, UsesCausalGraph) or config.graph is None:
+    graph = _graph_of(config)
+    if graph is None:
         return
-    graph = graph_from_json(config.graph)
     space, names = InterventionSpace(graph), tuple(each.name for each in graph.interventions)
     if isinstance(task, HasCausalGraph):
         own = InterventionSpace(task.graph)
@@ -189,9 +188,10 @@ def require_own_reward(config: OptimizerConfig, task: BatchedTask) -> None:
         ConfigError: names the node.
         RunError: the task failed.
     """
-    if not isinstance(config, UsesCausalGraph) or config.graph is None:
+    graph = _graph_of(config)
+    if graph is None:
         return
-    name = graph_from_json(config.graph).reward.name
+    name = graph.reward.name
     if isinstance(task, HasCausalGraph):
         metrics = {*task.graph.names} - {task.graph.reward.name}
     elif name in RETURN_NAMES:
@@ -221,11 +221,10 @@ def require_single_episodes(config: OptimizerConfig, episodes: int) -> None:
     Raises:
         ConfigError: names the node.
     """
-    if episodes == 1 or not isinstance(config, UsesCausalGraph) or config.graph is None:
+    graph = _graph_of(config)
+    if episodes == 1 or graph is None or not observed_metrics(config):
         return
-    if not config.observed_metrics:
-        return
-    for node in graph_from_json(config.graph).nodes[:-1]:
+    for node in graph.nodes[:-1]:
         if node.noise.deviation:
             raise ConfigError("SearchConfig.episodes", episodes, single_episode(node))
 
@@ -235,10 +234,10 @@ def measured_noise_remark(config: OptimizerConfig, episodes: int) -> str | None:
 
     None for optimisers that learn nothing, whose settings have no mean of processes.
     """
-    if episodes > 1 or not isinstance(config, UsesCausalGraph) or not observed_metrics(config):
+    graph = _graph_of(config)
+    if episodes > 1 or graph is None or not observed_metrics(config):
         return None
-    nodes = graph_from_json(config.graph or {}).nodes
-    names = [node.name for node in nodes if node.noise.kind == "measured"]
+    names = [node.name for node in graph.nodes if node.noise.kind == "measured"]
     if not names or not hasattr(config, "constant_mean"):
         return None
     return (
@@ -250,6 +249,13 @@ def measured_noise_remark(config: OptimizerConfig, episodes: int) -> str | None:
 def observed_metrics(config: OptimizerConfig) -> tuple[str, ...]:
     """Return the metrics of the task that the optimiser has to be told."""
     return config.observed_metrics if isinstance(config, UsesCausalGraph) else ()
+
+
+def _graph_of(config: OptimizerConfig) -> CausalGraph | None:
+    """Return the causal graph of settings; None where they have none."""
+    if not isinstance(config, UsesCausalGraph) or config.graph is None:
+        return None
+    return graph_from_json(config.graph)
 
 
 def _empty(config: OptimizerConfig, known: Mapping[str, Any]) -> dict[str, Any]:
