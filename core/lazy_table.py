@@ -4,7 +4,7 @@ import ast
 import csv
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rolecast.core.errors import first_line
+from rolecast.core.errors import first_line, unknown_name
 
 T = TypeVar("T")
 
@@ -62,24 +62,59 @@ class LazyTable(Mapping[str, T], Generic[T]):
         return class_summary(self._places[name])
 
 
-def summary_of_other(group: str, name: str, load: Callable[[str], type]) -> str:
-    """Return the first line of the docstring of another package's class.
+class Registry(Generic[T]):
+    """Classes by name: those of this project, and entry points of other packages."""
 
-    One that cannot be loaded does not end a list of all: the line then says why.
+    def __init__(self, kind: str, group: str, *tables: LazyTable[T]) -> None:
+        """Load nothing.
 
-    Args:
-        group: of its entry point.
-        name: of its entry point.
-        load: returns the class of a name.
-    """
-    points = [*entry_points(group=group, name=name)]
-    try:
-        return (inspect.getdoc(load(name)) or "").split("\n")[0]
-    except Exception as error:
-        if not points:
-            raise
-        (point, *_) = points
-        return f"cannot be loaded from {point.value}: {type(error).__name__} ({first_line(error)})"
+        Args:
+            kind: what a name is called in an error.
+            group: of the entry points.
+            tables: of this project.
+        """
+        self._kind, self._group, self._tables = kind, group, tables
+
+    def names(self) -> list[str]:
+        """Return all names, sorted."""
+        others = (entry.name for entry in entry_points(group=self._group))
+        return sorted({*(name for table in self._tables for name in table), *others})
+
+    def load(self, name: str) -> T:
+        """Return the class of a name.
+
+        Raises:
+            RequestError: nothing has this name; offers the nearest.
+            Exception: the package that offers it fails to load.
+        """
+        for table in self._tables:
+            if name in table:
+                return table[name]
+        for entry in entry_points(group=self._group, name=name):
+            loaded: T = entry.load()
+            return loaded
+        raise unknown_name(self._kind, name, self.names())
+
+    def summary(self, name: str) -> str:
+        """Return the first line of a class's docstring; one of this project is not loaded.
+
+        One that cannot be loaded does not end a list of all: the line then says why.
+
+        Raises:
+            RequestError: nothing has this name; offers the nearest.
+        """
+        for table in self._tables:
+            if name in table:
+                return table.summary(name)
+        points = [*entry_points(group=self._group, name=name)]
+        try:
+            return (inspect.getdoc(self.load(name)) or "").split("\n")[0]
+        except Exception as error:
+            if not points:
+                raise
+            (point, *_) = points
+            reason = f"{type(error).__name__} ({first_line(error)})"
+            return f"cannot be loaded from {point.value}: {reason}"
 
 
 def class_summary(place: str) -> str:

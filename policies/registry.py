@@ -2,12 +2,11 @@
 
 import dataclasses
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from rolecast.core.errors import ConfigError, require_known, unknown_name
-from rolecast.core.lazy_table import LazyTable, summary_of_other
+from rolecast.core.errors import ConfigError, require_known
+from rolecast.core.lazy_table import LazyTable, Registry
 from rolecast.core.validation import plain
 from rolecast.envs.spec import BatchedTask, TaskSpec
 from rolecast.policies.protocol import Policy
@@ -41,35 +40,11 @@ POLICY_SETTINGS: Final = Path(__file__).with_name("settings.csv")
 """What `told_settings` reads."""
 
 
-def policy_names() -> list[str]:
-    """Return the names of all policies, sorted, with those of other packages."""
-    return sorted({*POLICIES, *(point.name for point in entry_points(group=ENTRY_POINTS))})
+_POLICY_REGISTRY: Final = Registry("policy", ENTRY_POINTS, POLICIES)
 
-
-def policy_summary(name: str) -> str:
-    """Return the description of a policy in one line; one of this project is not loaded.
-
-    Raises:
-        RequestError: no policy has this name.
-    """
-    if name in POLICIES:
-        return POLICIES.summary(name)
-    return summary_of_other(ENTRY_POINTS, name, policy_config)
-
-
-def policy_config(name: str) -> type[PolicyConfig]:
-    """Return the config class of a policy.
-
-    Raises:
-        RequestError: no policy has this name.
-        Exception: the package that offers it fails to load.
-    """
-    if name in POLICIES:
-        return POLICIES[name]
-    for point in entry_points(group=ENTRY_POINTS, name=name):
-        config: type[PolicyConfig] = point.load()
-        return config
-    raise unknown_name("policy", name, policy_names())
+policy_names = _POLICY_REGISTRY.names
+policy_summary = _POLICY_REGISTRY.summary
+policy_config = _POLICY_REGISTRY.load
 
 
 def remake_policy(name: str, task: TaskSpec, options: Mapping[str, Any]) -> Policy:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.errors import ConfigError, unknown_name
-from rolecast.core.lazy_table import LazyTable, class_summary, summary_of_other
+from rolecast.core.lazy_table import LazyTable, Registry
 from rolecast.core.validation import check, one_of, plain
 from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
 
@@ -49,7 +48,7 @@ RENAMED_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Old names of settings, accepted for one more release, and their new names."""
 
-BASELINES: Final[Mapping[str, str]] = MappingProxyType(
+BASELINES: Final[LazyTable[type[OptimizerConfig]]] = LazyTable(
     {
         "turbo": "rolecast.baselines.hdbo.turbo:TurboConfig",
         "logei": "rolecast.baselines.hdbo.logei:LogEiConfig",
@@ -70,7 +69,7 @@ BASELINES: Final[Mapping[str, str]] = MappingProxyType(
 """Competitors: name and place of the config class, which is imported on first use."""
 
 
-CAUSAL_SEARCHES: Final[Mapping[str, str]] = MappingProxyType(
+CAUSAL_SEARCHES: Final[LazyTable[type[OptimizerConfig]]] = LazyTable(
     {
         "mcbo": "rolecast.platform.optimizers.mcbo.config:McboConfig",
         "eifn": "rolecast.baselines.causal.function_network:EifnConfig",
@@ -83,42 +82,13 @@ CAUSAL_SEARCHES: Final[Mapping[str, str]] = MappingProxyType(
 """Searches of interventions in a causal graph, apart from those of any black box."""
 
 
-def optimizer_names() -> list[str]:
-    """Return all names, of this project and of installed third parties."""
-    installed = (entry.name for entry in entry_points(group=ENTRY_POINTS))
-    return sorted({*OPTIMIZERS, *BASELINES, *CAUSAL_SEARCHES, *installed})
+_OPTIMIZER_REGISTRY: Final = Registry(
+    "optimizer", ENTRY_POINTS, OPTIMIZERS, BASELINES, CAUSAL_SEARCHES
+)
 
-
-def optimizer_summary(name: str) -> str:
-    """Return the description of an optimiser in one line; one of this project is not loaded.
-
-    Raises:
-        RequestError: no optimiser has this name; offers the nearest.
-    """
-    if name in OPTIMIZERS:
-        return OPTIMIZERS.summary(name)
-    place = BASELINES.get(name) or CAUSAL_SEARCHES.get(name)
-    if place is not None:
-        return class_summary(place)
-    return summary_of_other(ENTRY_POINTS, name, optimizer_config_class)
-
-
-def optimizer_config_class(name: str) -> type[OptimizerConfig]:
-    """Return the config class of a name.
-
-    Raises:
-        RequestError: no optimiser has this name; offers the nearest.
-    """
-    if name in OPTIMIZERS:
-        return OPTIMIZERS[name]
-    place = BASELINES.get(name) or CAUSAL_SEARCHES.get(name)
-    if place is not None:
-        found: type[OptimizerConfig] = EntryPoint(name, place, ENTRY_POINTS).load()
-        return found
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
-        loaded: type[OptimizerConfig] = entry.load()
-        return loaded
-    raise unknown_name("optimizer", name, optimizer_names())
+optimizer_names = _OPTIMIZER_REGISTRY.names
+optimizer_summary = _OPTIMIZER_REGISTRY.summary
+optimizer_config_class = _OPTIMIZER_REGISTRY.load
 
 
 def optimizer_config(name: str, **settings: Any) -> OptimizerConfig:
