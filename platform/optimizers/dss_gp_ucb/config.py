@@ -10,12 +10,12 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.core.validation import check, one_of, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
+from rolecast.platform.optimizers.dss_gp_ucb.global_settings import GlobalSettings
 from rolecast.platform.optimizers.dss_gp_ucb.structure_settings import StructureSettings
-from rolecast.platform.optimizers.gp_ucb import GLOBAL_RULES, require_sobol_points
+from rolecast.platform.optimizers.gp_ucb import require_sobol_points
 from rolecast.platform.optimizers.local_gp.config import LocalGpConfig
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
 from rolecast.platform.optimizers.structure.settings import FinderSettings
-from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
 GIVEN_GRAPH_SETTINGS: Final = frozenset(
     {
@@ -95,7 +95,7 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperDssGpUcbConfig(StructureSettings):
+class PaperDssGpUcbConfig(GlobalSettings, StructureSettings):
     """The paper's global search, Algorithm 4, with our caps: global UCB, batches of 15.
 
     Differs: the strongest edges up to a cap instead of a threshold on the sum of Hessians; edge
@@ -111,27 +111,18 @@ class PaperDssGpUcbConfig(StructureSettings):
     """Exploration factor of the upper confidence bound, above 0: beta_t = beta d log(2 t). Here t
     counts evaluations and d is the size of the largest clique, or 1."""
 
-    outcome_transform: str | None = None
-    """Transform of the returns before the fit: "signed_sqrt", "rank", "none" or "automatic".
-    "automatic" is "none" once a return below 0 was told, "signed_sqrt" until then.
-    None: "automatic" for a policy's weights, "none" for a black box. Old name: `levelling`."""
-
     max_points: int = 256
     """Maximum evaluations in the Gaussian process, at least 4. Half are those of highest posterior
     mean, half the latest."""
 
     pool: int = 512
-    """Number of Sobol points from which a batch is chosen, a power of 2. A quarter as many points
-    near the incumbent are added."""
+    """Number of Sobol points from which a batch is chosen, a power of 2. A quarter as many near
+    the incumbent are added."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        rules = {
-            **GLOBAL_RULES,
-            "outcome_transform": OUTCOME_TRANSFORM_RULE,
-            "configuration": one_of("paper"),
-        }
-        check(type(self).__name__, vars(self), rules)
+        StructureSettings.__post_init__(self)
+        GlobalSettings.__post_init__(self)
+        check(type(self).__name__, vars(self), {"configuration": one_of("paper")})
 
     def build(self, *, dimension: int, seed: int) -> Optimizer:
         """Return a fresh optimiser.

@@ -9,13 +9,14 @@ extend the factor until the next refit.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
+from rolecast.platform.optimizers.dss_gp_ucb.global_settings import GlobalSettings
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.evidence import KERNEL_STRUCTURES
 from rolecast.platform.optimizers.observations import Observations
@@ -26,26 +27,6 @@ from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Mat
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.outcome_transform import transform_returns
 from rolecast.platform.surrogate.refits import refit_is_due
-
-
-class GlobalSettings(Protocol):
-    """Settings of a global search, in `GpUcbConfig` and `PaperDssGpUcbConfig`."""
-
-    @property
-    def outcome_transform(self) -> str | None:
-        """Transform of the returns before the fit."""
-
-    @property
-    def beta(self) -> float:
-        """Exploration factor of beta_t."""
-
-    @property
-    def max_points(self) -> int:
-        """Maximum evaluations in the process."""
-
-    @property
-    def pool(self) -> int:
-        """Number of Sobol points from which a batch is chosen, a power of 2."""
 
 
 @dataclass(frozen=True)

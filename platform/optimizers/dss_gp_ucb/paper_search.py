@@ -16,7 +16,8 @@ from scipy.stats import qmc
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.dss_gp_ucb.constants import GLOBAL_CONSTANTS
-from rolecast.platform.optimizers.dss_gp_ucb.paper_model import GlobalGp, GlobalSettings
+from rolecast.platform.optimizers.dss_gp_ucb.global_settings import GlobalSettings
+from rolecast.platform.optimizers.dss_gp_ucb.paper_model import GlobalGp
 from rolecast.platform.optimizers.local_gp.acquisition import greatest_bounds, root_beta
 from rolecast.platform.optimizers.observations import (
     Observations,
