@@ -52,7 +52,8 @@ at the fastest pace in [main.json](main.json) (`{search}`, {search_us} µs a ste
 [baselines.json](baselines.json) (`{learner}`, {learner_us} µs a step), one core, with the compiled
 simulator in them. The two tables were made at different times, and random play by which a search
 finds symmetries is counted as its other steps are. The cost is that of a further simulator,
-beyond the compiled one. "None": one is ahead whatever a step costs."""
+beyond the compiled one. "None": one is ahead whatever a step costs. A method that is cut off needs
+more than its budget; what that leaves open is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,12 +103,18 @@ def median_steps(rows: Sequence[Row], method: str, target: float) -> int | None:
         None where the method has no row, or half of its seeds or more never have the return.
     """
     first = [
-        min((steps for steps, value in row["curve"] if value >= target), default=math.inf)
-        for row in rows
-        if row["method"] == method and row["reward"] == DENSE_REWARD
+        min((steps for steps, value in curve if value >= target), default=math.inf)
+        for curve in _dense_curves(rows, method)
     ]
     middle = statistics.median(first) if first else math.inf
     return None if math.isinf(middle) else round(middle)
+
+
+def _dense_curves(rows: Sequence[Row], method: str) -> list[list[tuple[int, float]]]:
+    """Return env steps and return along the trials of a method with dense reward."""
+    return [
+        row["curve"] for row in rows if (row["method"], row["reward"]) == (method, DENSE_REWARD)
+    ]
 
 
 def break_even_us(search: Reached, learner: Reached) -> float | None:
@@ -158,19 +165,33 @@ def break_even_section(
 def _lines(
     rows: Sequence[Row], target: float, pair: tuple[str, str, str], pace: Pace
 ) -> list[tuple[str, ...]]:
-    """Return the line of a pair; none where neither reaches the return."""
+    """Return the line of a pair; none where one has no row, or neither reaches the return."""
     known, ours, theirs = pair
-    search = _reached(median_steps(rows, ours, target), pace.search)
-    learner = _reached(median_steps(rows, theirs, target), pace.learner)
-    if search is None and learner is None:
+    ends = [[curve[-1][0] for curve in _dense_curves(rows, each)] for each in (ours, theirs)]
+    if not all(ends):
         return []
-    sides = [_side(name, each) for name, each in ((ours, search), (theirs, learner))]
-    return [(f"{target:.0f}", known, *sides[0], *sides[1], _verdict(search, learner))]
+    steps = [median_steps(rows, each, target) for each in (ours, theirs)]
+    if steps == [None, None]:
+        return []
+    paces = (pace.search, pace.learner)
+    spent = [
+        _spent(max(end) if needed is None else needed, each)
+        for needed, end, each in zip(steps, ends, paces, strict=True)
+    ]
+    if None not in steps:
+        verdict = _verdict(*spent)
+    elif steps[0] is None:
+        verdict = _verdict_of_one("learner", spent[1], beyond=spent[0])
+    else:
+        verdict = _verdict_of_one("search", spent[0], beyond=spent[1])
+    sides = [
+        _side(name, None if needed is None else each)
+        for name, needed, each in zip((ours, theirs), steps, spent, strict=True)
+    ]
+    return [(f"{target:.0f}", known, *sides[0], *sides[1], verdict)]
 
 
-def _reached(env_steps: int | None, seconds_a_step: float) -> Reached | None:
-    if env_steps is None:
-        return None
+def _spent(env_steps: int, seconds_a_step: float) -> Reached:
     return Reached(env_steps=env_steps, seconds=env_steps * seconds_a_step)
 
 
@@ -180,12 +201,26 @@ def _side(name: str, found: Reached | None) -> tuple[str, str, str]:
     return f"`{name}`", f"{found.env_steps:,}", f"{found.seconds:,.1f}"
 
 
-def _verdict(search: Reached | None, learner: Reached | None) -> str:
-    if search is None or learner is None:
-        return f"none: the {'learner' if search is None else 'search'} is ahead"
+def _verdict(search: Reached, learner: Reached) -> str:
     even = break_even_us(search, learner)
     if even is None:
         ahead = search.seconds <= learner.seconds
         return f"none: the {'search' if ahead else 'learner'} is ahead"
     name = "learner" if search.env_steps > learner.env_steps else "search"
     return f"the {name} is ahead above {even:,.0f} µs a step"
+
+
+def _verdict_of_one(name: str, found: Reached, *, beyond: Reached) -> str:
+    """Return when a method that has the return is surely ahead of one that was cut off.
+
+    Args:
+        name: of the one that has it.
+        found: what it spent.
+        beyond: what the other spent in vain; it needs more of both.
+    """
+    if found.seconds <= beyond.seconds and found.env_steps <= beyond.env_steps:
+        return f"none: the {name} is ahead"
+    even = break_even_us(found, beyond)
+    if even is None or found.env_steps >= beyond.env_steps:
+        return "not known"
+    return f"the {name} is ahead above {even:,.0f} µs a step; below, not known"

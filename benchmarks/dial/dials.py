@@ -195,9 +195,9 @@ DRONE_DIAL: Final = replace(
     told_methods=dial.KNOW_SYMMETRIES - {"masac_symmetries"},
     high_discounts=(),
     caveats=f"""\
-- **The default search is not the best one here.** CMA-ES on tied weights is ahead of it under every
-  reward, and all searches end at one level below FACMAC's, whatever the budget:
-  [notebook](../notebook/2026-11-drones.md).
+- **The default search is not the best one here.** Told symmetries, CMA-ES on tied weights is ahead
+  of it under every reward. With dense and false reward all searches end below FACMAC, whatever the
+  budget: [notebook](../notebook/2026-11-drones.md).
 - **Three seeds**, hence no interval, and nothing is told apart.
 {SETTINGS_CAVEAT} One discount is included, 0.975. Learners have the defaults
   for predator-prey: after 100,000 steps FACMAC had 143 with them, and -2 with those for MuJoCo,

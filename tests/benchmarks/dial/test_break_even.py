@@ -82,8 +82,19 @@ def test_the_section_compares_those_that_know_as_much() -> None:
     late = "`dss_gp_ucb` | 800 | 4.0 | `facmac_symmetries` | not within the budget | - |"
     assert f"| 150 | told to both | {late} none: the search is ahead |" in text
     plain = "`dss_gp_ucb_no_symmetry` | not within the budget | - | `facmac` | 700 | 140.0 |"
-    assert f"| 175 | none | {plain} none: the learner is ahead |" in text
+    bound = "the learner is ahead above 1,360,000 µs a step; below, not known"
+    assert f"| 175 | none | {plain} {bound} |" in text
     assert "| 175 | told to both |" not in text
     assert "(`facmac`, 200,000 µs a step)" in text
     assert break_even_section(ROWS, [], LEARNERS, "hunt") == ""
     assert break_even_section([], SEARCHES, LEARNERS, "hunt") == ""
+
+
+def test_a_method_that_is_cut_off_is_not_behind_at_every_cost() -> None:
+    """Its 800 steps cost it 4 s: more of them may yet be cheaper than what the other took."""
+    both = [trial("dss_gp_ucb_no_symmetry", (800, 60.0)), trial("facmac", (800, 180.0))]
+    assert "| - | `facmac` | 800 | 160.0 | not known |" in break_even_section(
+        both, SEARCHES, LEARNERS, "hunt"
+    )
+    alone = both[:1]
+    assert break_even_section(alone, SEARCHES, LEARNERS, "hunt") == ""
