@@ -168,9 +168,9 @@ def markdown(rows: Sequence[Row]) -> str:
         "",
         f"Held-out return ({episodes} episodes of {sets_text(rows)}) of the incumbent along "
         f"searches of `hom` over {budget:,} env steps, at a quarter, at half and at the end: "
-        "median over seeds, from 0 on, its 90 % percentile bootstrap interval (-: below five "
-        "seeds), and at the end each seed. Nobody knows a true graph here. Wall time is of one "
-        "core with other work beside it. Written by "
+        "median over seeds, from 0 on, its interval, two of the seeds that hold it in at least "
+        "90 % of cases (-: below five seeds), and at the end each seed. Nobody knows a true graph "
+        "here. Wall time is of one core with other work beside it. Written by "
         "`rolecast bench optimizers --only kind=policy`.",
     ]
     terms = other_terms_text(policy_trials(1 + max(row["seed"] for row in rows)), rows)
