@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.benchmarks.result_table import Row, markdown_table, t_interval
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.tune_configs.duets_fig1 import FIGURE_FUNCTIONS, FIGURE_METHODS, PAPER_METHODS
 
 CLAIM_VALUES: Final[Mapping[str, str]] = {"regret": "regret", "reals": "real numbers sent"}
@@ -70,7 +71,7 @@ def _line(function: str, value: str, best: Mapping[str, Sequence[Row]]) -> tuple
         f"{mean:.0f}",
         f"`{nearest}` {np.mean(list(sending[nearest].values())):.0f}",
         _interval(paired[nearest]),
-        "yes" if paired[nearest].mean() < 0 else "no",
+        _lowest(paired[nearest]),
         ", ".join(below) or "none",
     )
 
@@ -87,7 +88,15 @@ def _ends(rows: Sequence[Row], value: str) -> dict[int, float]:
 
 def _interval(differences: Ends) -> str:
     mean = f"{differences.mean():.0f}"
-    if len(differences) < 2:
+    if len(differences) < LEAST_SEEDS_OF_INTERVAL:
         return mean
     low, high = t_interval(differences.tolist())
     return f"{mean} ({low:.0f} to {high:.0f})"
+
+
+def _lowest(differences: Ends) -> str:
+    """Return whether DUETS is below its nearest rival, so far as the interval shows it."""
+    if len(differences) < LEAST_SEEDS_OF_INTERVAL:
+        return "not shown"
+    low, high = t_interval(differences.tolist())
+    return "yes" if high < 0.0 else "no" if low > 0.0 else "not shown"

@@ -222,13 +222,13 @@ def _longest(rows: Sequence[Row]) -> list[Row]:
 
 
 def _chosen_text(rows: Sequence[Row], name: str) -> str:
-    """Say which beta each task gets, by the mean rank over all other tasks."""
+    """Say which beta each task gets, by the mean rank over all other functions."""
     told = []
     for method in BANDED_METHODS:
         betas = chosen_betas(rows, method, name)
         if betas:
             each = ", ".join(f"`{task}` {beta:g}" for task, beta in betas.items())
-            told.append(f"Beta of {method} by the rank average over all other tasks: {each}.")
+            told.append(f"Beta of {method} by the rank average over all other functions: {each}.")
     return "\n\n".join(told)
 
 

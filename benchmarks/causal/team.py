@@ -14,10 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
+from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place, t_interval
+from rolecast.benchmarks.rivals import difference_text
 from rolecast.core.rounding import mean_and_error
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.registry import make_task
+from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.search.run import search
 from rolecast.policies.artefact import load_policy
 from rolecast.policies.gains import GainsConfig, as_scaled
@@ -162,15 +164,14 @@ def _difference(rows: Sequence[Row]) -> str:
             for seed in seeds
             if (with_graph, seed) in returns
         ]
-        mean, error = mean_and_error(np.array(both)) if both else (0.0, None)
-        if error is None:
+        if len(both) < LEAST_SEEDS_OF_INTERVAL:
             told.append(f"There are too few seeds to compare with {other}.")
             continue
-        shown = abs(mean) > 2.0 * error
-        verdict = ("helps" if mean > 0.0 else "harms") if shown else "does not show"
+        low, high = t_interval(both)
+        verdict = "helps" if low > 0.0 else "harms" if high < 0.0 else "does not show"
         told.append(
-            f"{with_graph} less {other}: {mean:.2f} ± {error:.2f} ({len(both)} seeds, paired); "
-            f"it {verdict} at two standard errors."
+            f"{with_graph} less {other}: {difference_text(both)}, {len(both)} paired seeds; "
+            f"it {verdict}."
         )
     return " ".join(told)
 

@@ -4,7 +4,6 @@
                                         "absolute_metrics": {"return": [..]}}}}}}
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -90,7 +89,9 @@ def with_others(whole: Groups, file: Path) -> Groups:
     Raises:
         RequestError: it is not there, or no such file.
     """
-    taken = Counter((trial.task, trial.reward, trial.method) for trial in whole.trials)
+    taken: dict[str, int] = {}
+    for trial in whole.trials:
+        taken[trial.method] = max(taken.get(trial.method, 0), trial.seed + 1)
     trials = [*_trials(file, taken)]
     kinds = {trial.method: LearnerMethod(algorithm=trial.method) for trial in trials}
     return replace(whole, trials=[*whole.trials, *trials], kinds={**whole.kinds, **kinds})
@@ -118,27 +119,33 @@ def others_text(own: Groups, whole: Groups) -> str:
     return f"From files: {each}. {own_terms}; each end figure is a run's last step." if each else ""
 
 
-def _trials(file: Path, taken: Counter[tuple[str, str, str]]) -> Iterator[Trial]:
-    """Read trials; seeds go on from those taken, as files and environments may share names."""
+def _trials(file: Path, taken: Mapping[str, int]) -> Iterator[Trial]:
+    """Read trials; a run's name is one seed of its method in all tasks of an environment.
+
+    Args:
+        file: marl-eval's JSON.
+        taken: first seed that is free, by method, as files may share names.
+    """
     if not file.is_file():
         raise RequestError(f"--beside {file} is no file; expected marl-eval's JSON")
+    numbers: dict[str, dict[tuple[str, str], int]] = {}
     try:
         values = read_json(file)
-        for tasks in values.values():
+        for environment, tasks in values.items():
             for name, algorithms in tasks.items():
                 task, reward = _setting(name)
                 for algorithm, runs in algorithms.items():
                     label = f"{algorithm} ({file.stem})"
                     for run, steps in runs.items():
-                        seed = taken[task, reward, label]
-                        taken[task, reward, label] += 1
+                        known = numbers.setdefault(label, {})
+                        number = known.setdefault((environment, run), len(known))
                         yield Trial(
                             name=f"{name}-{label}-{run}",
                             task=task,
                             reward=reward,
                             method=label,
                             policy="",
-                            seed=seed,
+                            seed=taken.get(label, 0) + number,
                             status="ok",
                             error="",
                             reports=_reports(steps),

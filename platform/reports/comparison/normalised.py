@@ -146,8 +146,16 @@ def profile_pictures(found: Sequence[MethodScores]) -> Pictures:
     return (Picture(name="profile", png=png(drawing), description=text),)
 
 
-def scores_sections(found: Sequence[MethodScores], drawn: Pictures) -> list[Markup]:
-    """Return the part of the page; none where no task has a scale."""
+def scores_sections(
+    found: Sequence[MethodScores], drawn: Pictures, methods: Sequence[str]
+) -> list[Markup]:
+    """Return the part of the page; none where no task has a scale.
+
+    Args:
+        found: scores of the methods that have all settings.
+        drawn: the profiles.
+        methods: all methods of the comparison.
+    """
     if not found:
         return []
     head = ("method", "settings", "trials", "IQM", "mean", "optimality gap")
@@ -166,5 +174,8 @@ def scores_sections(found: Sequence[MethodScores], drawn: Pictures) -> list[Mark
         "the tasks with a random policy. The optimality gap is the mean of what a score lacks of "
         "1. Intervals (95 %, from five seeds on) take a drawn seed in all settings."
     )
+    left_out = [method for method in methods if method not in {each.method for each in found}]
+    if left_out:
+        note += f" Left out, as no seed finished in each setting: {', '.join(left_out)}."
     images = [picture.image for picture in drawn]
     return [section("On one scale", paragraph(note), table(head, rows), *images)]

@@ -147,7 +147,7 @@ def write_comparison_report(
             _results(comparison, whole, figures, others_text(own, whole)),
             efficiency_section(whole, drawn, yardsticks),
             _improvement(whole, found, summed),
-            *scores_sections(scores, profiles),
+            *scores_sections(scores, profiles, whole.methods),
             trials_section(frames["trials"], out),
             _settings(comparison),
         ],
@@ -191,7 +191,8 @@ def _results(comparison: Comparison, whole: Groups, figures: pd.DataFrame, other
             "Return of an episode as earned (raw, in the task's own unit), whatever the learner "
             "was paid; of the policy at the end of the budget, on "
             f"{settings['final_test_episodes']:,} held-out episodes, the same for all. Mean over "
-            "seeds (standard error), bold what is not told apart from the best mean of a row; "
+            "seeds (standard error), bold what is not told apart from the best mean of a row, each "
+            "pair by itself: of ten equal methods some are not bold in a row of three; "
             "under it the interquartile mean with a 95 % expanded percentile interval of "
             f"{BOOTSTRAP_RESAMPLES:,} bootstrap resamples of the seeds, each taken under all "
             "rewards where a row joins several; such a row is of the seeds that finished in each. "

@@ -15,6 +15,7 @@ from rolecast.platform.reports.comparison.groups import Groups, MethodTrials
 from rolecast.platform.reports.comparison.improvement import Improvement
 from rolecast.platform.reports.comparison.paper import PaperNumber, paper_number
 from rolecast.platform.reports.comparison.statistics import (
+    LEAST_SEEDS_OF_INTERVAL,
     SUMMARY_STATISTICS,
     Estimate,
     estimate,
@@ -137,26 +138,41 @@ def _printed(last: PaperNumber | None, best: PaperNumber | None) -> dict[str, An
 def _with_best(
     whole: Groups, rewards: Sequence[str], rows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Mark the rows of a task over some rewards that are not told apart from the best of them."""
-    means = {row["method"]: row["mean"] for row in rows if "mean" in row}
-    if not means:
-        return [row | {"best": False} for row in rows]
-    leader = max(means, key=lambda method: means[method])
-    settings = [(rows[0]["task"], reward) for reward in rewards]
+    """Mark the rows of a task over some rewards that are not told apart from the best of them.
+
+    Methods of too few seeds to be told apart count only where no method has more: one lucky seed
+    would make all others as good.
+    """
+    strata = {
+        row["method"]: whole.complete_strata(
+            [(row["task"], reward) for reward in rewards], row["method"]
+        )
+        for row in rows
+        if "mean" in row
+    }
+    enough = {
+        method: each
+        for method, each in strata.items()
+        if min(map(len, each)) >= LEAST_SEEDS_OF_INTERVAL
+    }
+    judged = enough or strata
+    means = {row["method"]: row["mean"] for row in rows if row["method"] in judged}
+    leader = max(means, key=lambda method: means[method], default=None)
 
     def ties(method: str) -> bool:
+        if leader is None or method not in means:
+            return False
         if means[method] == means[leader]:
             return True
-        ours, theirs = (whole.complete_strata(settings, each) for each in (leader, method))
-        return not told_apart([*zip(ours, theirs, strict=True)])
+        return not told_apart([*zip(judged[leader], judged[method], strict=True)])
 
-    return [row | {"best": row["method"] in means and ties(row["method"])} for row in rows]
+    return [row | {"best": ties(row["method"])} for row in rows]
 
 
 def results_html(frame: pd.DataFrame, task: str, methods: Sequence[str]) -> Markup:
     """Return the table of one task: a row a reward, a column a method.
 
-    Bold is what is not told apart from the best of its row.
+    Bold is what is not told apart from the best of its row, each method by itself.
 
     Args:
         frame: from `results`.

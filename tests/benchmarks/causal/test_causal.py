@@ -53,6 +53,23 @@ def test_beta_is_chosen_by_its_rank_on_the_other_tasks() -> None:
     assert chosen_betas(rows[:3], "mcbo", "average") == {}
 
 
+def test_a_task_with_noise_does_not_choose_beta_for_the_same_without() -> None:
+    """The narrowest band is best with and without noise, the widest on the other task."""
+    means = {
+        "causal:dropwave": (3.0, 2.0, 1.0),
+        "causal:dropwave?noise=1": (3.0, 2.0, 1.0),
+        "causal:ackley": (1.0, 2.0, 3.0),
+    }
+    rows = [
+        {"task": task, "method": f"mcbo_{beta:g}", "average": mean}
+        for task, given in means.items()
+        for beta, mean in zip((0.05, 0.5, 5.0), given, strict=True)
+    ]
+    found = chosen_betas(rows, "mcbo", "average")
+    assert found == {task: 0.05 if "ackley" in task else 5.0 for task in means}
+    assert chosen_betas(rows[:6], "mcbo", "average") == {}
+
+
 def test_a_run_is_a_row_that_is_kept(tmp_path: Path) -> None:
     run = FigureRun(
         task="causal:dropwave",
@@ -136,7 +153,7 @@ def test_betas_and_leads_are_of_the_most_rounds_of_each_task() -> None:
     ]
     told = page(rows)
     assert "| `causal:psa` | 2 | 1 (1) |" in told
-    assert "over all other tasks: `causal:psa` 0.05, `causal:ackley` 0.5." in told
+    assert "over all other functions: `causal:psa` 0.05, `causal:ackley` 0.5." in told
     assert "| `causal:ackley` | average | 0.5 | `eifn` 0.1 |" in told
 
 
@@ -168,15 +185,14 @@ def test_the_page_of_the_team_says_whether_the_graph_helps() -> None:
     rows = [
         {"method": method, "seed": seed, "test_return": level + seed, "found_return": 9.0}
         for method, level in (("mcbo with graph", 20.0), ("mcbo without graph", 15.0))
-        for seed in range(3)
+        for seed in range(5)
     ]
     rows[0]["test_return"] = 21.0
     told = team_page(rows)
-    assert "| mcbo with graph | 21.33 |" in told
-    assert (
-        "mcbo with graph less mcbo without graph: 5.33 ± 0.33 (3 seeds, paired); it helps at"
-        in told
-    )
+    assert "| mcbo with graph | 22.20 |" in told
+    pair = "mcbo with graph less mcbo without graph"
+    assert f"{pair}: 5.2 (4.64 to 5.76), 5 paired seeds; it helps." in told
+    assert "few seeds to compare with mcbo without graph" in team_page([*rows[:4], *rows[5:9]])
     assert "returns 9.00. mcbo with graph less" in told
     assert "few seeds to compare with local_gp" in told
     other = team_page([*rows[:-1], {**rows[-1], "found_return": 60.0}])

@@ -114,6 +114,30 @@ def test_no_run_stands_for_another_of_its_name(
     np.testing.assert_array_equal(cell.finals, [2.0, 8.0] * 4)
 
 
+def test_a_run_is_one_seed_of_its_method_in_all_tasks(
+    make_comparison: MakeComparison, tmp_path: Path
+) -> None:
+    """Of runs 0 and 1 under dense and 1 and 2 under sparse reward, run 1 alone has both."""
+    steps = BENCHMARL["pettingzoo"]["hopper"]["masac"].values()
+    runs = [next(iter(steps))] * 2
+    dense, sparse = (
+        {"masac": dict(zip((f"seed_{first}", f"seed_{first + 1}"), runs, strict=True))}
+        for first in (0, 1)
+    )
+    tasks = {"swimmer": dense, "swimmer?sparse=5": sparse}
+    whole = with_others(
+        groups(read_comparison(make_comparison(ENDS))),
+        write(tmp_path / "runs.json", {"pettingzoo": tasks}),
+    )
+    seeds = {
+        reward: [trial.seed for trial in whole.cells["swimmer", reward, "masac (runs)"].trials]
+        for reward in ("dense", "sparse=5")
+    }
+    assert seeds == {"dense": [0, 1], "sparse=5": [1, 2]}
+    settings = [("swimmer", reward) for reward in seeds]
+    assert [len(each) for each in whole.complete_strata(settings, "masac (runs)")] == [1, 1]
+
+
 def test_the_noise_of_a_causal_task_is_read_as_its_nodes(
     make_comparison: MakeComparison, tmp_path: Path
 ) -> None:

@@ -19,6 +19,16 @@ def test_what_five_seeds_do_not_tell_apart_from_the_best_is_marked_too(
     assert list(frame["best"]) == [True, False, True]
 
 
+def test_one_lucky_seed_makes_no_loser_as_good_as_the_best(
+    make_comparison: MakeComparison,
+) -> None:
+    """One of three methods has a single finished seed, above all others."""
+    high, low = [100.0, 101.0, 99.0, 100.0, 102.0], [1.0, 2.0, 3.0, 4.0, 5.0]
+    ends = {("dss_gp_ucb", "dense"): high, ("sac", "dense"): [103.0], ("ddpg", "dense"): low}
+    frame = results(groups(read_comparison(make_comparison(ends)))).set_index("method")
+    assert dict(frame["best"]) == {"dss_gp_ucb": True, "sac": False, "ddpg": False}
+
+
 def test_a_method_gains_nothing_by_trials_that_fail_in_a_hard_setting(
     make_comparison: MakeComparison,
 ) -> None:
