@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -29,12 +30,12 @@ from rolecast.benchmarks.table_trials import (
 from rolecast.core.files import write_bytes
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import unwrapped
-from rolecast.envs.scripted import SCRIPTED, rollout_scripted
+from rolecast.envs.scripted import SCRIPTED
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.curves import comparison, thousands
 from rolecast.platform.reports.style import png
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, SEALED_SET, HeldOut, held_out_seeds
-from rolecast.platform.search.records.measurements import Yardstick, played_yardstick
+from rolecast.platform.search.records.measurements import Yardstick, scripted_yardsticks
 from rolecast.platform.tuning.methods import SearchMethod
 from rolecast.tune_configs.main_table import (
     ARS_SETTINGS,
@@ -203,15 +204,11 @@ def write_main_table(rows: Sequence[Row], folder: Path, *, page: Path | None) ->
 
 def team_yardsticks(task: str) -> list[Yardstick]:
     """Return what scripted policies earn on the sealed set, where there is one for the task."""
-    made = unwrapped(make_task(task))
-    try:
-        if not SCRIPTED["chase"].plays(made):
+    with closing(make_task(task)) as made:
+        if not SCRIPTED["chase"].plays(unwrapped(made)):
             return []
         seeds = held_out_seeds(SEALED_SET, 0, YARDSTICK_EPISODES)
-        names = [name for name, script in SCRIPTED.items() if script.plays(made)]
-        return [played_yardstick(name, rollout_scripted(made, name, seeds)[0]) for name in names]
-    finally:
-        made.close()
+        return [*scripted_yardsticks(made, seeds)]
 
 
 def robots_markdown(rows: Sequence[Row]) -> str:

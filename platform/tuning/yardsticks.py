@@ -15,7 +15,7 @@ from rolecast.envs.trust import require_trust
 from rolecast.platform.search.records.measurements import (
     SLOW_EPISODES,
     Yardstick,
-    scripted_yardsticks,
+    fast_yardsticks,
     slow_yardsticks,
 )
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
@@ -78,7 +78,7 @@ def _measured(task: str) -> TaskYardsticks:
         return TaskYardsticks(missing=str(error))
     try:
         if hasattr(made, "lanes"):
-            return TaskYardsticks(yardsticks=tuple(scripted_yardsticks(task)))
+            return TaskYardsticks(yardsticks=fast_yardsticks(made))
         if isinstance(made, HasCausalGraph):
             return TaskYardsticks()
         with under_patience(made, Patience()):

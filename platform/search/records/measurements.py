@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -13,9 +14,8 @@ import numpy as np
 from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
 from rolecast.core.rounding import mean_and_error, with_error
 from rolecast.core.seeds import Purpose, episode_seeds
-from rolecast.core.types import Float
+from rolecast.core.types import Float, Seeds
 from rolecast.envs.causal.problem import HasCausalProblem
-from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import BatchedTask, CallsEnvironment
@@ -25,7 +25,6 @@ from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, recorded_patience
 from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS, ablated_returns
 from rolecast.platform.search.records.batch_checks import made_again_by_resume
-from rolecast.platform.search.records.evaluate import Evaluation, evaluate
 from rolecast.platform.search.records.history import Batch
 from rolecast.platform.search.records.roles import RoleMeasures, measured_roles
 from rolecast.platform.search.records.run_folder import RunFolder
@@ -78,19 +77,27 @@ class Yardstick:
         return with_error(self.mean, self.stderr, sign="+-")
 
 
-def yardstick(result: Evaluation) -> Yardstick:
-    """Return the yardstick that an evaluation of a scripted policy is."""
-    return _scripted(result.policy, result.episode_return_mean, result.episode_return_stderr)
-
-
-def _scripted(policy: str, mean: float, stderr: float | None) -> Yardstick:
+def played_yardstick(policy: str, returns: Float) -> Yardstick:
+    """Return the yardstick that the returns [E] of a scripted policy are."""
+    mean, stderr = mean_and_error(returns)
     name = STILL_NAME if policy == "still" else f"scripted {policy}"
     return Yardstick(name=name, mean=mean, stderr=stderr)
 
 
-def played_yardstick(policy: str, returns: Float) -> Yardstick:
-    """Return the yardstick that the returns [E] of a scripted policy are."""
-    return _scripted(policy, *mean_and_error(returns))
+def scripted_yardsticks(
+    task: BatchedTask, seeds: Seeds, policies: Sequence[str] = tuple(SCRIPTED)
+) -> tuple[Yardstick, ...]:
+    """Let the scripted policies that can play a task play episodes of these seeds [E]."""
+    return tuple(
+        played_yardstick(policy, rollout_scripted(task, policy, seeds)[0])
+        for policy in policies
+        if SCRIPTED[policy].plays(unwrapped(task))
+    )
+
+
+def fast_yardsticks(task: BatchedTask) -> tuple[Yardstick, ...]:
+    """Let all scripted policies play a compiled task, on the development set."""
+    return scripted_yardsticks(task, _development_seeds(YARDSTICK_EPISODES))
 
 
 def slow_yardsticks(task: BatchedTask, episodes: int) -> tuple[Yardstick, ...]:
@@ -102,25 +109,13 @@ def slow_yardsticks(task: BatchedTask, episodes: int) -> tuple[Yardstick, ...]:
     Returns:
         None where an episode failed that a patience forgave.
     """
-    seeds, before = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes), _failures(task)
-    found = tuple(
-        played_yardstick(policy, rollout_scripted(task, policy, seeds)[0])
-        for policy in SLOW_POLICIES
-        if SCRIPTED[policy].plays(unwrapped(task))
-    )
+    before = _failures(task)
+    found = scripted_yardsticks(task, _development_seeds(episodes), SLOW_POLICIES)
     return found if _failures(task) == before else ()
 
 
-def scripted_yardsticks(task: str) -> list[Yardstick]:
-    """Evaluate the scripted policies that can play a task, on held-out episodes.
-
-    Args:
-        task: id of the task.
-    """
-    made = unwrapped(make_task(task))
-    names = [name for name, script in SCRIPTED.items() if script.plays(made)]
-    made.close()
-    return [yardstick(evaluate(name, task=task, episodes=YARDSTICK_EPISODES)) for name in names]
+def _development_seeds(episodes: int) -> Seeds:
+    return episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,14 +183,13 @@ class RunMeasurements:
 
 
 def measure(
-    task_id: str, task: BatchedTask, policy: Policy, batches: Sequence[Batch], *, tests: int
+    task: BatchedTask, policy: Policy, batches: Sequence[Batch], *, tests: int
 ) -> RunMeasurements:
     """Evaluate incumbents of evenly spaced batches, and the scripted policies of the task.
 
     The last incumbent is also evaluated without each of its nets.
 
     Args:
-        task_id: id of the task.
         task: made from it.
         policy: of the run.
         batches: of the run.
@@ -210,17 +204,17 @@ def measure(
     weights = np.stack(
         [policy.space.weights(batches[i].incumbent, batches[i].statistics) for i in chosen]
     )
-    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, INCUMBENT_EPISODES)
+    seeds = _development_seeds(INCUMBENT_EPISODES)
     returns = rollout(task, policy, weights, seeds).returns
     stderrs = returns.std(axis=1, ddof=1) / np.sqrt(INCUMBENT_EPISODES)
-    ablated_seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, ABLATED_EPISODES)
+    ablated_seeds = _development_seeds(ABLATED_EPISODES)
     ablations = {
         at: ablated_returns(task, policy, weights[-1], ablated_seeds, at=at).to_json()
         for at in ABLATED_WEIGHTS
     }
     return RunMeasurements(
         batches=len(batches),
-        yardsticks=tuple(scripted_yardsticks(task_id)),
+        yardsticks=fast_yardsticks(task),
         incumbent_batches=tuple(chosen.tolist()),
         returns=tuple(returns.mean(axis=1).tolist()),
         stderrs=tuple(stderrs.tolist()),
@@ -235,7 +229,7 @@ def _measure_slow(
     task: BatchedTask, policy: Policy, batches: Sequence[Batch], episodes: int
 ) -> RunMeasurements:
     """Let the last incumbent and the scripted policies play the same episodes."""
-    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
+    seeds = _development_seeds(episodes)
     last = policy.space.weights(batches[-1].incumbent, batches[-1].statistics)
     terms = RunTerms(lowest=lowest_returns(batches))
     returns = terms.settled(rollout(task, policy, last[None], seeds)).returns[0]
@@ -291,15 +285,11 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
     whole = kept is not None and kept.batches == len(batches)
     if whole or str(record["search"]["task"]).startswith(CALLABLE_PREFIX):
         return
-    task_id = str(record["task"]["id"])
-    task = make_stored_task(task_id, trust=trust)
     search = record["search"]
-    try:
+    with closing(make_stored_task(str(record["task"]["id"]), trust=trust)) as task:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
         if isinstance(task, HasCausalProblem):  # its expected rewards are of candidates
             batches = folder.read_batches()
         tests = search.get("test_episodes") or SLOW_EPISODES
         with under_patience(task, recorded_patience(search)):
-            write_measurements(folder, measure(task_id, task, policy, batches, tests=tests))
-    finally:
-        task.close()
+            write_measurements(folder, measure(task, policy, batches, tests=tests))
