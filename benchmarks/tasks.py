@@ -1,6 +1,7 @@
 """What scripted policies earn in every task, and pictures of them, for the pages of tasks."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -103,20 +104,19 @@ def quick_scripted_runs() -> list[ScriptedRun]:
 
 def _runs_in(task_id: str, episodes: int | None) -> list[ScriptedRun]:
     """Return the runs in a task; None plays as many episodes as its speed allows."""
-    task = make_task(task_id)
-    names = [name for name, script in SCRIPTED.items() if script.plays(task)]
-    slow = CHAIN_EPISODES if task_id.startswith("manyagent") else OTHER_EPISODES
-    count = episodes or (COMPILED_EPISODES if hasattr(task, "lanes") else slow)
-    task.close()
+    with closing(make_task(task_id)) as task:
+        names = [name for name, script in SCRIPTED.items() if script.plays(task)]
+        slow = CHAIN_EPISODES if task_id.startswith("manyagent") else OTHER_EPISODES
+        count = episodes or (COMPILED_EPISODES if hasattr(task, "lanes") else slow)
     return [ScriptedRun(task=task_id, policy=name, episodes=count) for name in names]
 
 
 def run_scripted(run: ScriptedRun) -> Row:
     """Play a scripted policy on the sealed set; return its row, JSON values."""
-    spec, task = task_specs()[run.task], make_task(run.task)
+    spec = task_specs()[run.task]
     seeds = held_out_seeds(SEALED_SET, 0, run.episodes)
-    returns, lengths = rollout_scripted(task, run.policy, seeds)
-    task.close()
+    with closing(make_task(run.task)) as task:
+        returns, lengths = rollout_scripted(task, run.policy, seeds)
     earned = played_yardstick(run.policy, returns)
     return {
         "key": run.key,

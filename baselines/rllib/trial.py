@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -43,11 +44,8 @@ def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
     """
     config = algorithm_config(name)().tuned(settings)
     _validate(config)
-    made = make_task(task.id)
-    try:
+    with closing(make_task(task.id)) as made:
         check_fit(made, config.NAME, teams=config.TEAMS, discrete=config.DISCRETE)
-    finally:
-        made.close()
     if getattr(config, "symmetries", False):
         SymmetryAugmentation.of_task(made.spec)
 
@@ -80,9 +78,8 @@ def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
     """
     config = algorithm_config(name)().environment(task).tuned(settings)
     if isinstance(config, TeamConfig):
-        made = make_task(task)
-        config.suit(typical_steps(made))
-        made.close()
+        with closing(make_task(task)) as made:
+            config.suit(typical_steps(made))
     return config
 
 

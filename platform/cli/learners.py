@@ -1,6 +1,7 @@
 """`rolecast learners`: the learning algorithms of a comparison, their settings and their tasks."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -59,11 +60,8 @@ def _refusals(task: str) -> dict[str, str | None]:
     from rolecast.envs.registry import make_task
     from rolecast.platform.tuning.learner import refusals
 
-    made = make_task(task)
-    try:
+    with closing(make_task(task)) as made:
         return refusals(made)
-    finally:
-        made.close()
 
 
 def _answer(name: str, refused: Mapping[str, str | None]) -> str:

@@ -5,6 +5,7 @@ confidence by itself; bounds of several metrics together hold with less.
 """
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -113,13 +114,10 @@ def certify(
     require_writable(place)  # found only at the end, it would cost all episodes
     stored = json_object(place / POLICY_FILE, trained.description)
     acting = ExportedPolicy(trained.policy, reference(trained.policy, trained.weights))
-    task = make_stored_task(trained.task_id, trust=trust)
-    try:
+    with closing(make_stored_task(trained.task_id, trust=trust)) as task:
         require_fit(trained, task)
         seeds = episode_seeds(0, Purpose.CERTIFICATE, config.seed, config.episodes)
         played = rollout(task, acting, trained.weights[None], seeds)
-    finally:
-        task.close()
     binary = {
         name: values[0]
         for name, values in played.metrics.items()

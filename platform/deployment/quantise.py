@@ -1,6 +1,7 @@
 """Rounds a found policy to integers by the observations that it meets, and measures the loss."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -76,15 +77,12 @@ def quantised(trained: LoadedPolicy, weight_bits: int, *, trust: bool = False) -
     if not isinstance(policy, HomPolicy | MlpPolicy):
         raise TypeError(f"policy {policy.name} has no form in integers")
     act = reference(policy, trained.weights)
-    task = make_stored_task(trained.task_id, trust=trust)
-    try:
+    with closing(make_stored_task(trained.task_id, trust=trust)) as task:
         require_fit(trained, task)
         seeds = episode_seeds(0, Purpose.SEARCH, 0, _RECORDED_EPISODES)
         met = rollout(
             task, policy, trained.weights[None], seeds, record=RECORDED_OBSERVATIONS
         ).observations
-    finally:
-        task.close()
     assert met is not None
     observations = met.astype(np.float32)
     wanted = act(observations)
@@ -116,8 +114,7 @@ def return_loss(trained: LoadedPolicy, fixed: FixedPolicy, *, trust: bool = Fals
     held_out = HeldOut()
     seeds = held_out_seeds(DEVELOPMENT_SET, held_out.seed, held_out.episodes)
     functions = (reference(trained.policy, trained.weights), float_actions(fixed))
-    task = make_stored_task(trained.task_id, trust=trust)
-    try:
+    with closing(make_stored_task(trained.task_id, trust=trust)) as task:
         means = [
             float(
                 rollout(
@@ -126,6 +123,4 @@ def return_loss(trained: LoadedPolicy, fixed: FixedPolicy, *, trust: bool = Fals
             )
             for function in functions
         ]
-    finally:
-        task.close()
     return ReturnLoss(float32_return=means[0], integer_return=means[1], episodes=held_out.episodes)

@@ -1,5 +1,6 @@
 """`rolecast play`: one HTML file that needs no other and no network."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,13 +47,10 @@ def write_page(folder: str | Path, out: str | Path | None = None, *, trust: bool
     if target.suffix != ".html":
         raise RequestError(f"--out {target} has ending {target.suffix!r}; expected .html")
     trained = load_policy(artefact_folder(Path(folder)))
-    task = make_stored_task(trained.task_id, trust=trust)
-    try:
+    with closing(make_stored_task(trained.task_id, trust=trust)) as task:
         require_fit(trained, task)
         world = world_of(task)
         game = None if world is None else game_page(trained, task, world)
-    finally:
-        task.close()
     if game is None and not (Path(folder) / "run.json").is_file():
         raise RequestError(
             f"{folder} is no run, and of task {trained.task_id!r} a recorded episode is shown; "

@@ -1,6 +1,7 @@
 """`report.html`: all that a run has to show, in one file that needs no other and no network."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -110,8 +111,7 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
         RunError: the task failed, or the folder cannot be written.
     """
     run = Run.read(path, trust=trust)
-    task = run.task()
-    try:
+    with closing(run.task()) as task:
         policy = run.policy(task)
         measured = RunMeasurements.read(run.folder)
         graph = causal_graph_of(run, task)
@@ -131,8 +131,6 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
             use_again(run),
             _settings(run),
         ]
-    finally:
-        task.close()
     title = f"{run.task_id}: {policy.name} by {run.record['search']['optimizer']}"
     lead = (
         f"{policy.space.size} parameters, {run.batches[-1].spent_after.evaluations:,} evaluations, "

@@ -3,7 +3,7 @@
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -148,9 +148,8 @@ def _check_trial(
     experiment: Experiment, plan: TrialPlan, methods: Mapping[str, MethodFactory]
 ) -> None:
     """Refuse one trial that cannot run."""
-    task = task_with_reward(plan.task, plan.reward)
-    steps = typical_steps(task)
-    task.close()
+    with closing(task_with_reward(plan.task, plan.reward)) as task:
+        steps = typical_steps(task)
     method = experiment.method(plan.method)
     if experiment.env_steps < steps:
         raise ConfigError(

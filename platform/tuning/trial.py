@@ -6,6 +6,7 @@ reports that it has not yet got, so that Tune's files have no gap and no report 
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -38,11 +39,8 @@ def held_out_score(
         weights: [1, D].
         seeds: [E], of held-out episodes, the same for every method.
     """
-    made = make_task(task)
-    try:
+    with closing(make_task(task)) as made:
         returns = rollout(made, policy, weights, seeds).returns[0]
-    finally:
-        made.close()
     return mean_and_error(returns)
 
 

@@ -5,6 +5,7 @@ pictures of its state as it stands.
 """
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -110,8 +111,7 @@ def render(
         RunError: the task failed.
     """
     run = Run.read(path, trust=trust)
-    task = _drawable(run.task)
-    try:
+    with closing(_drawable(run.task)) as task:
         policy = run.policy(task)
         of = run.batches[batch]
         weights = policy.space.weights(of.incumbent, of.statistics)[None]
@@ -122,8 +122,6 @@ def render(
         name = f"{run.task_id}, {policy.name}"
         with under_patience(task, recorded_patience(run.record["search"])):
             return _render(task, player, name, shot or Shot(), progress)
-    finally:
-        task.close()
 
 
 def render_scripted(

@@ -5,6 +5,7 @@ where an edge net has no edge and a message net is silent.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -120,13 +121,11 @@ def ablate(
         trained = load_policy(artefact_folder(Path(run_or_policy)))
         terms = RunTerms.read(run_or_policy)
     made = make_stored_task(trained.task.id, trust=trust) if task is None else make_task(task)
-    try:
+    with closing(made):
         require_fit(trained, made)
         seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
         with terms.apply(made):
             return ablated_returns(made, trained.policy, trained.weights, seeds, at=at, terms=terms)
-    finally:
-        made.close()
 
 
 def ablated_returns(

@@ -1,6 +1,7 @@
 """`rolecast.evaluate`: what a policy earns on episodes that no search has seen."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,11 +104,8 @@ def evaluate(
     seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
     player = _player(run_or_policy)
     made = _wanted_task(player, task, task_options or {}, trust=trust)
-    try:
-        with player.terms.apply(made):
-            returns, observed, lengths = player.play(made, seeds)
-    finally:
-        made.close()
+    with closing(made), player.terms.apply(made):
+        returns, observed, lengths = player.play(made, seeds)
     mean, stderr = mean_and_error(returns)
     return Evaluation(
         episode_return_mean=mean,
