@@ -1,17 +1,16 @@
 """ApproxDisKernelUCB (Li et al., 2022): statistics in features of a shared dictionary travel."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.baselines.bandits.posterior import CandidatePosterior, sparse_posterior
-from rolecast.baselines.bandits.settings import CandidatePrior, UcbSettings
+from rolecast.baselines.bandits.settings import UcbSettings
+from rolecast.baselines.bandits.sharing import SharingUcb
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.optimizers.duets.posterior import inducing_factor, inducing_features
-from rolecast.platform.search.bandit.ledger import Ledger
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
 
 
@@ -30,29 +29,14 @@ class ApproxDisKernelUcbConfig(UcbSettings):
         return ApproxDisKernelUcb(problem, self)
 
 
-class ApproxDisKernelUcb:
-    """Server with a dictionary and the statistics of all shared data."""
+class ApproxDisKernelUcb(SharingUcb):
+    """A dictionary, and the statistics of all data in its features, are shared."""
 
     def __init__(self, problem: BanditProblem, settings: ApproxDisKernelUcbConfig) -> None:
-        self._prior, self._settings = CandidatePrior(problem, settings), settings
-        self._seed, self._count = problem.seed, problem.agents
-        self._shared = self._prior.posterior()
+        super().__init__(problem, settings)
+        self._settings, self._seed = settings, problem.seed
         self._left = np.zeros(len(self._prior.points))
-        self._places = self._prior.first_places(self._count)
         self._all: list[list[tuple[int, float]]] = [[] for _ in range(self._count)]
-        self._records: list[dict[str, Any]] = []
-        self._round = 0
-        self.ledger = Ledger()
-        self._begin()
-
-    def _begin(self) -> None:
-        """Let every agent go on from what is shared."""
-        self._agents: list[CandidatePosterior] = self._shared.forks(self._count)
-        self._gain = np.zeros(self._count)
-
-    def ask(self) -> Float:
-        """Return each agent's query, [N, 1, d]."""
-        return np.asarray(self._prior.points[self._places][:, None])
 
     def tell(self, values: Float) -> None:
         """Add the values [N, 1]; share where an agent's new variances add up to the threshold."""
@@ -83,8 +67,7 @@ class ApproxDisKernelUcb:
         self._shared = sparse_posterior(
             across, features.T @ features, features.T @ values, self._settings.noise_variance
         )
-        self._count_exchange(len(chosen))
-        self._begin()
+        self._send(len(chosen))
 
     def _dictionary(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return places of the points drawn with probability q s~^2 / lambda; at least one."""
@@ -97,21 +80,9 @@ class ApproxDisKernelUcb:
         kept = np.unique(places[thrown < chance])
         return kept if len(kept) else places[np.argmax(variance[places])][None]
 
-    def _count_exchange(self, size: int) -> None:
-        """Count dictionary points up and down, then Gram matrices (symmetric) and vectors."""
+    def _send(self, size: int) -> None:
+        """Send dictionary points up and down, then Gram matrices (symmetric) and vectors."""
         points = size * self._prior.points.shape[1]
         statistics = size * (size + 1) // 2 + size
         uplink, downlink = points / self._count + statistics, float(points + statistics)
-        self.ledger = self.ledger.plus(uplink=uplink, downlink=downlink)
-        self._records.append(
-            {"round": self._round, "dictionary": size, "uplink": uplink, "downlink": downlink}
-        )
-
-    @property
-    def incumbent(self) -> Float:
-        """Candidate of the greatest shared mean."""
-        return self._prior.maximiser(self._shared.mean)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return the exchanges."""
-        return list(self._records)
+        self._exchanged(uplink, downlink, dictionary=size)

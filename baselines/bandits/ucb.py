@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from rolecast.baselines.bandits.posterior import CandidatePosterior
 from rolecast.baselines.bandits.settings import CandidatePrior, UcbSettings
+from rolecast.baselines.bandits.sharing import SharingUcb
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.ledger import Ledger
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
@@ -108,28 +108,13 @@ class CentralUcb:
         return []
 
 
-class DisKernelUcb:
-    """Server with all shared data, and agents that go on from it with their own."""
+class DisKernelUcb(SharingUcb):
+    """Raw points and values are shared."""
 
     def __init__(self, problem: BanditProblem, settings: DisKernelUcbConfig) -> None:
-        self._prior, self._settings = CandidatePrior(problem, settings), settings
-        self._shared = self._prior.posterior()
-        self._count = problem.agents
-        self._places = self._prior.first_places(self._count)
-        self._records: list[dict[str, Any]] = []
-        self._round = 0
-        self.ledger = Ledger()
-        self._begin()
-
-    def _begin(self) -> None:
-        """Let every agent go on from what is shared."""
-        self._agents: list[CandidatePosterior] = self._shared.forks(self._count)
+        super().__init__(problem, settings)
+        self._settings = settings
         self._fresh: list[list[tuple[int, float]]] = [[] for _ in range(self._count)]
-        self._gain = np.zeros(self._count)
-
-    def ask(self) -> Float:
-        """Return each agent's query, [N, 1, d]."""
-        return np.asarray(self._prior.points[self._places][:, None])
 
     def tell(self, values: Float) -> None:
         """Add the values [N, 1]; share all where an agent has learned enough."""
@@ -150,19 +135,6 @@ class DisKernelUcb:
         told = [pair for each in self._fresh for pair in each]
         places, values = zip(*told, strict=True)
         self._shared.add_all(np.array(places), np.array(values))
+        self._fresh = [[] for _ in range(self._count)]
         width = self._prior.points.shape[1] + 1
-        uplink, downlink = news * width / self._count, float(news * width)
-        self.ledger = self.ledger.plus(uplink=uplink, downlink=downlink)
-        self._records.append(
-            {"round": self._round, "points": news, "uplink": uplink, "downlink": downlink}
-        )
-        self._begin()
-
-    @property
-    def incumbent(self) -> Float:
-        """Candidate of the greatest shared mean."""
-        return self._prior.maximiser(self._shared.mean)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return the exchanges."""
-        return list(self._records)
+        self._exchanged(news * width / self._count, float(news * width), points=news)
