@@ -235,6 +235,8 @@ def _check(
         (scratch / "main_test.c").write_text(whole, encoding="utf-8")
         run_check(scratch, config.compiler, COMPILER_FLAGS)
         return costs
+    # In a process of its own first: code that crashes must not take this one along.
+    run_check(scratch, config.compiler, COMPILER_FLAGS)
     built = build_library(
         scratch,
         config.compiler,
@@ -249,7 +251,6 @@ def _check(
     if not same.all():
         wrong = int((~same).sum())
         raise RunError(f"{wrong} of {found.size} actions of {config.compiler} are not equal")
-    run_check(scratch, config.compiler, COMPILER_FLAGS)
     return costs | {"stack_bytes_at_most": built.stack_bytes}
 
 

@@ -43,6 +43,7 @@ SHAPES: list[tuple[str, int, dict[str, Any]]] = [
     ("mlp", 1, {"hidden": [16, 16]}),
     ("mlp", 3, {"hidden": [3, 9, 4]}),
     ("linear", 2, {}),
+    ("hom", 3, {"role_assignment": True, "rounds": 2, "message_width": 20}),
 ]
 
 
@@ -105,7 +106,7 @@ def policies(draw: st.DrawFn) -> tuple[str, int, dict[str, Any], int]:
         "self_edges": draw(st.booleans()),
         "interaction": draw(st.sampled_from(["saddle", "coupled"])),
         "edges": draw(st.sampled_from(["hard", "soft"])),
-        "message_width": draw(st.integers(2, 5)),
+        "message_width": draw(st.sampled_from([2, 3, 5, 20])),
         "message_reads": draw(st.sampled_from(["hidden", "observation"])),
     }
     return "hom", agents, options, seed

@@ -4,6 +4,7 @@ import ast
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,6 +97,15 @@ def test_micropython_computes_the_same(
         text.replace(json.dumps(expected[0].tolist()), json.dumps((expected[0] + 1e-5).tolist()))
     )
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 1
+
+
+def test_a_test_program_without_vectors_fails(tmp_path: Path) -> None:
+    """It would tell a board that it acts as the policy does, and has compared nothing."""
+    written(tmp_path, *made("linear", 2, {}), 0)
+    command = [sys.executable, "main_test.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "nothing is compared" in ended.stderr
 
 
 class _RoundedNumbers(ast.NodeTransformer):
