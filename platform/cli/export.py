@@ -108,7 +108,9 @@ def export(
             f"and {found['stack_bytes']:,} B of stack"
         )
     if manifest["loss_of_return"] is not None:
-        say(f"{weights} weights lose {manifest['loss_of_return']['share']:.2%} of the mean return")
+        share = manifest["loss_of_return"]["share"]
+        lost = f"{share:.2%}" if share > 0.0 else "nothing"
+        say(f"{weights} weights lose {lost} of the mean return")
 
 
 def _refuse_unused(context: typer.Context) -> None:

@@ -169,7 +169,12 @@ def run_check(folder: Path, compiler: str, flags: Sequence[str]) -> None:
     """
     command = [require_program(compiler), *flags, "-o", "main_test"]
     run_program([*command, "rolecast_policy.c", "main_test.c"], folder)
-    run_program([str(folder / "main_test")], folder)
+    try:
+        run_program([str(folder / "main_test")], folder)
+    except RunError as error:
+        raise RunError(
+            f"actions of {compiler} are not those of the reference, by main_test.c: {error}"
+        ) from error
 
 
 def build_library(

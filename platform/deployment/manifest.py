@@ -125,7 +125,9 @@ def check_export(folder: str | Path, verify: str | Path | None = None) -> dict[s
                 raise RequestError(f"{file} is source that {MANIFEST_FILE} does not name")
     for name, digest in named.items():
         path = Path(folder) / name
-        if not path.is_file() or file_digest(path.read_bytes()) != digest:
+        if not path.is_file():
+            raise RequestError(f"{path} is missing, and {MANIFEST_FILE} names it")
+        if file_digest(path.read_bytes()) != digest:
             raise RequestError(f"{path} is not the file that {MANIFEST_FILE} was written for")
     return manifest
 
