@@ -128,7 +128,7 @@ class AdaptedTask:
 
     @property
     def agent_rewards(self) -> Float:
-        """Reward of each agent [B, n] in the last step; 0 for one whose reward does not count."""
+        """Reward [B, n] of each agent in the last step; the team's where its own does not count."""
         return self._rewards.copy()
 
     @property
@@ -207,11 +207,11 @@ class AdaptedTask:
             self._terminated[episode] = not self._running[episode] and last <= moment.terminated
             if self._steps[episode] >= self._spec.horizon:
                 self._end_by_force(episode)
-        self._rewards = rewards
+        team_reward = self._join(rewards[:, self._paid])
+        self._rewards = np.where(self._paid, rewards, team_reward[:, None])
         metrics = {FAILED_EPISODES: self._failed} if self._failed.any() else {}
         self._failed = np.zeros(batch)
-        paid = self._join(rewards[:, self._paid])
-        return self._observations.copy(), paid, ~self._running, metrics
+        return self._observations.copy(), team_reward, ~self._running, metrics
 
     def frame(self, episode: int = 0) -> NDArray[np.uint8]:
         """Return the picture [H, W, 3] rendered by the environment of one episode.

@@ -126,6 +126,16 @@ def test_each_agent_has_its_own_reward_where_the_task_says_so() -> None:
     np.testing.assert_array_equal(team.rewards[:, 0], team.rewards[:, 2])
 
 
+def test_agents_outside_the_team_are_paid_its_reward() -> None:
+    """Its mean over agents, by which joint critics learn, is a multiple of the team's reward."""
+    tag = "pettingzoo:mpe2.simple_tag_v3?continuous_actions=true&num_good=2"
+    task = make_task(tag, team="agent_0")
+    fragment = Sampler(task, 4, (1, 0, 0)).collect(wandering(0), 50)
+    rewards = fragment.transitions.rewards
+    assert rewards.any()
+    np.testing.assert_array_equal(rewards, np.repeat(rewards[:, 3:4], 5, axis=1))
+
+
 @pytest.mark.parametrize("task", ["gym:CartPole-v1?horizon=30", "pred_prey_3?delay=3", "hopper"])
 def test_a_restored_sampler_goes_on_in_the_middle_of_its_episodes(task: str) -> None:
     original, restored = (Sampler(make_task(task), 5, (2, 0, 0)) for _ in range(2))

@@ -33,7 +33,8 @@ def test_only_the_reward_of_the_chosen_team_counts() -> None:
         _, rewards, *_ = env.step(acts)
         _, paid, *_ = task.step(joint)
         assert paid[0] == sum(rewards[agent] for agent in AGENTS[:3])
-        assert task.agent_rewards[0, 3] == 0.0
+        own = [rewards[agent] for agent in AGENTS[:3]]
+        assert task.agent_rewards[0].tolist() == [*own, paid[0]]  # the prey serves the team
 
 
 def test_others_at_random_are_no_agents_of_the_policy_and_follow_from_the_seed() -> None:
