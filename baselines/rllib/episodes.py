@@ -66,6 +66,12 @@ def episodes_of(task: BatchedTask) -> Episodes:
     return CompiledEpisodes(task) if hasattr(task, "lanes") else BatchedEpisodes(task)
 
 
+def in_float32(values: Float) -> Float32:
+    """Return a copy in float32; infinite, which a sampler refuses, where that is too narrow."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
+
+
 class BatchedEpisodes:
     """Episodes by the batched contract."""
 
@@ -79,12 +85,12 @@ class BatchedEpisodes:
     def begin(self, seeds: Seeds) -> Float32:
         """Begin all B; return observations [B, n, do]."""
         self._steps = np.zeros(seeds.size, dtype=np.int64)
-        return np.asarray(self._task.reset(seeds), dtype=np.float32)
+        return in_float32(self._task.reset(seeds))
 
     def restart(self, rows: NDArray[np.int64], seeds: Seeds) -> Float32:
         """Begin some anew; return observations [B, n, do] of all."""
         self._steps[rows] = 0
-        return np.asarray(self._task.restart(rows, seeds), dtype=np.float32)
+        return in_float32(self._task.restart(rows, seeds))
 
     def step(self, actions: Float32) -> Step:
         """Advance all with actions [B, n, da]."""
@@ -96,8 +102,8 @@ class BatchedEpisodes:
         # A task that does not say why an episode ended: before the horizon it was no limit.
         terminated = getattr(self._task, "terminated", self._steps < self._spec.horizon)
         return Step(
-            observations=seen.astype(np.float32),
-            rewards=each.astype(np.float32),
+            observations=in_float32(seen),
+            rewards=in_float32(each),
             paid=paid,
             earned=metrics.get(RAW_REWARD, paid),
             done=done,
@@ -108,7 +114,7 @@ class BatchedEpisodes:
         """Return the task's states [B, S]."""
         if not self._has_state:
             return np.zeros((self._steps.size, 0), dtype=np.float32)
-        return np.asarray(self._task.state(), dtype=np.float32)
+        return in_float32(self._task.state())
 
 
 class CompiledEpisodes:

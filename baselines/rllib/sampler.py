@@ -19,7 +19,8 @@ from rolecast.baselines.rllib.transitions import (
     StepsFragment,
     Transitions,
 )
-from rolecast.core.types import Float32, Seeds
+from rolecast.core.errors import RunError
+from rolecast.core.types import Float, Float32, Seeds
 from rolecast.envs.spec import BatchedTask
 
 Act = Callable[[Float32, Float32], Float32]
@@ -34,6 +35,8 @@ class Sampler:
     """B running episodes, and the state to continue them elsewhere.
 
     Seeds of episodes follow from the stream and from how many have begun before, never from time.
+    Each step raises `RunError` where a task pays or shows what is not finite in float32, so that
+    this reaches neither a replay nor a checkpoint.
     """
 
     def __init__(
@@ -210,6 +213,7 @@ class Sampler:
         self._earned, self._paid = np.zeros(batch), np.zeros(batch)
         self._memory = np.zeros(self._shape, dtype=np.float32)
         self._actions = np.zeros((batch, self.spec.horizon, *self._shape[1:]), dtype=np.float32)
+        self._require_finite("showed", self._observations, "observations")
 
     def _restart(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], seeds: Seeds) -> None:
         self._seeds[rows] = seeds
@@ -217,6 +221,7 @@ class Sampler:
         self._lengths[rows] = 0
         self._earned[rows] = self._paid[rows] = 0.0
         self._memory[rows] = 0.0
+        self._require_finite("showed", self._observations, "observations")
 
     def _advance(self, act: Act) -> tuple[Step, Float32]:
         """Take one step with actions [B, n, da] of `act`; return them too."""
@@ -229,7 +234,22 @@ class Sampler:
         """Return the present states [B, S], S 0 where they are not asked for."""
         if not self._state_size:
             return np.empty((self._shape[0], 0), dtype=np.float32)
-        return self._episodes.state()
+        states = self._episodes.state()
+        self._require_finite("showed", states, "states")
+        return states
+
+    def _require_finite(self, verb: str, values: Float | Float32, noun: str) -> None:
+        """Refuse values [B, ...] of the last step or reset that are not finite."""
+        finite = np.isfinite(values)
+        if finite.all():
+            return
+        place = tuple(np.argwhere(~finite)[0].tolist())
+        steps, seed = int(self._lengths[place[0]]), int(self._seeds[place[0]])
+        where = f"step {steps}" if steps else "the reset"
+        raise RunError(
+            f"task {self.spec.id!r} {verb} {values[place]} in {where} of the episode of seed "
+            f"{seed}; expected {noun} that are finite in float32"
+        )
 
     def _take(self, actions: Float32) -> Step:
         """Take one step, and record its actions and rewards."""
@@ -238,6 +258,9 @@ class Sampler:
         self._actions[live, room] = actions[live]
         step = self._episodes.step(actions)
         self._lengths[live] += 1
+        self._require_finite("paid", step.earned, "rewards")
+        self._require_finite("paid", step.rewards, "rewards")
+        self._require_finite("showed", step.observations, "observations")
         self._earned += step.earned
         self._paid += step.paid
         return step

@@ -5,12 +5,17 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 
+from rolecast.baselines.ppo.sampler import StepsSampler
 from rolecast.baselines.rllib.episodes import BatchedEpisodes, CompiledEpisodes, episodes_of
 from rolecast.baselines.rllib.sampler import Act, Sampler
 from rolecast.core.counter_random import folded_seed
+from rolecast.core.errors import RunError
 from rolecast.core.types import Float32
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.settings import RewardSettings
+from rolecast.envs.rewards.task import with_rewards
 from tests.envs.rewards.conftest import Ledger
 
 
@@ -193,3 +198,46 @@ def test_whole_episodes_are_shared_out_among_the_rows() -> None:
     ledger = Ledger([[1, 1, 1, 1], [5, 5, 5, 5]], np.array([1, 4]))
     played = Sampler(ledger, 2, (1, 0, 0)).play(wandering(0), 5)
     assert sorted(episode.steps for episode in played) == [1, 1, 1, 4, 4]
+
+
+@pytest.mark.parametrize("sampler", [Sampler, StepsSampler])
+@pytest.mark.parametrize("reward", [np.nan, -np.inf, 1e300])
+@pytest.mark.parametrize("settings", [{}, {"delay": 2}])
+def test_a_reward_that_is_not_finite_is_refused_in_its_step(
+    sampler: type[Sampler], reward: float, settings: dict[str, Any]
+) -> None:
+    ledger = Ledger([[1.0] * 5, [1.0, 1.0, reward, 1.0, 1.0]])
+    made = sampler(with_rewards(ledger, RewardSettings(**settings)), 2, (1, 0, 0))
+    seed, late = int(made._draw_seeds(2)[1]), settings.get("delay", 0) * (reward == 1e300)
+    made.begin_life(0)
+    told = rf"^task 'ledger\?.*' paid (nan|-?inf) in step {3 + late} of the episode of seed {seed};"
+    with pytest.raises(RunError, match=f"{told} expected rewards that are finite in float32"):
+        made.collect(wandering(0), 5)
+
+
+class Rising(gymnasium.Env[Any, Any]):
+    """Observes what no float32 holds, from some step on."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
+    action_space = spaces.Box(-1.0, 1.0, (1,))
+
+    def __init__(self, begins: int) -> None:
+        self.begins, self.steps = begins, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.steps = 0
+        return self.seen(), {}
+
+    def step(self, action: Any) -> Any:
+        self.steps += 1
+        return self.seen(), 1.0, False, False, {}
+
+    def seen(self) -> Any:
+        return np.array([0.0, 1e39 if self.steps >= self.begins else 1e38])
+
+
+@pytest.mark.parametrize(("begins", "where"), [(0, "the reset"), (2, "step 2")])
+def test_an_observation_beyond_float32_is_refused(begins: int, where: str) -> None:
+    sampler = Sampler(make_task(Rising, begins=begins, horizon=5), 1, (1, 0, 0))
+    with pytest.raises(RunError, match=f"showed inf in {where} of .*; expected observations that"):
+        sampler.collect(wandering(0), 5)
