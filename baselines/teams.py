@@ -9,7 +9,6 @@ from rolecast.baselines.rllib.environments import task_of
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
 from rolecast.core.errors import ConfigError
 from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, Rules
-from rolecast.envs.episode_length import typical_steps
 
 AUTHORS_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
@@ -154,7 +153,8 @@ class TeamConfig(OffPolicyConfig):
         an episode as in predator-prey. Beyond, settings are the authors' for MuJoCo.
 
         Args:
-            horizon: of the task, in steps.
+            horizon: of the task, in steps. A task without one states the most steps that an episode
+                may take: how long random episodes last says little about those of a good policy.
         """
         if horizon > LONG_HORIZON:
             self._default_to(self.authors_settings("mujoco"))
@@ -168,9 +168,8 @@ class TeamConfig(OffPolicyConfig):
         """Suit the task, then refuse settings that cannot be; see `NamedSettings.validate`."""
         if self.env is not None and not self.suited:
             task = task_of(self.env, self.env_config)
-            horizon = typical_steps(task)
             task.close()
-            self.suit(horizon)
+            self.suit(task.spec.horizon)
         super().validate()
 
     def check_settings(self) -> None:

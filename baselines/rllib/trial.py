@@ -26,7 +26,6 @@ from rolecast.baselines.rllib.runner import EPISODE_RETURNS, OBSERVED_RETURNS
 from rolecast.baselines.teams import TeamConfig
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
 from rolecast.platform.tuning.learner import Progress
@@ -79,7 +78,7 @@ def configured(name: str, task: str, settings: Mapping[str, Any]) -> Any:
     config = algorithm_config(name)().environment(task).tuned(settings)
     if isinstance(config, TeamConfig):
         with closing(make_task(task)) as made:
-            config.suit(typical_steps(made))
+            config.suit(made.spec.horizon)
     return config
 
 

@@ -6,7 +6,10 @@ Over five seeds with these settings the returns were 0.78 (MADDPG), 0.87 (FACMAC
 
 from typing import Any
 
+import numpy as np
 import pytest
+from gymnasium import spaces
+from pettingzoo import ParallelEnv
 
 from rolecast.baselines import FACMACConfig, MADDPGConfig
 from rolecast.baselines.rllib.actor_policy import ActorPolicy
@@ -107,6 +110,42 @@ def test_an_rllib_users_config_suits_the_task_when_it_is_built() -> None:
 @pytest.mark.parametrize(("horizon", "gamma"), [(5, 0.85), (25, 0.85), (50, 0.925), (100, 0.9625)])
 def test_the_discount_reaches_the_same_part_of_an_episode(horizon: int, gamma: float) -> None:
     assert MADDPGConfig().suit(horizon).gamma == pytest.approx(gamma)
+
+
+class Fragile(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+    """States no limit, and ends in its second step."""
+
+    metadata = {"name": "fragile"}  # noqa: RUF012 - the interface's own form
+    possible_agents = ["left", "right"]  # noqa: RUF012 - the interface's own form
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(-1.0, 1.0, (1,))
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return spaces.Box(-1.0, 1.0, (1,))
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.agents, self.steps = list(self.possible_agents), 0
+        return {agent: np.zeros(1) for agent in self.agents}, {}
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        self.steps += 1
+        over = dict.fromkeys(self.agents, self.steps == 2)
+        seen, rewards = {agent: np.zeros(1) for agent in over}, dict.fromkeys(over, 1.0)
+        self.agents = [] if self.steps == 2 else self.agents
+        return seen, rewards, over, dict.fromkeys(over, False), {}
+
+
+@pytest.mark.parametrize(("options", "gamma"), [("", 0.99), ("?horizon=9", 0.85)])
+def test_a_task_without_a_stated_limit_has_the_settings_of_long_episodes(
+    options: str, gamma: float
+) -> None:
+    """Random episodes that end early say nothing about those of a good policy."""
+    task = f"python:tests.baselines.test_teams:Fragile{options}"
+    assert configured("masac", task, {}).gamma == gamma
+    own: Any = MADDPGConfig().environment(task)
+    own.validate()
+    assert own.gamma == gamma
 
 
 def test_a_discount_that_the_user_set_stays_even_where_it_is_the_default() -> None:
