@@ -78,6 +78,16 @@ class AlgorithmMethod:
 
         check_trial(self.name, task, settings)
 
+    def check_memory(self, task: TaskSpec, settings: Mapping[str, Any], env_steps: int) -> None:
+        """Refuse a trial that memory cannot hold.
+
+        Raises:
+            ConfigError: names the setting and what is free.
+        """
+        from rolecast.baselines.rllib.trial import check_replay
+
+        check_replay(self.name, task, settings, env_steps)
+
     def start(
         self, task: str, settings: Mapping[str, Any], *, seed: int, workers: int, env_steps: int
     ) -> "LearnerTrial":

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.types import Float32
+from rolecast.envs.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,16 @@ class Transitions:
 
 COLUMN_NAMES: Final = tuple(column.name for column in fields(Transitions))
 """Names of the arrays."""
+
+
+def transition_size(task: TaskSpec, state_size: int) -> int:
+    """Return how many numbers one joint transition has.
+
+    Args:
+        task: whose transition it is.
+        state_size: S, 0 where transitions have no states.
+    """
+    return task.agents * (2 * task.observation_size + task.action_size + 1) + 2 * state_size + 1
 
 
 def joined(parts: Sequence[Transitions]) -> Transitions:

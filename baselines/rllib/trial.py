@@ -20,11 +20,15 @@ from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LI
 from rolecast.baselines.budget_shares import LARGEST_BUDGET_SHARES, within_shares
 from rolecast.baselines.registry import algorithm_config
 from rolecast.baselines.rllib.actor_policy import ActingNet, ActorPolicy
+from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.augment import SymmetryAugmentation
 from rolecast.baselines.rllib.environments import check_fit
+from rolecast.baselines.rllib.episodes import state_size_of
 from rolecast.baselines.rllib.runner import EPISODE_RETURNS, OBSERVED_RETURNS
+from rolecast.baselines.rllib.transitions import transition_size
 from rolecast.baselines.teams import TeamConfig
 from rolecast.core.errors import RequestError
+from rolecast.core.memory import require_room
 from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import TaskSpec
@@ -47,6 +51,29 @@ def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
         check_fit(made, config.NAME, teams=config.TEAMS, discrete=config.DISCRETE)
     if getattr(config, "symmetries", False):
         SymmetryAugmentation.of_task(made.spec)
+
+
+def check_replay(name: str, task: TaskSpec, settings: Mapping[str, Any], env_steps: int) -> None:
+    """Refuse a trial whose replay memory cannot hold; one without a replay passes.
+
+    Args:
+        name: of the algorithm.
+        task: sizes.
+        settings: as `check_trial` accepted them.
+        env_steps: its whole budget.
+    Raises:
+        ConfigError: names `replay_capacity`, the memory that it needs, and what is free.
+    """
+    config = configured(name, task.id, settings)
+    if not isinstance(config, OffPolicyConfig):
+        return
+    made = make_task(task.id)
+    state_size = state_size_of(made) if config.reads_state else 0
+    made.close()
+    transitions = min(config.replay_capacity, env_steps)
+    needed = np.dtype(np.float32).itemsize * transitions * transition_size(task, state_size)
+    field = f"{type(config).__name__}.replay_capacity"
+    require_room(field, config.replay_capacity, needed, "fewer")
 
 
 def _validate(config: Any) -> None:

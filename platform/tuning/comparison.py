@@ -20,7 +20,7 @@ from rolecast.platform.search.loggers.protocol import TrialCallback
 from rolecast.platform.search.planning.plan import make_plan, versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
-from rolecast.platform.tuning.learner import MethodFactory, method_factory
+from rolecast.platform.tuning.learner import ChecksMemory, MethodFactory, method_factory
 from rolecast.platform.tuning.loading import Request, load_experiment, require_new_folder
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
 from rolecast.platform.tuning.progress import ComparisonProgress, Silent
@@ -158,7 +158,10 @@ def _check_trial(
     if isinstance(method, SearchMethod):
         make_plan(search_config(experiment, plan, method), play=False).task.close()
     else:
-        method_factory(method.algorithm, methods).check(task.spec, method.settings)
+        factory = method_factory(method.algorithm, methods)
+        factory.check(task.spec, method.settings)
+        if isinstance(factory, ChecksMemory):
+            factory.check_memory(task.spec, method.settings, experiment.env_steps)
 
 
 def check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: bool) -> None:

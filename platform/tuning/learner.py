@@ -121,6 +121,22 @@ class DescribesItself(Protocol):
         """Return its settings, with the values that each may have."""
 
 
+@runtime_checkable
+class ChecksMemory(Protocol):
+    """Factory whose learners keep what they sample, as those of this project do."""
+
+    def check_memory(self, task: TaskSpec, settings: Mapping[str, Any], env_steps: int) -> None:
+        """Refuse a trial that memory cannot hold.
+
+        Args:
+            task: sizes.
+            settings: as `check` accepted them.
+            env_steps: its whole budget.
+        Raises:
+            ConfigError: names the setting and what is free.
+        """
+
+
 class PolicyWithGraph(Policy, Protocol):
     """Policy that has a form in ONNX."""
 

@@ -5,14 +5,18 @@ from typing import Any
 
 import pytest
 
+from rolecast.baselines.methods import METHODS
 from rolecast.core import memory
-from rolecast.core.errors import ConfigError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.memory import readable_bytes, require_room
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.settings import split_options
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan
+from rolecast.platform.tuning.comparison import check_experiment
+from rolecast.platform.tuning.experiment import Experiment
+from rolecast.platform.tuning.methods import LearnerMethod
 
 HUGE_NUMBERS = (99_999_999_999, 10**23, 10**40)
 
@@ -66,6 +70,37 @@ def test_a_batch_is_no_larger_than_its_budget_when_its_memory_is_counted() -> No
 def test_an_evaluation_of_too_many_episodes_is_refused(number: int) -> None:
     with pytest.raises(ConfigError, match=r"^evaluate\.episodes is \d+; expected fewer: it needs"):
         HeldOut(episodes=number)
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "numbers"),
+    [
+        ("hopper", "td3", 2 * 11 + 3 + 1 + 1),
+        ("pred_prey_3", "facmac", 3 * (2 * 16 + 2 + 1) + 1),
+        ("ma_hopper_3x1?obs=own", "facmac", 3 * (2 * 2 + 1 + 1) + 2 * 11 + 1),
+        ("ma_hopper_3x1?obs=own", "isac", 3 * (2 * 2 + 1 + 1) + 1),
+    ],
+)
+def test_a_replay_that_no_memory_holds_is_refused_before_a_comparison(
+    task: str, name: str, numbers: int
+) -> None:
+    """A gigabyte is free, and each number takes four bytes."""
+    fits = 2**30 // (4 * numbers)
+
+    def check(capacity: int, env_steps: int) -> None:
+        learner = LearnerMethod(algorithm=name, settings={"replay_capacity": capacity})
+        check_experiment(
+            Experiment(name="replay", tasks=(task,), methods=(learner,), env_steps=env_steps), {}
+        )
+
+    check(fits, 10**12)
+    check(10**12, fits)
+    with pytest.raises(RequestError, match=r"replay_capacity is \d+; expected fewer: it needs 1.0"):
+        check(fits + 1, fits + 1)
+
+
+def test_a_learner_without_a_replay_needs_no_memory_for_its_budget() -> None:
+    METHODS["ppo"].check_memory(make_task("hopper").spec, {}, 10**12)
 
 
 @pytest.mark.parametrize("task", ["pred_prey_999999", "drone_delivery_999999"])
