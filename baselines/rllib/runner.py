@@ -26,7 +26,10 @@ from rolecast.baselines.rllib.episodes import state_size_of
 from rolecast.baselines.rllib.sampler import Act, Sampler
 from rolecast.baselines.rllib.settings import root_seed
 from rolecast.baselines.rllib.transitions import EndedEpisode, Fragment, Transitions
+from rolecast.core.patience import Patience
 from rolecast.core.types import Float32
+from rolecast.envs.rewards.task import set_patience
+from rolecast.envs.spec import BatchedTask
 
 OBSERVED_RETURN_MEAN: Final = "observed_return_mean"
 """Result under `env_runners`: mean return of episodes as paid to the learner."""
@@ -58,6 +61,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         self._weights_seq_no = 0
         self._evaluation: Sampler | None = None
         self._evaluation_env: Any = None
+        self._patience = Patience()
         self.make_env()
         self.make_module()
 
@@ -67,13 +71,19 @@ class JointEnvRunner(EnvRunner, Checkpointable):
         Raises:
             RequestError: there is no such task, or the algorithm cannot learn in it.
         """
-        self.env = task_of(self.config.env, self.config.env_config)
+        self.env = self._new_env()
         check_fit(
             self.env, self.config.NAME, teams=self.config.TEAMS, discrete=self.config.DISCRETE
         )
         states = bool(self.config.reads_state)
         self._spaces = joint_spaces(self.env.spec, state_size_of(self.env) if states else 0)
         self.sampler = self.make_sampler(states=states)
+
+    def _new_env(self) -> BatchedTask:
+        """Return a new task, whose steps that hang are ended."""
+        env = task_of(self.config.env, self.config.env_config)
+        set_patience(env, self._patience)
+        return env
 
     def make_sampler(self, *, states: bool) -> Sampler:
         """Return the sampler of training episodes, with or without the task's states."""
@@ -144,6 +154,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
 
     def stop(self) -> None:
         """Close the task, and that of evaluation where there is one."""
+        self._patience.close()
         self.env.close()
         if self._evaluation_env is not None:
             self._evaluation_env.close()
@@ -226,7 +237,7 @@ class JointEnvRunner(EnvRunner, Checkpointable):
     def _evaluator(self) -> Sampler:
         """Return a sampler with a task of its own."""
         if self._evaluation is None:
-            self._evaluation_env = task_of(self.config.env, self.config.env_config)
+            self._evaluation_env = self._new_env()
             stream = (*self._stream[:3], 1 + self._stream[3])
             batch = self.config.num_envs_per_env_runner
             self._evaluation = Sampler(self._evaluation_env, batch, stream)

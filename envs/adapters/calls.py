@@ -53,7 +53,7 @@ def guarded_call(
         limit = 0.0 if patience is None else patience.timeout_s
         raise StepTimeoutError(
             f"task {task_id!r} has not answered for {limit:g} s in {where()}; "
-            "expected an answer, a longer --step-timeout, or --failed-episodes=lowest",
+            "expected an answer; a search takes --step-timeout and --failed-episodes=lowest",
             seed,
         ) from error
     except (Exception, SystemExit) as error:  # sys.exit would end the search as if it were done

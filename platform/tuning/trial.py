@@ -15,9 +15,11 @@ from typing import Any
 from ray import tune
 from ray.tune import PlacementGroupFactory
 
+from rolecast.core.patience import Patience
 from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import under_patience
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
@@ -38,8 +40,11 @@ def held_out_score(
         policy: as it would be handed over.
         weights: [1, D].
         seeds: [E], of held-out episodes, the same for every method.
+    Raises:
+        RunError: the task failed, or a step lasted too long.
     """
-    with closing(make_task(task)) as made:
+    made = make_task(task)
+    with closing(made), under_patience(made, Patience()):
         returns = rollout(made, policy, weights, seeds).returns[0]
     return mean_and_error(returns)
 

@@ -1,12 +1,21 @@
 """A runner by itself, without an algorithm."""
 
+import time
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rolecast.baselines.registry import algorithm_config
 from rolecast.baselines.rllib.environments import task_of
 from rolecast.baselines.rllib.runner import JointEnvRunner
+from rolecast.core.errors import RunError
+from rolecast.core.patience import Patience
+from rolecast.envs.registry import make_task
+from rolecast.platform.tuning.trial import held_out_score
+from rolecast.policies.registry import make_policy
+from tests.platform.search.test_hanging_task import Slow
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
@@ -35,3 +44,37 @@ def test_a_runner_that_stops_closes_the_tasks_of_training_and_of_evaluation(
     one.stop()
     assert len(made) == 2
     assert all(task in closed for task in made)
+
+
+class Stuck(Slow):
+    """Hangs in its third step."""
+
+    def step(self, action: Any) -> Any:
+        if self.taken == 2:
+            time.sleep(600.0)
+        return super().step(action)
+
+
+STUCK_TASK = "python:tests.baselines.rllib.test_runner:Stuck"
+ENDED = "has not answered for 0.3 s in step 3 of the episode of seed"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
+@pytest.mark.parametrize("wanted", [{"num_timesteps": 5}, {"num_episodes": 1}])
+def test_a_step_that_hangs_is_ended(
+    monkeypatch: pytest.MonkeyPatch, wanted: dict[str, Any]
+) -> None:
+    monkeypatch.setattr("rolecast.baselines.rllib.runner.Patience", partial(Patience, 0.3))
+    config = algorithm_config("td3")().environment(STUCK_TASK)
+    runner = JointEnvRunner(config=config, worker_index=0)
+    with pytest.raises(RunError, match=ENDED):
+        runner.sample(**wanted)
+    runner.stop()
+
+
+def test_a_held_out_step_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rolecast.platform.tuning.trial.Patience", partial(Patience, 0.3))
+    policy = make_policy("linear", make_task(STUCK_TASK))
+    weights = policy.space.centre[None]
+    with pytest.raises(RunError, match=ENDED):
+        held_out_score(STUCK_TASK, policy, weights, np.arange(2, dtype=np.uint64))

@@ -76,7 +76,7 @@ def test_a_step_that_hangs_ends_the_search_in_one_sentence_and_loses_no_batch(
     assert text.startswith("evaluation ")
     assert "has not answered for 0.5 s in step " in text
     assert "of the episode of seed " in text
-    expected = "expected an answer, a longer --step-timeout, or --failed-episodes=lowest"
+    expected = "expected an answer; a search takes --step-timeout and --failed-episodes=lowest"
     assert text.endswith(expected)
     assert "\n" not in text
     resume(tmp_path / "run", task=quick, step_timeout=60.0)
