@@ -52,11 +52,14 @@ class ISACLearner(MASACLearner):
 
     @property
     def target_entropy(self) -> float:
-        """Target of each agent's entropy in nats; by default minus the size of its action."""
+        """Target of each agent's entropy in nats; by default minus the size of its action.
+
+        Of agents that act with different sizes it is the mean: they have one temperature, whose
+        loss is the mean over agents.
+        """
         given = self.config.target_entropy
-        return -float(self.net.action_size) if given is None else float(given)
+        return -sum(self.net.own_sizes) / self.net.agents if given is None else float(given)
 
     def sample_actions(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions [N, n, da] of the policy and the log-density [N, n] of each."""
-        shape = (*obs.shape[:-1], self.net.action_size)
-        return self.net.actor.sample(obs, self.noise(obs.new_empty(shape)))
+        return self.sample_each(obs)

@@ -1,6 +1,6 @@
 """From what `.environment(...)` was given to a batched task, and what learners ask of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.tune.registry import ENV_CREATOR, _global_registry
 
 from rolecast.core.errors import RequestError
+from rolecast.envs.adapters.spaces import action_codec
 from rolecast.envs.ids import parse_id
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask, TaskSpec
@@ -60,12 +61,35 @@ class JointObservations(spaces.Box):
         """S; 0 where there is none."""
 
 
-def joint_spaces(spec: TaskSpec, state_size: int = 0) -> tuple[JointObservations, spaces.Box]:
-    """Return the joint observation space, Box [n, do], and action space, Box [n, da]."""
+class JointActions(spaces.Box):
+    """Actions [n, da] of all agents, and how many of its da numbers each agent reads."""
+
+    def __init__(self, agents: int, action_size: int, own_sizes: Sequence[int] | None) -> None:
+        super().__init__(-1.0, 1.0, (agents, action_size), np.float32)
+        self.own_sizes = tuple(own_sizes or [action_size] * agents)
+        """[n], each from 1 to da; the rest of an agent's numbers is padding."""
+
+
+def joint_spaces(
+    spec: TaskSpec, state_size: int = 0, own_sizes: Sequence[int] | None = None
+) -> tuple[JointObservations, JointActions]:
+    """Return the joint observation space, Box [n, do], and action space, Box [n, da].
+
+    Args:
+        spec: sizes of the task.
+        state_size: S; 0 where nobody reads a state.
+        own_sizes: [n], as in `own_action_sizes`; None for da of each agent.
+    """
     return (
         JointObservations(spec.agents, spec.observation_size, state_size),
-        spaces.Box(-1.0, 1.0, (spec.agents, spec.action_size), np.float32),
+        JointActions(spec.agents, spec.action_size, own_sizes),
     )
+
+
+def own_action_sizes(task: BatchedTask) -> list[int] | None:
+    """Return how many numbers each agent's action has, [n]; None where all have da."""
+    own = getattr(task, "spaces", None)
+    return None if own is None else [action_codec(actions).size for _, actions in own]
 
 
 def check_fit(task: BatchedTask, method: str, *, teams: bool, discrete: bool = False) -> None:

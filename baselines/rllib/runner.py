@@ -21,7 +21,12 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
-from rolecast.baselines.rllib.environments import check_fit, joint_spaces, task_of
+from rolecast.baselines.rllib.environments import (
+    check_fit,
+    joint_spaces,
+    own_action_sizes,
+    task_of,
+)
 from rolecast.baselines.rllib.episodes import state_size_of
 from rolecast.baselines.rllib.sampler import Act, Sampler
 from rolecast.baselines.rllib.settings import root_seed
@@ -76,7 +81,11 @@ class JointEnvRunner(EnvRunner, Checkpointable):
             self.env, self.config.NAME, teams=self.config.TEAMS, discrete=self.config.DISCRETE
         )
         states = bool(self.config.reads_state)
-        self._spaces = joint_spaces(self.env.spec, state_size_of(self.env) if states else 0)
+        self._spaces = joint_spaces(
+            self.env.spec,
+            state_size_of(self.env) if states else 0,
+            own_action_sizes(self.env),
+        )
         self.sampler = self.make_sampler(states=states)
 
     def _new_env(self) -> BatchedTask:

@@ -51,15 +51,22 @@ class SACLearner(OffPolicyLearner[SACModule]):
 
     @property
     def target_entropy(self) -> float:
-        """Target entropy in nats; by default minus the size of a joint action (appendix D)."""
+        """Target entropy in nats; by default minus the size of a joint action (appendix D).
+
+        Padding of smaller agents counts neither there nor in the log-densities.
+        """
         given = self.config.target_entropy
-        return -float(self.net.agents * self.net.action_size) if given is None else float(given)
+        return -float(sum(self.net.own_sizes)) if given is None else float(given)
 
     def sample_actions(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """Return actions [N, n, da] of the policy and the joint log-density [N] of all n."""
-        shape = (*obs.shape[:-1], self.net.action_size)
-        actions, log_prob = self.net.actor.sample(obs, self.noise(obs.new_empty(shape)))
+        actions, log_prob = self.sample_each(obs)
         return actions, log_prob.sum(dim=1)
+
+    def sample_each(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return actions [N, n, da] of the policy and the log-density [N, n] of each agent's."""
+        net, shape = self.net, (*obs.shape[:-1], self.net.action_size)
+        return net.actor.sample(obs, self.noise(obs.new_empty(shape)), net.own_numbers)
 
     def update_once(self, batch: Tensors) -> None:
         """Take one step of critics, policy and temperature."""

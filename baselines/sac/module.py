@@ -57,12 +57,15 @@ class SquashedGaussian(nn.Module):
             features = layer(features)
         return head(features), self.log_deviation(features).clamp(*LOG_STD_RANGE)
 
-    def sample(self, obs: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    def sample(
+        self, obs: Tensor, noise: Tensor, own: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return actions [..., da] in [-1, 1] and their log-densities [...].
 
         Args:
             obs: [..., do].
             noise: [..., da], standard normal.
+            own: [..., da], true for the numbers whose densities count; None for all.
 
         Source: Haarnoja et al. (2018), appendix C. Differs: log(1 - tanh(u)^2) is
             2 (log 2 - u - softplus(-2 u)). This does not round to minus infinity.
@@ -72,7 +75,10 @@ class SquashedGaussian(nn.Module):
         log_normal = -0.5 * (noise.square() + math.log(2.0 * math.pi)) - log_std
         log_jacobian = 2.0 * (math.log(2.0) - raw_actions - functional.softplus(-2.0 * raw_actions))
         # Appendix C: log pi(a | s) = log mu(u | s) - sum over i of log(1 - tanh(u_i)^2).
-        return torch.tanh(raw_actions), (log_normal - log_jacobian).sum(dim=-1)
+        log_density = log_normal - log_jacobian
+        if own is not None:
+            log_density = torch.where(own, log_density, 0.0)
+        return torch.tanh(raw_actions), log_density.sum(dim=-1)
 
 
 class SACModule(JointModule):
@@ -81,9 +87,21 @@ class SACModule(JointModule):
     actor: SquashedGaussian
     critic: TwinCritics
 
+    own_sizes: tuple[int, ...]
+    """[n], the size of each agent's own action, without padding."""
+
+    own_numbers: Tensor | None
+    """[n, da], true where a number is no padding; None where none is."""
+
     def setup(self) -> None:
         """Build the networks, and the logarithm of alpha."""
         super().setup()
+        whole = (self.action_size,) * self.agents
+        self.own_sizes = getattr(self.action_space, "own_sizes", whole)
+        columns, sizes = torch.arange(self.action_size), torch.tensor(self.own_sizes)
+        padded = self.own_sizes != whole
+        own_numbers = columns < sizes.unsqueeze(1) if padded else None
+        self.register_buffer("own_numbers", own_numbers, persistent=False)
         if not self.inference_only:
             log_alpha = math.log(self.settings["initial_alpha"])
             self.log_alpha = nn.Parameter(torch.tensor(log_alpha))

@@ -23,11 +23,17 @@ def settings_it_has(name: str, **settings: Any) -> dict[str, Any]:
 
 
 def make_learner(
-    config: "OffPolicyConfig", agents: int, observed: int, acted: int, state: int = 0
+    config: "OffPolicyConfig",
+    agents: int,
+    observed: int,
+    acted: int,
+    state: int = 0,
+    own_sizes: tuple[int, ...] | None = None,
 ) -> Any:
     """Return a built learner for n agents that observe and act with so many numbers.
 
-    The state has `state` numbers, 0 where the task has none.
+    The state has `state` numbers, 0 where the task has none; `own_sizes` of the `acted` numbers are
+    each agent's own, None for all.
     """
     from ray.rllib.core import DEFAULT_MODULE_ID
 
@@ -38,7 +44,7 @@ def make_learner(
     )
     config.check_settings()
     torch.manual_seed(0 if config.seed is None else config.seed)
-    spaces: Any = {DEFAULT_MODULE_ID: joint_spaces(spec, state)}
+    spaces: Any = {DEFAULT_MODULE_ID: joint_spaces(spec, state, own_sizes)}
     module = config.get_multi_rl_module_spec(spaces=spaces, inference_only=False)
     learner = config.LEARNER(config=config, module_spec=module)
     learner.build()

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.distributions import Normal, TransformedDistribution
+from torch.distributions.transforms import TanhTransform
 
 from rolecast.baselines.registry import algorithm_config
 from tests.baselines.conftest import fill, make_batch, make_learner, tensors
@@ -99,6 +101,29 @@ def test_isac_is_sac_of_each_agent() -> None:
     after, _ = one.net.critic(batch["observations"], batch["actions"])
     assert (before != after).any(dim=0).tolist() == [False, True, False]
     assert not one.config.reads_state
+
+
+@pytest.mark.parametrize(("name", "target"), [("masac", -6.0), ("isac", -2.0)])
+def test_padding_has_no_entropy(name: str, target: float) -> None:
+    """Of agents with 1, 3 and 2 numbers: densities and target are of these alone."""
+    config: Any = algorithm_config(name)().training(hidden=(4,), critic_hidden=(5,))
+    padded, whole = (make_learner(config, AGENTS, 2, 3, own_sizes=own) for own in ((1, 3, 2), None))
+    assert padded.target_entropy == target
+    assert whole.target_entropy == target * 1.5
+    obs = tensors(make_batch(6, AGENTS, 2, 3))["observations"]
+    padded.generator.manual_seed(3)
+    whole.generator.manual_seed(3)
+    actions, log_prob = padded.sample_actions(obs)
+    same, _ = whole.sample_actions(obs)
+    torch.testing.assert_close(actions, same, rtol=0.0, atol=0.0)
+    mean, log_std = padded.net.actor.mean_and_log_std(obs)
+    squashed: Any = TransformedDistribution(
+        Normal(mean, log_std.exp()), [TanhTransform(cache_size=1)]
+    )
+    wanted = squashed.log_prob(actions)
+    wanted[:, 0, 1:] = wanted[:, 2, 2:] = 0.0
+    wanted = wanted.sum(dim=-1) if name == "isac" else wanted.sum(dim=(1, 2))
+    torch.testing.assert_close(log_prob, wanted, rtol=1e-3, atol=1e-3)
 
 
 def test_masac_reads_the_state_where_there_is_one() -> None:

@@ -10,7 +10,12 @@ from mpe2 import simple_spread_v3
 from ray.rllib.env.wrappers.pettingzoo_env import ParallelPettingZooEnv
 from ray.tune.registry import register_env
 
-from rolecast.baselines.rllib.environments import check_fit, joint_spaces, task_of
+from rolecast.baselines.rllib.environments import (
+    check_fit,
+    joint_spaces,
+    own_action_sizes,
+    task_of,
+)
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from tests.envs.adapters.test_task import Unequal
@@ -56,6 +61,15 @@ def test_an_environment_is_found_in_every_form(
     assert seen.shape == sizes[:2]
     assert acts.shape == (sizes[0], sizes[2])
     assert ("sparse" in options) == ("sparse" in spec.id)
+
+
+def test_agents_have_action_sizes_of_their_own() -> None:
+    """Those of a Discrete space are its choices; compiled tasks pad none."""
+    task = make_task(Unequal, sparse=2)
+    assert own_action_sizes(task) == [4, 1]
+    assert joint_spaces(task.spec, 0, [4, 1])[1].own_sizes == (4, 1)
+    assert own_action_sizes(make_task("pred_prey_3")) is None
+    assert joint_spaces(make_task("pred_prey_3").spec)[1].own_sizes == (2, 2, 2)
 
 
 def test_a_name_that_rllib_knows_is_made_as_rllib_does_and_its_wrapper_taken_off() -> None:

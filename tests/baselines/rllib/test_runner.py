@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ray.rllib.core import DEFAULT_MODULE_ID
 
 from rolecast.baselines.registry import algorithm_config
 from rolecast.baselines.rllib.environments import task_of
@@ -44,6 +45,14 @@ def test_a_runner_that_stops_closes_the_tasks_of_training_and_of_evaluation(
     one.stop()
     assert len(made) == 2
     assert all(task in closed for task in made)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")
+def test_a_policy_knows_the_action_size_of_each_agent() -> None:
+    config = algorithm_config("masac")().environment("python:tests.envs.adapters.test_task:Unequal")
+    runner = JointEnvRunner(config=config, worker_index=0)
+    assert runner.module[DEFAULT_MODULE_ID].own_sizes == (4, 1)
+    runner.stop()
 
 
 class Stuck(Slow):
