@@ -87,10 +87,6 @@ class PPOConfig(NamedSettings, ppo.PPOConfig):
             "minibatch_size": POSITIVE_INTEGER,
             "train_batch_size_per_learner": POSITIVE_INTEGER,
             "num_envs_per_env_runner": POSITIVE_INTEGER,
-            "rollout_fragment_length": Rule(
-                lambda value: value == "auto" or POSITIVE_INTEGER.allows(value),
-                "'auto', or an integer >= 1",
-            ),
             "vf_loss_coeff": NOT_NEGATIVE,
             "use_kl_loss": BOOLEAN_VALUE,
             "kl_coeff": NOT_NEGATIVE,

@@ -12,7 +12,7 @@ from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.validation import Rules, check
 
 SAMPLING_SETTINGS: Final = ("num_envs_per_env_runner", "rollout_fragment_length")
-"""How episodes are sampled, as far as a comparison may change it."""
+"""How episodes are sampled, as far as a comparison may change it and the method reads it."""
 
 
 def root_seed(seed: int | None) -> int:
@@ -104,8 +104,9 @@ class NamedSettings(AlgorithmConfig):
         Raises:
             RequestError: there is no such setting, or its value cannot be.
         """
-        self._refuse_unknown(settings, (*self.TUNED, *SAMPLING_SETTINGS))
-        sampling = {name: settings[name] for name in SAMPLING_SETTINGS if name in settings}
+        of_sampling = [name for name in SAMPLING_SETTINGS if name in self.RLLIB_RULES]
+        self._refuse_unknown(settings, (*self.TUNED, *of_sampling))
+        sampling = {name: settings[name] for name in of_sampling if name in settings}
         check(type(self).__name__, sampling, self.RLLIB_RULES)
         self.env_runners(**sampling)
         self.training(

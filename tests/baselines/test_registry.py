@@ -51,8 +51,8 @@ def test_every_setting_has_a_default_that_its_rule_allows(name: str) -> None:
         ("ppo", "hopper", {"grad_clip_by": "value"}, "'grad_clip_by' .* did you mean 'grad_clip'"),
         ("ppo", "hopper", {"kl_target": -1}, "PPOConfig.kl_target is -1; expected a number > 0"),
         ("ppo", "hopper", {"use_kl_loss": "yes"}, "use_kl_loss is 'yes'; expected True or False"),
-        ("ppo", "hopper", {"rollout_fragment_length": 0}, "is 0; expected 'auto', or an integer"),
-        ("ppo", "hopper", {"rollout_fragment_length": 100}, r"^Your .*_length=100\)$"),
+        ("td3", "hopper", {"rollout_fragment_length": 0}, "is 0; expected an integer >= 1"),
+        ("ppo", "hopper", {"rollout_fragment_length": 8}, "'rollout_fragment_length' does not"),
         (
             "comix",
             "pred_prey_3",

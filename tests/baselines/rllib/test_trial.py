@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rolecast.baselines.methods import METHODS
+from rolecast.baselines.ppo.config import PPOConfig
+from rolecast.baselines.rllib.trial import _validate
 from rolecast.core.errors import RequestError
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
@@ -119,11 +121,16 @@ def test_a_last_batch_below_a_minibatch_is_not_learned_from() -> None:
     [
         ({"num_envs_per_env_runner": 9}, 0, "is 9 env steps .* at most the budget, 8$"),
         ({"num_envs_per_env_runner": 4}, 3, "is 12 env steps .* env runners: 3"),
-        ({"num_envs_per_env_runner": 2, "rollout_fragment_length": 3}, 2, "^Your desired"),
     ],
 )
-def test_a_trial_that_cannot_keep_its_budget_or_its_batch_is_refused(
+def test_a_trial_that_cannot_keep_its_budget_is_refused(
     settings: dict[str, Any], workers: int, sentence: str
 ) -> None:
     with pytest.raises(RequestError, match=sentence):
         METHODS["ppo"].start(TASK, ON_POLICY | settings, seed=1, workers=workers, env_steps=8)
+
+
+def test_what_rllib_refuses_is_told_by_its_first_sentence() -> None:
+    config = PPOConfig().environment(TASK).env_runners(rollout_fragment_length=100)
+    with pytest.raises(RequestError, match=r"^Your .*_length=100\)$"):
+        _validate(config)
