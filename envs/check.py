@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from gymnasium.spaces import Dict
 
 from rolecast.core.errors import RequestError, RunError, first_line
 from rolecast.core.patience import Patience
@@ -29,6 +30,10 @@ MOST_CLIPPED: Final = 0.05
 
 MOST_SECONDS: Final = 1.0
 """Maximum seconds of the speed measurement."""
+
+
+MASK_NAME: Final = "action_mask"
+"""Key under which PettingZoo's environments show which choices are legal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +87,7 @@ def check_task(
     set_patience(made, patience)
     found: list[Check] = []
     try:
+        found.extend(_masks(made))  # what they forbid may be why the task fails
         first = random_trajectory(made, CHECK_SEEDS)
         payment = (_payment,) if isinstance(made, RewardTask) else ()
         symmetries = (_symmetries,) if made.spec.symmetries else ()
@@ -100,6 +106,18 @@ def check_task(
     finally:
         made.close()
     return CheckReport(id=made.spec.id, checks=tuple(found))
+
+
+def _masks(task: BatchedTask) -> list[Check]:
+    """Warn of an action mask among the observations; nothing where there is none."""
+    seen = [observed for observed, _ in getattr(task, "spaces", ())]
+    if not any(isinstance(each, Dict) and MASK_NAME in each.spaces for each in seen):
+        return []
+    detail = (
+        f"observations have {MASK_NAME!r}, which is read as numbers and not obeyed; expected an "
+        "environment that accepts every choice"
+    )
+    return [Check(name="masks", ok=True, detail=detail, warning=True)]
 
 
 def _spaces(task: BatchedTask, first: Trajectory) -> Check:

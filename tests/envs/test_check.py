@@ -249,3 +249,34 @@ def test_observations_that_policies_clip_are_warned_of(limit: int, warned: bool)
     assert report.ok
     assert found.warning == warned
     assert ("% of the numbers observed are outside +-10" in found.detail) == warned
+
+
+class Masked(Suspect):
+    """Shows which of its choices are legal, and refuses the others in one way."""
+
+    observation_space: Any = spaces.Dict(
+        {"observation": spaces.Box(-1.0, 1.0, (1,)), "action_mask": spaces.MultiBinary(3)}
+    )
+    action_space: Any = spaces.Discrete(3)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        return self.shown(super().reset(seed=seed)[0]), {}
+
+    def step(self, action: Any) -> Any:
+        if self.habit == "strict" and action:
+            raise ValueError(f"illegal choice {action}")
+        seen, *rest = super().step([float(action)])
+        return (self.shown(seen), *rest)
+
+    def shown(self, seen: Any) -> dict[str, Any]:
+        return {"observation": 0.0 * seen, "action_mask": np.array([1, 0, 0], np.int8)}
+
+
+@pytest.mark.parametrize("habit", ["none", "strict"])
+def test_an_action_mask_is_warned_of_also_where_the_task_fails_by_it(habit: str) -> None:
+    report = check_task(Masked, habit=habit, horizon=6)
+    first = report.checks[0]
+    assert (first.name, first.ok, first.warning) == ("masks", True, True)
+    assert "'action_mask', which is read as numbers and not obeyed" in first.detail
+    assert report.ok == (habit == "none")
+    assert "masks" not in [each.name for each in check_task("gym:CartPole-v1").checks]
