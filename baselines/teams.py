@@ -1,14 +1,23 @@
 """What the learners of teams share: defaults and their authors' settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Self
+
+from torch import nn
 
 from rolecast.baselines.rllib.algorithm import OffPolicyConfig
 from rolecast.baselines.rllib.environments import task_of
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
 from rolecast.core.errors import ConfigError
-from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_NUMBER, Rules
+from rolecast.core.validation import (
+    BOOLEAN_VALUE,
+    COUNT_OR_ZERO,
+    NOT_NEGATIVE,
+    POSITIVE_INTEGER,
+    POSITIVE_NUMBER,
+    Rules,
+)
 
 AUTHORS_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
@@ -196,6 +205,29 @@ class TeamConfig(OffPolicyConfig):
                 setattr(self, name, value)
 
 
+class ActionPenalty:
+    """Setting of learners with a deterministic actor."""
+
+    RULES: ClassVar[Rules] = MappingProxyType({"action_penalty": NOT_NEGATIVE})
+
+    action_penalty: float
+    """Weight of the mean squared action in the policy's loss."""
+
+
+class MixingSettings:
+    """Settings of a mixing network; which mixers there are is the method's."""
+
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {"mixing_embedding": POSITIVE_INTEGER, "mixing_hypernet": COUNT_OR_ZERO}
+    )
+
+    mixing_embedding: int
+    """Hidden units of the mixing network."""
+
+    mixing_hypernet: int
+    """Hidden units between the state and the mixing weights; 0 for a linear map."""
+
+
 class TeamLearner(OffPolicyLearner[Net]):
     """An off-policy learner whose optimisers have an epsilon of their own."""
 
@@ -207,5 +239,11 @@ class TeamLearner(OffPolicyLearner[Net]):
                 group["eps"] = self.config.adam_epsilon
 
 
-ACTION_PENALTY: Final[Rules] = MappingProxyType({"action_penalty": NOT_NEGATIVE})
-"""Setting of learners with an actor: weight of its mean squared action in its loss."""
+class ValueLearner(TeamLearner[Net]):
+    """A team learner without an actor's loss: agents act by the utilities that it learns."""
+
+    def parameter_groups(self) -> dict[str, tuple[Sequence[nn.Parameter], float]]:
+        """Return utility and mixer as one group."""
+        net = self.net
+        both = [*net.actor.parameters(), *net.critic.parameters()]
+        return {"critic": (both, self.config.critic_lr)}

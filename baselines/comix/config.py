@@ -5,15 +5,14 @@ from typing import ClassVar
 
 from rolecast.baselines.comix.learner import COMIXLearner
 from rolecast.baselines.comix.module import COMIXModule
-from rolecast.baselines.facmac.config import MIXING_RULES
 from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.rllib.cross_entropy import CrossEntropySettings
-from rolecast.baselines.teams import TeamConfig
+from rolecast.baselines.teams import MixingSettings, TeamConfig
 from rolecast.core.errors import ConfigError
 from rolecast.core.validation import POSITIVE_INTEGER, Rules, at_least, one_of, without
 
 
-class COMIXConfig(TeamConfig):
+class COMIXConfig(MixingSettings, TeamConfig):
     """COMIX: what acts is a utility of observation and action, in which each agent searches.
 
     Example:
@@ -29,8 +28,8 @@ class COMIXConfig(TeamConfig):
     RULES: ClassVar[Rules] = MappingProxyType(
         {
             **without(TeamConfig.RULES, "actor_lr", "critic_hidden"),
-            **MIXING_RULES,
             "mixer": one_of("monotonic", "sum"),
+            **MixingSettings.RULES,
             "cem_samples": POSITIVE_INTEGER,
             "cem_elites": at_least(2),
             "cem_iterations": POSITIVE_INTEGER,
@@ -39,12 +38,6 @@ class COMIXConfig(TeamConfig):
 
     mixer: str
     """How utilities become one value; one that each agent can maximise for itself."""
-
-    mixing_embedding: int
-    """Hidden units of the mixing network."""
-
-    mixing_hypernet: int
-    """Hidden units between the state and the mixing weights; 0 for a linear map."""
 
     cem_samples: int
     """Actions tried in each round of the search for the best."""

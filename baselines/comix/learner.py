@@ -1,27 +1,19 @@
 """The loss of COMIX and COVDN."""
 
-from collections.abc import Sequence
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from rolecast.baselines.comix.module import COMIXModule
 from rolecast.baselines.rllib.learner import Tensors
-from rolecast.baselines.teams import TeamLearner
+from rolecast.baselines.teams import ValueLearner
 
 
-class COMIXLearner(TeamLearner[COMIXModule]):
+class COMIXLearner(ValueLearner[COMIXModule]):
     """Q-learning of the mixed value; each agent's action is the best that a search finds.
 
     Source: COMIX, Peng et al. (2020, arXiv 2003.06709v1); QMIX, Rashid et al. (2018).
     """
-
-    def parameter_groups(self) -> dict[str, tuple[Sequence[nn.Parameter], float]]:
-        """Return utility and mixer as one group."""
-        net = self.net
-        both = [*net.actor.parameters(), *net.critic.parameters()]
-        return {"critic": (both, self.config.critic_lr)}
 
     def critic_loss(self, batch: Tensors) -> Tensor:
         """Return the mean squared TD error of the mixed value."""

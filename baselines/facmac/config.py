@@ -1,26 +1,17 @@
 """Settings of FACMAC, and the algorithm that they build."""
 
 from types import MappingProxyType
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Self
 
 from rolecast.baselines.facmac.learner import FACMACLearner
 from rolecast.baselines.facmac.module import FACMACModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
 from rolecast.baselines.rllib.mixing import MIXER_NAMES
-from rolecast.baselines.teams import ACTION_PENALTY, LONG_HORIZON, TeamConfig
-from rolecast.core.validation import COUNT_OR_ZERO, POSITIVE_INTEGER, Rules, one_of
-
-MIXING_RULES: Final[Rules] = MappingProxyType(
-    {
-        "mixer": one_of(*MIXER_NAMES),
-        "mixing_embedding": POSITIVE_INTEGER,
-        "mixing_hypernet": COUNT_OR_ZERO,
-    }
-)
-"""Settings of a mixing network."""
+from rolecast.baselines.teams import LONG_HORIZON, ActionPenalty, MixingSettings, TeamConfig
+from rolecast.core.validation import Rules, one_of
 
 
-class FACMACConfig(TeamConfig):
+class FACMACConfig(ActionPenalty, MixingSettings, TeamConfig):
     """FACMAC with a policy that all agents share.
 
     Example:
@@ -33,20 +24,16 @@ class FACMACConfig(TeamConfig):
     MODULE = FACMACModule
     LEARNER = FACMACLearner
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**TeamConfig.RULES, **ACTION_PENALTY, **MIXING_RULES}
+        {
+            **TeamConfig.RULES,
+            **ActionPenalty.RULES,
+            "mixer": one_of(*MIXER_NAMES),
+            **MixingSettings.RULES,
+        }
     )
 
     mixer: str
     """How utilities become one value: "monotonic", "nonmonotonic", or their "sum"."""
-
-    mixing_embedding: int
-    """Hidden units of the mixing network."""
-
-    mixing_hypernet: int
-    """Hidden units between the state and the mixing weights; 0 for a linear map."""
-
-    action_penalty: float
-    """Weight of the mean squared action in the policy's loss."""
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""

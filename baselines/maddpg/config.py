@@ -6,11 +6,11 @@ from typing import ClassVar
 from rolecast.baselines.maddpg.learner import MADDPGLearner
 from rolecast.baselines.maddpg.module import CRITIC_VIEWS, MADDPGModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.teams import ACTION_PENALTY, TeamConfig
+from rolecast.baselines.teams import ActionPenalty, TeamConfig
 from rolecast.core.validation import Rules, one_of
 
 
-class MADDPGConfig(TeamConfig):
+class MADDPGConfig(ActionPenalty, TeamConfig):
     """MADDPG with a policy that all agents share.
 
     Example:
@@ -23,14 +23,11 @@ class MADDPGConfig(TeamConfig):
     MODULE = MADDPGModule
     LEARNER = MADDPGLearner
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**TeamConfig.RULES, **ACTION_PENALTY, "critic_sees": one_of(*CRITIC_VIEWS)}
+        {**TeamConfig.RULES, **ActionPenalty.RULES, "critic_sees": one_of(*CRITIC_VIEWS)}
     )
 
     critic_sees: str
     """"all" agents, or each critic its "own" alone, which makes it independent DDPG."""
-
-    action_penalty: float
-    """Weight of the mean squared action in the policy's loss."""
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""

@@ -6,13 +6,13 @@ from typing import ClassVar
 from rolecast.baselines.masac.independent import ISACLearner, ISACModule
 from rolecast.baselines.masac.learner import MASACLearner
 from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.sac.config import ENTROPY_RULES, NOISE_SETTINGS
+from rolecast.baselines.sac.config import NOISE_SETTINGS, EntropySettings
 from rolecast.baselines.sac.module import SACModule
 from rolecast.baselines.teams import TeamConfig
 from rolecast.core.validation import Rules, without
 
 
-class MASACConfig(TeamConfig):
+class MASACConfig(EntropySettings, TeamConfig):
     """Soft actor-critic for a team that shares one stochastic policy.
 
     Example:
@@ -25,17 +25,8 @@ class MASACConfig(TeamConfig):
     LEARNER = MASACLearner
     REFUSED_OPTIONS = ("share_policy",)
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**without(TeamConfig.RULES, *NOISE_SETTINGS), **ENTROPY_RULES}
+        {**without(TeamConfig.RULES, *NOISE_SETTINGS), **EntropySettings.RULES}
     )
-
-    alpha_lr: float
-    """Learning rate of the entropy temperature alpha."""
-
-    initial_alpha: float
-    """Temperature alpha at the start."""
-
-    learn_alpha: bool
-    """Whether alpha is learned; otherwise it stays at `initial_alpha`."""
 
     target_entropy: float | None
     """Target of the joint entropy in nats; None for minus the size of a joint action."""

@@ -7,10 +7,11 @@ from rolecast.baselines.maddpg.config import MADDPGConfig
 from rolecast.baselines.matd3.learner import MATD3Learner
 from rolecast.baselines.matd3.module import MATD3Module
 from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.core.validation import NOT_NEGATIVE, Rules
+from rolecast.baselines.td3.smoothing import SmoothingSettings
+from rolecast.core.validation import Rules
 
 
-class MATD3Config(MADDPGConfig):
+class MATD3Config(SmoothingSettings, MADDPGConfig):
     """MADDPG with the three changes of TD3.
 
     Example:
@@ -21,15 +22,7 @@ class MATD3Config(MADDPGConfig):
     NAME = "matd3"
     MODULE = MATD3Module
     LEARNER = MATD3Learner
-    RULES: ClassVar[Rules] = MappingProxyType(
-        {**MADDPGConfig.RULES, "target_noise": NOT_NEGATIVE, "target_noise_clip": NOT_NEGATIVE}
-    )
-
-    target_noise: float
-    """Deviation of the noise on target actions."""
-
-    target_noise_clip: float
-    """Largest size of that noise."""
+    RULES: ClassVar[Rules] = MappingProxyType({**MADDPGConfig.RULES, **SmoothingSettings.RULES})
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""

@@ -6,9 +6,8 @@ from typing import ClassVar, Final, Self
 from rolecast.baselines.qmix.learner import ChoiceLearner
 from rolecast.baselines.qmix.module import ChoiceModule
 from rolecast.baselines.rllib.algorithm import OffPolicy
-from rolecast.baselines.teams import TeamConfig
+from rolecast.baselines.teams import MixingSettings, TeamConfig
 from rolecast.core.validation import (
-    COUNT_OR_ZERO,
     POSITIVE_INTEGER,
     UNIT_INTERVAL,
     Rules,
@@ -26,7 +25,7 @@ UNREAD_SETTINGS: Final = (
 """Settings of other team learners: here is no actor, no critic, and no noise on actions."""
 
 
-class QMIXConfig(TeamConfig):
+class QMIXConfig(MixingSettings, TeamConfig):
     """QMIX for tasks whose agents choose among the same few actions.
 
     Example:
@@ -43,8 +42,7 @@ class QMIXConfig(TeamConfig):
         {
             **without(TeamConfig.RULES, *UNREAD_SETTINGS),
             "mixer": one_of("monotonic", "sum", "none"),
-            "mixing_embedding": POSITIVE_INTEGER,
-            "mixing_hypernet": COUNT_OR_ZERO,
+            **MixingSettings.RULES,
             "epsilon_steps": POSITIVE_INTEGER,
             "final_epsilon": UNIT_INTERVAL,
         }
@@ -52,12 +50,6 @@ class QMIXConfig(TeamConfig):
 
     mixer: str
     """Way from utilities to one value: "monotonic" (QMIX), "sum" (VDN), or "none" (IQL)."""
-
-    mixing_embedding: int
-    """Hidden units of the mixing network."""
-
-    mixing_hypernet: int
-    """Hidden units between the state and the mixing weights; 0 for a linear map."""
 
     epsilon_steps: int
     """Env steps in which the share of uniform choices falls from 1 to `final_epsilon`."""

@@ -1,28 +1,20 @@
 """The loss of IQL, VDN and QMIX."""
 
-from collections.abc import Sequence
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from rolecast.baselines.qmix.module import ChoiceModule
 from rolecast.baselines.rllib.learner import Tensors
-from rolecast.baselines.teams import TeamLearner
+from rolecast.baselines.teams import ValueLearner
 
 
-class ChoiceLearner(TeamLearner[ChoiceModule]):
+class ChoiceLearner(ValueLearner[ChoiceModule]):
     """Double Q-learning of the mixed value, or of each agent's own.
 
     Source: QMIX, Rashid et al. (2018); VDN, Sunehag et al. (2017); independent Q-learning, Tampuu
     et al. (2017); double Q-learning, van Hasselt et al. (2016).
     """
-
-    def parameter_groups(self) -> dict[str, tuple[Sequence[nn.Parameter], float]]:
-        """Return utility and mixer as one group."""
-        net = self.net
-        both = [*net.actor.parameters(), *net.critic.parameters()]
-        return {"critic": (both, self.config.critic_lr)}
 
     def critic_loss(self, batch: Tensors) -> Tensor:
         """Return the mean squared TD error; of independent learners, its sum over agents."""

@@ -15,21 +15,33 @@ from rolecast.core.validation import (
     without,
 )
 
-ENTROPY_RULES: Final[Rules] = MappingProxyType(
-    {
-        "alpha_lr": POSITIVE_NUMBER,
-        "initial_alpha": POSITIVE_NUMBER,
-        "learn_alpha": BOOLEAN_VALUE,
-        "target_entropy": or_none(FINITE_NUMBER),
-    }
-)
-"""Settings of the entropy temperature alpha."""
-
 NOISE_SETTINGS: Final = ("exploration_noise", "noise_process")
 """Settings of noise on actions, which a stochastic policy does without."""
 
 
-class SACConfig(OffPolicyConfig):
+class EntropySettings:
+    """Settings of the entropy temperature alpha; what `target_entropy` counts is the method's."""
+
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {
+            "alpha_lr": POSITIVE_NUMBER,
+            "initial_alpha": POSITIVE_NUMBER,
+            "learn_alpha": BOOLEAN_VALUE,
+            "target_entropy": or_none(FINITE_NUMBER),
+        }
+    )
+
+    alpha_lr: float
+    """Learning rate of the entropy temperature alpha."""
+
+    initial_alpha: float
+    """Temperature alpha at the start."""
+
+    learn_alpha: bool
+    """Whether alpha is learned; otherwise it stays at `initial_alpha`."""
+
+
+class SACConfig(EntropySettings, OffPolicyConfig):
     """SAC with its authors' settings of the version with automatic entropy.
 
     Example:
@@ -41,17 +53,8 @@ class SACConfig(OffPolicyConfig):
     MODULE = SACModule
     LEARNER = SACLearner
     RULES: ClassVar[Rules] = MappingProxyType(
-        {**without(OffPolicyConfig.RULES, *NOISE_SETTINGS), **ENTROPY_RULES}
+        {**without(OffPolicyConfig.RULES, *NOISE_SETTINGS), **EntropySettings.RULES}
     )
-
-    alpha_lr: float
-    """Learning rate of the entropy temperature alpha."""
-
-    initial_alpha: float
-    """Temperature alpha at the start."""
-
-    learn_alpha: bool
-    """Whether alpha is learned; otherwise it stays at `initial_alpha`."""
 
     target_entropy: float | None
     """Target entropy in nats; None for minus the size of an action."""

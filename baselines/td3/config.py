@@ -6,10 +6,11 @@ from typing import ClassVar
 from rolecast.baselines.rllib.algorithm import OffPolicy, OffPolicyConfig
 from rolecast.baselines.td3.learner import TD3Learner
 from rolecast.baselines.td3.module import TD3Module
-from rolecast.core.validation import NOT_NEGATIVE, Rules
+from rolecast.baselines.td3.smoothing import SmoothingSettings
+from rolecast.core.validation import Rules
 
 
-class TD3Config(OffPolicyConfig):
+class TD3Config(SmoothingSettings, OffPolicyConfig):
     """TD3 with the settings of its authors' paper, whose learning curves are published.
 
     Updates begin with the first batch, while actions are still uniform, as in the paper's code.
@@ -23,15 +24,7 @@ class TD3Config(OffPolicyConfig):
     NAME = "td3"
     MODULE = TD3Module
     LEARNER = TD3Learner
-    RULES: ClassVar[Rules] = MappingProxyType(
-        {**OffPolicyConfig.RULES, "target_noise": NOT_NEGATIVE, "target_noise_clip": NOT_NEGATIVE}
-    )
-
-    target_noise: float
-    """Deviation of the noise on target actions."""
-
-    target_noise_clip: float
-    """Largest size of that noise."""
+    RULES: ClassVar[Rules] = MappingProxyType({**OffPolicyConfig.RULES, **SmoothingSettings.RULES})
 
     def __init__(self, algo_class: type | None = None) -> None:
         """Set the defaults."""

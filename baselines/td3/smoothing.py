@@ -1,8 +1,26 @@
 """Target policy smoothing, which TD3 and MATD3 share."""
 
+from types import MappingProxyType
+from typing import ClassVar
+
 from torch import Tensor
 
 from rolecast.baselines.rllib.learner import Net, OffPolicyLearner
+from rolecast.core.validation import NOT_NEGATIVE, Rules
+
+
+class SmoothingSettings:
+    """Settings of target policy smoothing."""
+
+    RULES: ClassVar[Rules] = MappingProxyType(
+        {"target_noise": NOT_NEGATIVE, "target_noise_clip": NOT_NEGATIVE}
+    )
+
+    target_noise: float
+    """Deviation of the noise on target actions."""
+
+    target_noise_clip: float
+    """Largest size of that noise."""
 
 
 class TargetSmoothing(OffPolicyLearner[Net]):
