@@ -68,6 +68,29 @@ def wait_for_lock(
     return lock_folder(folder, disk=disk)
 
 
+class LockedFolder:
+    """A folder that one process at a time writes."""
+
+    def __init__(self, path: str | Path, *, disk: Disk = LOCAL_DISK) -> None:
+        self.path, self.disk = Path(path), disk
+        self._lock: IO[bytes] | None = None
+
+    def lock(self) -> None:
+        """Keep other processes from writing, until `release` or the end of this process.
+
+        Raises:
+            RequestError: another process writes here, or the folder cannot be written.
+        """
+        if self._lock is None:
+            self._lock = lock_folder(self.path, disk=self.disk)
+
+    def release(self) -> None:
+        """Let other processes write."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
 def is_locked(folder: Path, *, disk: Disk = LOCAL_DISK) -> bool:
     """Return whether a process holds the lock of a folder now."""
     return disk.is_locked(folder / LOCK_FILE)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rolecast.core.locks import LOCK_FILE, is_locked, try_lock
+from rolecast.core.errors import RequestError
+from rolecast.core.locks import LOCK_FILE, LockedFolder, is_locked, try_lock
 
 
 def test_a_second_holder_gets_the_lock_when_the_first_has_closed_it(tmp_path: Path) -> None:
@@ -66,3 +67,15 @@ def test_whoever_looks_at_a_lock_keeps_nobody_from_it(
 def test_a_folder_that_is_missing_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         try_lock(tmp_path / "none")
+
+
+def test_a_locked_folder_keeps_others_out_until_it_is_released(tmp_path: Path) -> None:
+    first, second = LockedFolder(tmp_path), LockedFolder(tmp_path)
+    for _ in range(2):  # who holds it may lock it again
+        first.lock()
+    with pytest.raises(RequestError, match="is being written by another process"):
+        second.lock()
+    for _ in range(2):
+        first.release()
+    second.lock()
+    second.release()

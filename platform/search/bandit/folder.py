@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from rolecast.core.errors import RequestError
-from rolecast.core.files import make_folder, read_json, unmakeable, write_sealed_json
-from rolecast.core.locks import lock_folder
+from rolecast.core.files import read_json, write_sealed_json
+from rolecast.core.locks import LockedFolder
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.engine import QueryBlock
-from rolecast.platform.search.planning.request import folder_exists
+from rolecast.platform.search.planning.request import make_run_folder
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.journal import Journal
@@ -24,13 +24,12 @@ RESULT_FILE: Final = "result.json"
 JOURNAL_FILE: Final = "journal.bin"
 
 
-class BanditFolder:
+class BanditFolder(LockedFolder):
     """Paths and files of one run."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        super().__init__(path)
         self._journal = Journal(self.path / JOURNAL_FILE)
-        self._lock: IO[bytes] | None = None
 
     @property
     def known(self) -> bool:
@@ -38,35 +37,15 @@ class BanditFolder:
         return (self.path / BANDIT_FILE).is_file()
 
     def create(self, request: Mapping[str, Any]) -> None:
-        """Make the folder.
+        """Make and lock the folder.
 
         Raises:
             RequestError: the path exists or cannot be written.
         """
-        try:
-            make_folder(self.path, new=True)
-        except FileExistsError:
-            raise folder_exists(self.path) from None
-        except OSError as error:
-            raise unmakeable(self.path, error) from error
+        make_run_folder(self.path)
         self.lock()
         written = {"schema": BANDIT_SCHEMA, "request": dict(request)}
         write_sealed_json(self.path / BANDIT_FILE, written)
-
-    def lock(self) -> None:
-        """Keep other processes from writing until `release`.
-
-        Raises:
-            RequestError: another process writes here, or the folder cannot be written.
-        """
-        if self._lock is None:
-            self._lock = lock_folder(self.path)
-
-    def release(self) -> None:
-        """Let other processes write."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
 
     def read_request(self) -> dict[str, Any]:
         """Return the request.

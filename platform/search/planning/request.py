@@ -12,7 +12,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
+from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError, require_known
+from rolecast.core.files import make_folder, unmakeable
 from rolecast.envs.registry import check_task_id
 from rolecast.platform.optimizers.registry import optimizer_names
 from rolecast.platform.search.planning.config import (
@@ -148,7 +150,7 @@ def check_names(request: Mapping[str, Any], *, begun: bool = False) -> None:
         if request.get(kind) is not None:
             require_known(kind, [request[kind]], known)
     if not begun and request.get("out") is not None and Path(request["out"]).exists():
-        raise folder_exists(Path(request["out"]))
+        raise _folder_exists(Path(request["out"]))
 
 
 def require_trusted_file(file: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool) -> None:
@@ -173,7 +175,23 @@ def require_trusted_file(file: Mapping[str, Any], given: Mapping[str, Any], *, t
         require_trusted("cluster", file["address"], trust=trust)
 
 
-def folder_exists(path: Path) -> RequestError:
+def make_run_folder(path: Path, *inside: Path, disk: Disk = LOCAL_DISK) -> None:
+    """Make the folder of a new run, which must not exist, and folders inside it.
+
+    Raises:
+        RequestError: the path exists or cannot be written.
+    """
+    try:
+        make_folder(path, disk=disk, new=True)
+        for folder in inside:
+            make_folder(folder, disk=disk)
+    except FileExistsError:
+        raise _folder_exists(path) from None
+    except OSError as error:
+        raise unmakeable(path, error) from error
+
+
+def _folder_exists(path: Path) -> RequestError:
     """Return the error for a folder of a new run that exists."""
     known = any((path / record).is_file() for record in ("run.json", "bandit.json"))
     hint = f"or `rolecast resume {path}`" if known else "the folder of a new run"

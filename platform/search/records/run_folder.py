@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final, Self
+from typing import Any, Final, Self
 
 from rolecast.core import files
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
-from rolecast.core.locks import lock_folder
-from rolecast.platform.search.planning.request import folder_exists
+from rolecast.core.locks import LockedFolder
+from rolecast.platform.search.planning.request import make_run_folder
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import (
     checked_summary,
@@ -34,7 +34,7 @@ RUN_SCHEMA: Final = 2
 """Version of the folder's layout; only this one is read. 2 tells returns earned from paid."""
 
 
-class RunFolder:
+class RunFolder(LockedFolder):
     """Paths and files of one run."""
 
     def __init__(
@@ -46,10 +46,9 @@ class RunFolder:
         piece_bytes: int = PIECE_BYTES,
     ) -> None:
         """Name a folder, of whose batches about so many bytes are in memory at once."""
-        self.path = Path(path)
-        self.disk, self.clock, self._piece_bytes = disk, clock, piece_bytes
+        super().__init__(path, disk=disk)
+        self.clock, self._piece_bytes = clock, piece_bytes
         self.journal = Journal(self.journal_file, disk=disk, clock=clock, part_bytes=piece_bytes)
-        self._lock: IO[bytes] | None = None
 
     @property
     def run_file(self) -> Path:
@@ -129,13 +128,7 @@ class RunFolder:
         Raises:
             RequestError: the path exists or cannot be written.
         """
-        try:
-            files.make_folder(self.path, disk=self.disk, new=True)
-            files.make_folder(self.checkpoint_folder, disk=self.disk)
-        except FileExistsError:
-            raise folder_exists(self.path) from None
-        except OSError as error:
-            raise files.unmakeable(self.path, error) from error
+        make_run_folder(self.path, self.checkpoint_folder, disk=self.disk)
         self.lock()
         self.write_run(run)
 
@@ -151,26 +144,19 @@ class RunFolder:
         return folder
 
     def lock(self) -> None:
-        """Keep other processes from writing, until `release` or the end of this process.
+        """Keep other processes from writing, as of `LockedFolder`; refuse folders that are links.
 
         Raises:
-            RequestError: another process writes here, or the folder cannot be written.
+            RequestError: also for a folder of the run that is a link.
         """
-        if self._lock is None:
-            self._refuse_links()
-            self._lock = lock_folder(self.path, disk=self.disk)
+        self._refuse_links()
+        super().lock()
 
     def _refuse_links(self) -> None:
         """Refuse folders of the run that are links: a search would write where they lead."""
         for folder in (self.checkpoint_folder, self.policy_folder, self.events_folder):
             if folder.is_symlink():
                 raise RequestError(f"{folder} is a link; expected a folder of the run")
-
-    def release(self) -> None:
-        """Let other processes write."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
 
     def write_run(self, run: Mapping[str, Any]) -> None:
         """Replace run.json."""
