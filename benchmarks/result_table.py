@@ -20,10 +20,13 @@ from rolecast.benchmarks.commits import source_commit
 from rolecast.benchmarks.kept_rows import COMMIT_KEY, commits_text, other_settings_text
 from rolecast.core.errors import RequestError, require_known
 from rolecast.core.files import make_folder, read_json, write_all, write_bytes
-from rolecast.core.locks import wait_for_lock
+from rolecast.core.locks import lock_folder
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET
 
 ROWS_SCHEMA: Final = 1
+ROWS_PATIENCE_S: Final = 60.0
+"""Longest wait for another process that writes rows, which takes it an instant."""
+
 UNFINISHED_KEY: Final = "unfinished"
 """True in a row of which there is more to come; it does not count as there."""
 
@@ -106,7 +109,7 @@ def update_rows(path: Path, change: Callable[[list[Row]], Iterable[Row]]) -> Non
         RequestError: the folder cannot be written, or another process keeps it locked.
     """
     make_folder(path.parent)
-    with wait_for_lock(path.parent):
+    with lock_folder(path.parent, patience_s=ROWS_PATIENCE_S):
         write_rows(path, change(read_rows(path)))
 
 

@@ -10,62 +10,41 @@ from rolecast.core.errors import RequestError
 LOCK_FILE: Final = ".lock"
 """File in a folder whose lock is that of the folder."""
 
-LOCK_PATIENCE_S: Final = 60.0
-"""How long a process waits for a lock that others hold for an instant at a time."""
-
 LOCK_LOOK_S: Final = 0.05
 """Time between two tries of one that waits."""
 
 
-def try_lock(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
+def try_lock(folder: Path, *, patience_s: float = 0.0, disk: Disk = LOCAL_DISK) -> IO[bytes] | None:
     """Lock a folder for this process, until the file returned is closed.
 
+    Args:
+        folder: what to lock.
+        patience_s: longest wait, in seconds, for another process to let it go.
+        disk: where the folder is.
     Returns:
         The open file; None where another process holds the lock.
     Raises:
         OSError: the folder is missing, or cannot be written.
     """
-    return disk.lock(folder / LOCK_FILE)
+    end = time.monotonic() + patience_s
+    while (lock := disk.lock(folder / LOCK_FILE)) is None and time.monotonic() < end:
+        time.sleep(LOCK_LOOK_S)
+    return lock
 
 
-def lock_folder(folder: Path, *, disk: Disk = LOCAL_DISK) -> IO[bytes]:
+def lock_folder(folder: Path, *, patience_s: float = 0.0, disk: Disk = LOCAL_DISK) -> IO[bytes]:
     """Lock a folder as `try_lock` does, or refuse.
 
     Raises:
         RequestError: another process writes here, or the folder cannot be written.
     """
     try:
-        lock = try_lock(folder, disk=disk)
+        lock = try_lock(folder, patience_s=patience_s, disk=disk)
     except OSError as error:
         raise RequestError(f"{folder} cannot be written: {error.strerror}") from error
     if lock is None:
         raise RequestError(f"{folder} is being written by another process")
     return lock
-
-
-def wait_for_lock(
-    folder: Path, *, patience_s: float = LOCK_PATIENCE_S, disk: Disk = LOCAL_DISK
-) -> IO[bytes]:
-    """Lock a folder as `lock_folder` does, after waiting for another process to let it go.
-
-    Args:
-        folder: what to lock.
-        patience_s: longest wait in seconds.
-        disk: where the folder is.
-
-    Raises:
-        RequestError: another process still writes here, or the folder cannot be written.
-    """
-    end = time.monotonic() + patience_s
-    while time.monotonic() < end:
-        try:
-            lock = try_lock(folder, disk=disk)
-        except OSError:
-            break
-        if lock is not None:
-            return lock
-        time.sleep(LOCK_LOOK_S)
-    return lock_folder(folder, disk=disk)
 
 
 class LockedFolder:

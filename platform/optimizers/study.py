@@ -16,7 +16,7 @@ import numpy as np
 from rolecast.core.encoding import from_bytes, to_bytes
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.files import make_folder, parsed, read_json, write_bytes, write_json
-from rolecast.core.locks import wait_for_lock
+from rolecast.core.locks import lock_folder
 from rolecast.core.memory import require_room
 from rolecast.core.types import Float
 from rolecast.core.validation import LARGEST_RETURN
@@ -248,7 +248,7 @@ class Study:
 
     def _take(self) -> None:
         """Keep other processes from the study."""
-        self._lock = wait_for_lock(self.folder, patience_s=STUDY_PATIENCE_S)
+        self._lock = lock_folder(self.folder, patience_s=STUDY_PATIENCE_S)
 
     def _save(self) -> None:
         """Write points, what was told and the optimiser's state in one file and one step.

@@ -30,7 +30,7 @@ from rolecast.core.files import (
 )
 from rolecast.core.locks import is_locked, try_lock
 
-LOCK_PATIENCE_S: Final = 60.0
+TRIAL_PATIENCE_S: Final = 60.0
 """Time in which a process of the same trial, whose driver has died, must have ended."""
 
 LEARNER_PREFIX: Final = "learner-"
@@ -117,15 +117,13 @@ class TrialFolder:
         Raises:
             RunError: another process of the trial does not end, or nothing can be written.
         """
-        end = time.monotonic() + LOCK_PATIENCE_S
         try:
             make_folder(self.path, disk=self.disk)
-            while (lock := try_lock(self.path, disk=self.disk)) is None:
-                if time.monotonic() > end:
-                    raise RunError(f"{self.path} is being written by another process")
-                time.sleep(0.1)
+            lock = try_lock(self.path, patience_s=TRIAL_PATIENCE_S, disk=self.disk)
         except OSError as error:
             raise unwritable(self.path, error) from error
+        if lock is None:
+            raise RunError(f"{self.path} is being written by another process")
         remove_half_written(self.path, disk=self.disk)
         return lock
 

@@ -166,7 +166,7 @@ def test_a_trial_begins_again_once_its_process_of_before_has_ended(
     work = folder.work(plan.trial)
     work.path.mkdir(parents=True)
     work.write(TrialRecord(rows=[{"done": False}], delivered=1))
-    monkeypatch.setattr("rolecast.platform.tuning.record.LOCK_PATIENCE_S", 0.0)
+    monkeypatch.setattr("rolecast.platform.tuning.record.TRIAL_PATIENCE_S", 0.0)
     with work.lock(), pytest.raises(RunError, match="is being written by another process"):
         folder.begin_again([plan])
     assert work.read().delivered == 1
