@@ -7,42 +7,23 @@ from numpy.typing import NDArray
 
 from rolecast.baselines.bandits.posterior import CandidatePosterior
 from rolecast.core.types import Float
-from rolecast.core.validation import POSITIVE_NUMBER, check, one_of, or_none
+from rolecast.core.validation import POSITIVE_NUMBER, check
 from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.optimizers.duets.domain import first_candidates
-from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
-from rolecast.platform.search.bandit.method import BanditProblem
+from rolecast.platform.search.bandit.method import BanditProblem, KernelSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class UcbSettings:
+class UcbSettings(KernelSettings):
     """Settings of a method that maximises an upper confidence bound."""
 
     beta: float = 1.0
     """Deviations above the mean, above 0."""
 
-    noise_variance: float = 0.04
-    """lambda, above 0."""
-
-    kernel: str = "squared_exponential"
-    """Form of the kernel."""
-
-    lengthscale: float | None = None
-    """Lengthscale, above 0; None: that of the function."""
-
     def __post_init__(self) -> None:
-        rules = {
-            **dict.fromkeys(
-                ("beta", "noise_variance", "threshold", "inducing_factor"), POSITIVE_NUMBER
-            ),
-            "kernel": one_of(*KERNEL_FORMS),
-            "lengthscale": or_none(POSITIVE_NUMBER),
-        }
+        super().__post_init__()
+        rules = dict.fromkeys(("beta", "threshold", "inducing_factor"), POSITIVE_NUMBER)
         check(type(self).__name__, vars(self), rules)
-
-    def kernel_of(self, problem: BanditProblem) -> StationaryKernel:
-        """Return the kernel."""
-        return StationaryKernel(self.kernel, self.lengthscale or problem.lengthscale)
 
 
 class CandidatePrior:

@@ -8,26 +8,19 @@ from typing import Any
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.core.validation import (
-    OPEN_FRACTION,
-    POSITIVE_INTEGER,
-    POSITIVE_NUMBER,
-    check,
-    one_of,
-    or_none,
-)
+from rolecast.core.validation import OPEN_FRACTION, POSITIVE_INTEGER, POSITIVE_NUMBER, check, one_of
 from rolecast.platform.optimizers.duets.agent import require_values
 from rolecast.platform.optimizers.duets.domain import Domain
-from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
+from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.optimizers.duets.local_parties import LocalParties
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.duets.server import EpochRecord
 from rolecast.platform.search.bandit.ledger import Ledger
-from rolecast.platform.search.bandit.method import BanditProblem
+from rolecast.platform.search.bandit.method import BanditProblem, KernelSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuetsMethodConfig:
+class DuetsMethodConfig(KernelSettings):
     """Distributed uniform exploration of trimmed sets (Pavlovic, Salgia and Zhao, 2024)."""
 
     preset: str = "paper"
@@ -43,15 +36,6 @@ class DuetsMethodConfig:
     inducing_factor: float = 10.0
     """p_0, above 0; of preset "paper"."""
 
-    noise_variance: float = 0.04
-    """lambda, above 0."""
-
-    kernel: str = "squared_exponential"
-    """Form of the kernel."""
-
-    lengthscale: float | None = None
-    """Lengthscale, above 0; None: that of the function."""
-
     norm_bound: float = 1.0
     """B, bound on the function's norm, above 0; of preset "theory"."""
 
@@ -62,15 +46,13 @@ class DuetsMethodConfig:
     """delta, in (0, 1]; of preset "theory"."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         rules = {
             "preset": one_of("paper", "theory"),
             "first_epoch": POSITIVE_INTEGER,
             **dict.fromkeys(
-                ("beta", "inducing_factor", "noise_variance", "norm_bound", "noise_bound"),
-                POSITIVE_NUMBER,
+                ("beta", "inducing_factor", "norm_bound", "noise_bound"), POSITIVE_NUMBER
             ),
-            "kernel": one_of(*KERNEL_FORMS),
-            "lengthscale": or_none(POSITIVE_NUMBER),
             "failure_probability": OPEN_FRACTION,
         }
         check(type(self).__name__, vars(self), rules)
@@ -83,7 +65,7 @@ class DuetsMethodConfig:
         """
         found = DuetsProtocol(
             domain=problem.domain,
-            kernel=StationaryKernel(self.kernel, self.lengthscale or problem.lengthscale),
+            kernel=self.kernel_of(problem),
             agents=problem.agents,
             rounds=problem.rounds,
             seed=problem.seed,

@@ -7,7 +7,9 @@ from typing import Any, Final, Protocol
 from rolecast.core.errors import require_known
 from rolecast.core.lazy_table import LazyTable
 from rolecast.core.types import Float
+from rolecast.core.validation import POSITIVE_NUMBER, check, one_of, or_none
 from rolecast.platform.optimizers.duets.domain import Domain
+from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
 from rolecast.platform.search.bandit.ledger import Ledger
 
 
@@ -53,6 +55,32 @@ class BanditMethod(Protocol):
 
     def records(self) -> list[dict[str, Any]]:
         """Return what happened at each exchange, as JSON values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelSettings:
+    """Settings of a method whose posterior has a stationary kernel."""
+
+    noise_variance: float = 0.04
+    """lambda, above 0."""
+
+    kernel: str = "squared_exponential"
+    """Form of the kernel."""
+
+    lengthscale: float | None = None
+    """Lengthscale, above 0; None: that of the function."""
+
+    def __post_init__(self) -> None:
+        rules = {
+            "noise_variance": POSITIVE_NUMBER,
+            "kernel": one_of(*KERNEL_FORMS),
+            "lengthscale": or_none(POSITIVE_NUMBER),
+        }
+        check(type(self).__name__, vars(self), rules)
+
+    def kernel_of(self, problem: BanditProblem) -> StationaryKernel:
+        """Return the kernel."""
+        return StationaryKernel(self.kernel, self.lengthscale or problem.lengthscale)
 
 
 class BanditMethodConfig(Protocol):
