@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rolecast.baselines.rllib.episodes import Step
+from rolecast.baselines.rllib.episodes import Flags, Step
 from rolecast.baselines.rllib.runner import JointEnvRunner
 from rolecast.baselines.rllib.sampler import Sampler
 from rolecast.baselines.rllib.transitions import StepsFragment
@@ -15,8 +15,8 @@ class StepsSampler(Sampler):
     Tasks are given actions clipped to [-1, 1].
     """
 
-    def _take(self, actions: Float32) -> Step:
-        return super()._take(np.clip(actions, -1.0, 1.0))
+    def _take(self, actions: Float32, played: Flags) -> Step:
+        return super()._take(np.clip(actions, -1.0, 1.0), played)
 
 
 class PPOEnvRunner(JointEnvRunner):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rolecast.baselines.rllib.episodes import (
     Episodes,
@@ -185,7 +186,8 @@ class Sampler:
                 self._restart(rows, self._seeds[rows])
             at = np.clip(t - late, 0, None)
             actions = state["actions"][np.arange(len(late)), at]
-            step = self._take(np.where((t >= late)[:, None, None], actions, 0.0))
+            played = (t >= late) & (t - late < lengths)
+            step = self._take(np.where((t >= late)[:, None, None], actions, 0.0), played)
             self._observations = step.observations
         begins = np.flatnonzero((lengths == 0) & (late > 0))
         if begins.size:
@@ -213,7 +215,7 @@ class Sampler:
         self._earned, self._paid = np.zeros(batch), np.zeros(batch)
         self._memory = np.zeros(self._shape, dtype=np.float32)
         self._actions = np.zeros((batch, self.spec.horizon, *self._shape[1:]), dtype=np.float32)
-        self._require_finite("showed", self._observations, "observations")
+        self._require_finite("showed", self._observations, "observations", np.arange(batch))
 
     def _restart(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], seeds: Seeds) -> None:
         self._seeds[rows] = seeds
@@ -221,12 +223,12 @@ class Sampler:
         self._lengths[rows] = 0
         self._earned[rows] = self._paid[rows] = 0.0
         self._memory[rows] = 0.0
-        self._require_finite("showed", self._observations, "observations")
+        self._require_finite("showed", self._observations, "observations", rows)
 
     def _advance(self, act: Act) -> tuple[Step, Float32]:
         """Take one step with actions [B, n, da] of `act`; return them too."""
         actions = act(self._observations, self._memory)
-        step = self._take(actions)
+        step = self._take(actions, ~self._resting)
         self._observations = step.observations
         return step, actions
 
@@ -235,15 +237,21 @@ class Sampler:
         if not self._state_size:
             return np.empty((self._shape[0], 0), dtype=np.float32)
         states = self._episodes.state()
-        self._require_finite("showed", states, "states")
+        self._require_finite("showed", states, "states", np.flatnonzero(~self._resting))
         return states
 
-    def _require_finite(self, verb: str, values: Float | Float32, noun: str) -> None:
-        """Refuse values [B, ...] of the last step or reset that are not finite."""
+    def _require_finite(
+        self, verb: str, values: Float | Float32, noun: str, rows: NDArray[np.int64]
+    ) -> None:
+        """Refuse values [B, ...] of the last step or reset that are not finite, in some rows.
+
+        Rows of episodes that have ended, or are not played yet, say nothing.
+        """
         finite = np.isfinite(values)
-        if finite.all():
+        if finite.all() or finite[rows].all():
             return
-        place = tuple(np.argwhere(~finite)[0].tolist())
+        first, *within = np.argwhere(~finite[rows])[0].tolist()
+        place = (int(rows[first]), *within)
         steps, seed = int(self._lengths[place[0]]), int(self._seeds[place[0]])
         where = f"step {steps}" if steps else "the reset"
         raise RunError(
@@ -251,16 +259,22 @@ class Sampler:
             f"{seed}; expected {noun} that are finite in float32"
         )
 
-    def _take(self, actions: Float32) -> Step:
-        """Take one step, and record its actions and rewards."""
+    def _take(self, actions: Float32, played: Flags) -> Step:
+        """Take one step, and record its actions and rewards.
+
+        Args:
+            actions: [B, n, da].
+            played: [B], whose step belongs to an episode; what others bring is dropped.
+        """
         live = np.flatnonzero(~self._resting)
         room = np.minimum(self._lengths[live], self.spec.horizon - 1)
         self._actions[live, room] = actions[live]
         step = self._episodes.step(actions)
         self._lengths[live] += 1
-        self._require_finite("paid", step.earned, "rewards")
-        self._require_finite("paid", step.rewards, "rewards")
-        self._require_finite("showed", step.observations, "observations")
+        rows = np.flatnonzero(played & ~self._resting)
+        self._require_finite("paid", step.earned, "rewards", rows)
+        self._require_finite("paid", step.rewards, "rewards", rows)
+        self._require_finite("showed", step.observations, "observations", rows)
         self._earned += step.earned
         self._paid += step.paid
         return step

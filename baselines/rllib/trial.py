@@ -56,6 +56,8 @@ def check_trial(name: str, task: TaskSpec, settings: Mapping[str, Any]) -> None:
 def check_replay(name: str, task: TaskSpec, settings: Mapping[str, Any], env_steps: int) -> None:
     """Refuse a trial whose replay memory cannot hold; one without a replay passes.
 
+    A replay that is saved with a checkpoint is there twice while that is written.
+
     Args:
         name: of the algorithm.
         task: sizes.
@@ -64,13 +66,17 @@ def check_replay(name: str, task: TaskSpec, settings: Mapping[str, Any], env_ste
     Raises:
         ConfigError: names `replay_capacity`, the memory that it needs, and what is free.
     """
-    config = configured(name, task.id, settings)
+    config = algorithm_config(name)().tuned(settings)
     if not isinstance(config, OffPolicyConfig):
         return
-    made = make_task(task.id)
-    state_size = state_size_of(made) if config.reads_state else 0
-    made.close()
-    transitions = min(config.replay_capacity, env_steps)
+    if isinstance(config, TeamConfig):
+        config.suit(task.horizon)
+    state_size = 0
+    if config.reads_state:
+        with closing(make_task(task.id)) as made:
+            state_size = state_size_of(made)
+    copies = 2 if config.replay_in_checkpoints else 1
+    transitions = copies * min(config.replay_capacity, env_steps)
     needed = np.dtype(np.float32).itemsize * transitions * transition_size(task, state_size)
     field = f"{type(config).__name__}.replay_capacity"
     require_room(field, config.replay_capacity, needed, "fewer")

@@ -1,9 +1,10 @@
 """`rolecast.compare`: one Tune experiment in which all trials of a comparison run side by side."""
 
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -14,18 +15,16 @@ from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.files import make_folder, remove_half_written
 from rolecast.core.locks import lock_folder
 from rolecast.core.signals import signals_given_back
-from rolecast.envs.episode_length import typical_steps
 from rolecast.envs.trust import remember_task, remember_use, require_trusted
 from rolecast.platform.search.loggers.protocol import TrialCallback
-from rolecast.platform.search.planning.plan import make_plan, versions
+from rolecast.platform.search.planning.plan import versions
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder, read_comparison
 from rolecast.platform.tuning.experiment import Experiment, TrialPlan
-from rolecast.platform.tuning.learner import ChecksMemory, MethodFactory, method_factory
+from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.loading import Request, load_experiment, require_new_folder
-from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.methods import LearnerMethod
+from rolecast.platform.tuning.plan_checks import check_experiment, check_memory
 from rolecast.platform.tuning.progress import ComparisonProgress, Silent
-from rolecast.platform.tuning.rewards import task_with_reward
-from rolecast.platform.tuning.runners import search_config
 from rolecast.platform.tuning.selection import Selection, selected
 from rolecast.platform.tuning.status import ComparisonStatus
 from rolecast.platform.tuning.watch import Watch
@@ -119,49 +118,14 @@ def compare(
     if resume and learners:
         require_trusted("comparison", str(folder.path.resolve()), trust=trust)
     check_experiment(scaled, known)
+    here = address is None and not os.environ.get("RAY_ADDRESS")
+    if here and not resume:  # else another machine's memory, or trials that have ended
+        check_memory(scaled, plans, known)
     remember_use("comparison", str(folder.path.resolve()))
     for task in scaled.tasks:
         remember_task(task)
     shown = progress or Silent()
     return _run(folder, scaled, plans, known, workers, address, shown, callbacks)
-
-
-def check_experiment(experiment: Experiment, methods: Mapping[str, MethodFactory]) -> None:
-    """Refuse what would fail later: unknown names, wrong settings, tasks that do not fit.
-
-    Raises:
-        RequestError: as a sentence that names the method and the task.
-    """
-    seen = set()
-    for plan in experiment.trials():
-        key = plan.task, plan.reward, plan.method
-        if key in seen:
-            continue
-        seen.add(key)
-        try:
-            _check_trial(experiment, plan, methods)
-        except RequestError as error:
-            raise RequestError(f"{plan.method} on {plan.task}, {plan.reward}: {error}") from error
-
-
-def _check_trial(
-    experiment: Experiment, plan: TrialPlan, methods: Mapping[str, MethodFactory]
-) -> None:
-    """Refuse one trial that cannot run."""
-    with closing(task_with_reward(plan.task, plan.reward)) as task:
-        steps = typical_steps(task)
-    method = experiment.method(plan.method)
-    if experiment.env_steps < steps:
-        raise ConfigError(
-            "Experiment.env_steps", experiment.env_steps, f"at least {steps}, an episode"
-        )
-    if isinstance(method, SearchMethod):
-        make_plan(search_config(experiment, plan, method), play=False).task.close()
-    else:
-        factory = method_factory(method.algorithm, methods)
-        factory.check(task.spec, method.settings)
-        if isinstance(factory, ChecksMemory):
-            factory.check_memory(task.spec, method.settings, experiment.env_steps)
 
 
 def check_folder(folder: ComparisonFolder, experiment: Experiment, *, resume: bool) -> None:

@@ -1,6 +1,8 @@
 """What cannot fit in memory is one sentence before anything is made."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,12 +13,14 @@ from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.memory import readable_bytes, require_room
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.settings import split_options
+from rolecast.envs.spec import TaskSpec
 from rolecast.platform.rollout.held_out import HeldOut
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan
-from rolecast.platform.tuning.comparison import check_experiment
+from rolecast.platform.tuning.comparison import compare
 from rolecast.platform.tuning.experiment import Experiment
-from rolecast.platform.tuning.methods import LearnerMethod
+from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.plan_checks import check_memory
 
 HUGE_NUMBERS = (99_999_999_999, 10**23, 10**40)
 
@@ -84,19 +88,48 @@ def test_an_evaluation_of_too_many_episodes_is_refused(number: int) -> None:
 def test_a_replay_that_no_memory_holds_is_refused_before_a_comparison(
     task: str, name: str, numbers: int
 ) -> None:
-    """A gigabyte is free, and each number takes four bytes."""
-    fits = 2**30 // (4 * numbers)
+    """A gigabyte is free, each number takes four bytes, and a checkpoint has a copy."""
+    fits = 2**30 // (2 * 4 * numbers)
 
     def check(capacity: int, env_steps: int) -> None:
         learner = LearnerMethod(algorithm=name, settings={"replay_capacity": capacity})
-        check_experiment(
-            Experiment(name="replay", tasks=(task,), methods=(learner,), env_steps=env_steps), {}
+        experiment = Experiment(
+            name="replay", tasks=(task,), methods=(learner,), env_steps=env_steps
         )
+        check_memory(experiment, experiment.trials(), {})
 
     check(fits, 10**12)
     check(10**12, fits)
     with pytest.raises(RequestError, match=r"replay_capacity is \d+; expected fewer: it needs 1.0"):
         check(fits + 1, fits + 1)
+
+
+class Hoarder:
+    """A user's learner that no memory holds."""
+
+    def check(self, task: TaskSpec, settings: Mapping[str, Any]) -> None:
+        assert not settings
+
+    def check_memory(self, task: TaskSpec, settings: Mapping[str, Any], env_steps: int) -> None:
+        raise ConfigError("Hoarder.hoard", env_steps, "fewer")
+
+
+def test_a_learner_of_a_user_may_refuse_what_memory_does_not_hold(tmp_path: Path) -> None:
+    """Where it is to be trained; one that says nothing of memory passes."""
+    learner = LearnerMethod(algorithm="hoarder")
+    search = SearchMethod(optimizer="random", policy="linear")
+    given = Experiment(
+        name="hoard", tasks=("swimmer",), methods=(learner, search), env_steps=10_000
+    )
+    methods: Any = {"hoarder": Hoarder()}
+    told = r"^hoarder on swimmer, dense: Hoarder\.hoard is 10000; expected fewer"
+    with pytest.raises(RequestError, match=told):
+        compare(given, methods=methods, out=tmp_path / "refused")
+    assert not (tmp_path / "refused").exists()
+    only_searches = [plan for plan in given.trials() if plan.method != "hoarder"]
+    check_memory(given, only_searches, methods)
+    bare: Any = {"hoarder": SimpleNamespace(check=methods["hoarder"].check)}
+    check_memory(given, given.trials(), bare)
 
 
 def test_a_learner_without_a_replay_needs_no_memory_for_its_budget() -> None:

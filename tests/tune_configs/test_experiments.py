@@ -8,11 +8,11 @@ import pytest
 
 from rolecast.platform.optimizers.registry import BASELINES, OPTIMIZERS
 from rolecast.platform.search.planning.plan import make_plan
-from rolecast.platform.tuning.comparison import check_experiment
 from rolecast.platform.tuning.experiment import Experiment
 from rolecast.platform.tuning.learner import method_factory
 from rolecast.platform.tuning.loading import CONFIGS_PACKAGE, experiment_names, load_experiment
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
+from rolecast.platform.tuning.plan_checks import check_experiment
 from rolecast.platform.tuning.rewards import task_with_reward
 from rolecast.platform.tuning.runners import search_config
 from rolecast.tune_configs import BANDIT_GRIDS, TABLES

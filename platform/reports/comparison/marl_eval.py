@@ -120,7 +120,9 @@ def others_text(own: Groups, whole: Groups) -> str:
 
 
 def _trials(file: Path, taken: Mapping[str, int]) -> Iterator[Trial]:
-    """Read trials; a run's name is one seed of its method in all tasks of an environment.
+    """Read trials; a run's name is one seed of its method in all tasks.
+
+    Where two environments have a task of one name, their runs of one name are two.
 
     Args:
         file: marl-eval's JSON.
@@ -128,7 +130,8 @@ def _trials(file: Path, taken: Mapping[str, int]) -> Iterator[Trial]:
     """
     if not file.is_file():
         raise RequestError(f"--beside {file} is no file; expected marl-eval's JSON")
-    numbers: dict[str, dict[tuple[str, str], int]] = {}
+    numbers: dict[str, dict[tuple[str, ...], int]] = {}
+    met: set[tuple[str, str, str, str]] = set()
     try:
         values = read_json(file)
         for environment, tasks in values.items():
@@ -137,8 +140,11 @@ def _trials(file: Path, taken: Mapping[str, int]) -> Iterator[Trial]:
                 for algorithm, runs in algorithms.items():
                     label = f"{algorithm} ({file.stem})"
                     for run, steps in runs.items():
+                        again = (task, reward, label, run) in met
+                        met.add((task, reward, label, run))
                         known = numbers.setdefault(label, {})
-                        number = known.setdefault((environment, run), len(known))
+                        key = (environment, run) if again else (run,)
+                        number = known.setdefault(key, len(known))
                         yield Trial(
                             name=f"{name}-{label}-{run}",
                             task=task,

@@ -241,3 +241,49 @@ def test_an_observation_beyond_float32_is_refused(begins: int, where: str) -> No
     sampler = Sampler(make_task(Rising, begins=begins, horizon=5), 1, (1, 0, 0))
     with pytest.raises(RunError, match=f"showed inf in {where} of .*; expected observations that"):
         sampler.collect(wandering(0), 5)
+
+
+class Fading(Ledger):
+    """Shows what says nothing once an episode has ended."""
+
+    def step(self, actions: Any) -> Any:
+        seen, *others = super().step(actions)
+        seen[self.steps > self.lengths] = np.nan
+        return seen, *others
+
+
+def test_rows_of_episodes_that_have_ended_may_show_anything() -> None:
+    original, restored = (
+        Sampler(Fading([[1.0] * 4, [1.0] * 4], np.array([1, 4])), 2, (1, 0, 0)) for _ in range(2)
+    )
+    assert len(original.collect(wandering(0), 3).transitions.rewards) == 1 + 3
+    restored.set_state(original.get_state())
+    for sampler in (original, restored):
+        rewards = sampler.collect(wandering(0), 1).transitions.rewards
+        np.testing.assert_array_equal(rewards, [[1.0]])
+
+
+class Signed(gymnasium.Env[Any, Any]):
+    """Pays the sign of an action, which 0 does not have, for as many steps as a seed says."""
+
+    observation_space = spaces.Box(-1.0, 1.0, (1,))
+    action_space = spaces.Box(-1.0, 1.0, (1,))
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.left = 2 + (seed or 0) % 4
+        return np.zeros(1, dtype=np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        self.left -= 1
+        reward = float(np.sign(action[0])) if action[0] else np.nan
+        return np.zeros(1, dtype=np.float32), reward, self.left == 0, False, {}
+
+
+def test_steps_that_only_put_rows_in_time_may_pay_anything() -> None:
+    """A restored sampler begins short episodes late, after steps of zeros that are dropped."""
+    original, restored = (Sampler(make_task(Signed, horizon=9), 4, (1, 0, 0)) for _ in range(2))
+    original.collect(wandering(0), 4)
+    assert len(set(original.get_state()["lengths"].tolist())) > 1
+    restored.set_state(original.get_state())
+    found = [each.collect(wandering(3), 6).transitions.rewards for each in (original, restored)]
+    np.testing.assert_array_equal(found[0], found[1])

@@ -138,6 +138,17 @@ def test_a_run_is_one_seed_of_its_method_in_all_tasks(
     assert [len(each) for each in whole.complete_strata(settings, "masac (runs)")] == [1, 1]
 
 
+def test_a_run_is_one_seed_in_the_tasks_of_two_environments(
+    make_comparison: MakeComparison, tmp_path: Path
+) -> None:
+    runs = BENCHMARL["pettingzoo"]["hopper"]
+    both = {"mujoco": {"swimmer": runs}, "vmas": {"ant": runs}}
+    file = write(tmp_path / "runs.json", both)
+    whole = with_others(groups(read_comparison(make_comparison(ENDS))), file)
+    settings = [(task, "dense") for task in ("swimmer", "ant")]
+    assert [len(each) for each in whole.complete_strata(settings, "masac (runs)")] == [2, 2]
+
+
 def test_the_noise_of_a_causal_task_is_read_as_its_nodes(
     make_comparison: MakeComparison, tmp_path: Path
 ) -> None:
