@@ -49,10 +49,26 @@ def best_rival(
     return min(enough, key=lambda each: statistics.fmean(each.differences), default=None)
 
 
-def difference_text(values: Sequence[float]) -> str:
-    """Return the mean of paired differences, and its 95 % interval where there are seeds enough."""
-    text = f"{statistics.fmean(values):.3g}"
+def difference_text(values: Sequence[float], form: str = ".3g") -> str:
+    """Return the mean of paired differences, and its 95 % interval where there are seeds enough.
+
+    Args:
+        values: differences, one a seed.
+        form: number format.
+    """
+    text = f"{statistics.fmean(values):{form}}"
     if len(values) < LEAST_SEEDS_OF_INTERVAL:
         return text
     low, high = t_interval(values)
-    return f"{text} ({low:.3g} to {high:.3g})"
+    return f"{text} ({low:{form}} to {high:{form}})"
+
+
+def shown_sign(values: Sequence[float]) -> int:
+    """Return the sign of paired differences, 1 or -1, where their interval leaves 0 out; else 0.
+
+    Below the seeds that an interval needs, nothing is shown.
+    """
+    if len(values) < LEAST_SEEDS_OF_INTERVAL:
+        return 0
+    low, high = t_interval(values)
+    return int(low > 0.0) - int(high < 0.0)

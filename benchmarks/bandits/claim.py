@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from rolecast.benchmarks.result_table import Row, markdown_table, t_interval
-from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
+from rolecast.benchmarks.result_table import Row, markdown_table
+from rolecast.benchmarks.rivals import difference_text, shown_sign
 from rolecast.tune_configs.duets_fig1 import FIGURE_FUNCTIONS, FIGURE_METHODS, PAPER_METHODS
 
 CLAIM_VALUES: Final[Mapping[str, str]] = {"regret": "regret", "reals": "real numbers sent"}
@@ -70,8 +70,8 @@ def _line(function: str, value: str, best: Mapping[str, Sequence[Row]]) -> tuple
         CLAIM_VALUES[value],
         f"{mean:.0f}",
         f"`{nearest}` {np.mean(list(sending[nearest].values())):.0f}",
-        _interval(paired[nearest]),
-        _lowest(paired[nearest]),
+        difference_text(paired[nearest].tolist(), ".0f"),
+        {-1: "yes", 0: "not shown", 1: "no"}[shown_sign(paired[nearest].tolist())],
         ", ".join(below) or "none",
     )
 
@@ -84,19 +84,3 @@ def _differences(ours: Mapping[int, float], theirs: Mapping[int, float]) -> Ends
 def _ends(rows: Sequence[Row], value: str) -> dict[int, float]:
     """Return the values at the end, by seed."""
     return {int(row["seed"]): float(row[value][-1]) for row in rows}
-
-
-def _interval(differences: Ends) -> str:
-    mean = f"{differences.mean():.0f}"
-    if len(differences) < LEAST_SEEDS_OF_INTERVAL:
-        return mean
-    low, high = t_interval(differences.tolist())
-    return f"{mean} ({low:.0f} to {high:.0f})"
-
-
-def _lowest(differences: Ends) -> str:
-    """Return whether DUETS is below its nearest rival, so far as the interval shows it."""
-    if len(differences) < LEAST_SEEDS_OF_INTERVAL:
-        return "not shown"
-    low, high = t_interval(differences.tolist())
-    return "yes" if high < 0.0 else "no" if low > 0.0 else "not shown"

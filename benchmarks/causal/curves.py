@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.benchmarks.result_table import Row, markdown_table, t_interval
-from rolecast.benchmarks.rivals import best_rival, difference_text
+from rolecast.benchmarks.rivals import best_rival, difference_text, shown_sign
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.statistics import LEAST_SEEDS_OF_INTERVAL
 from rolecast.platform.reports.style import legend_lines, line_style, panel_grid, panel_style, png
@@ -165,8 +165,7 @@ def _lead(task: str, name: str, kept: Mapping[str, list[Row]]) -> tuple[str, ...
     paired = rival.differences
     verdict = f"seeds: {len(paired)}"
     if len(paired) >= LEAST_SEEDS_OF_INTERVAL:
-        low, high = t_interval(paired)
-        verdict = "yes" if low > 0 else "no" if high < 0 else "not shown"
+        verdict = {1: "yes", 0: "not shown", -1: "no"}[shown_sign(paired)]
     told = difference_text(paired)
     mean, other = float(np.mean(rival.ours)), float(np.mean(rival.theirs))
     return (f"`{task}`", name, f"{mean:.4g}", f"`{rival.name}` {other:.4g}", told, verdict)

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place, t_interval
-from rolecast.benchmarks.rivals import difference_text
+from rolecast.benchmarks.result_table import ResultTable, Row, markdown_table, place
+from rolecast.benchmarks.rivals import difference_text, shown_sign
 from rolecast.core.rounding import mean_and_error
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.registry import make_task
@@ -167,8 +167,7 @@ def _difference(rows: Sequence[Row]) -> str:
         if len(both) < LEAST_SEEDS_OF_INTERVAL:
             told.append(f"There are too few seeds to compare with {other}.")
             continue
-        low, high = t_interval(both)
-        verdict = "helps" if low > 0.0 else "harms" if high < 0.0 else "does not show"
+        verdict = {1: "helps", 0: "does not show", -1: "harms"}[shown_sign(both)]
         told.append(
             f"{with_graph} less {other}: {difference_text(both)}, {len(both)} paired seeds; "
             f"it {verdict}."

@@ -15,14 +15,18 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.rounding import mean_and_error
-from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task
 from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
-from rolecast.platform.rollout.held_out import ABLATION_EPISODES, HeldOut
+from rolecast.platform.rollout.held_out import (
+    ABLATION_EPISODES,
+    DEVELOPMENT_SET,
+    HeldOut,
+    held_out_seeds,
+)
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.records.run_terms import RunTerms
 from rolecast.policies.artefact import LoadedPolicy, load_policy
@@ -123,7 +127,7 @@ def ablate(
     made = make_stored_task(trained.task.id, trust=trust) if task is None else make_task(task)
     with closing(made):
         require_fit(trained, made)
-        seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
+        seeds = held_out_seeds(DEVELOPMENT_SET, held_out.seed, held_out.episodes)
         with terms.apply(made):
             return ablated_returns(made, trained.policy, trained.weights, seeds, at=at, terms=terms)
 

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from rolecast.core.errors import RequestError
 from rolecast.core.rounding import mean_and_error
-from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task, remember_task
 from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
-from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.records.run_terms import RunTerms
 from rolecast.policies.artefact import LoadedPolicy, load_policy
@@ -101,7 +100,7 @@ def evaluate(
         True
     """
     held_out = HeldOut(episodes=episodes, seed=seed)
-    seeds = episode_seeds(0, Purpose.HELD_OUT, held_out.seed, held_out.episodes)
+    seeds = held_out_seeds(DEVELOPMENT_SET, held_out.seed, held_out.episodes)
     player = _player(run_or_policy)
     made = _wanted_task(player, task, task_options or {}, trust=trust)
     with closing(made), player.terms.apply(made):

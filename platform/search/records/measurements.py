@@ -13,14 +13,13 @@ import numpy as np
 
 from rolecast.core.files import is_file, parsed, read_json, write_sealed_json
 from rolecast.core.rounding import mean_and_error, with_error
-from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.causal.problem import HasCausalProblem
 from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
 from rolecast.envs.spec import BatchedTask, CallsEnvironment
 from rolecast.envs.trust import make_stored_task
-from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, recorded_patience
 from rolecast.platform.search.records.ablation import ABLATED_WEIGHTS, ablated_returns
@@ -115,7 +114,7 @@ def slow_yardsticks(task: BatchedTask, episodes: int) -> tuple[Yardstick, ...]:
 
 
 def _development_seeds(episodes: int) -> Seeds:
-    return episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, episodes)
+    return held_out_seeds(DEVELOPMENT_SET, HeldOut.seed, episodes)
 
 
 @dataclass(frozen=True, kw_only=True)

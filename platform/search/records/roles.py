@@ -7,10 +7,9 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.spec import BatchedTask
-from rolecast.platform.rollout.held_out import HeldOut
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
 from rolecast.platform.rollout.rollout import rollout
 from rolecast.policies.hom.policy import HomPolicy
 from rolecast.policies.hom.trace import HomTrace, specialisation, trace
@@ -90,7 +89,7 @@ def measured_roles(task: BatchedTask, policy: Policy, weights: Float) -> RoleMea
     """
     if not isinstance(policy, HomPolicy) or policy.model.agents == 1:
         return None
-    seeds = episode_seeds(0, Purpose.HELD_OUT, HeldOut.seed, ROLE_EPISODES)
+    seeds = held_out_seeds(DEVELOPMENT_SET, HeldOut.seed, ROLE_EPISODES)
     # Of an episode alone, all observations are kept.
     episode = _observations(task, policy, weights, seeds[:1], task.spec.horizon)
     sample = episode
