@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium import spaces
-from pettingzoo import ParallelEnv
 
 from rolecast.baselines import FACMACConfig, MADDPGConfig
 from rolecast.baselines.rllib.actor_policy import ActorPolicy
@@ -17,6 +15,7 @@ from rolecast.baselines.rllib.trial import configured
 from rolecast.baselines.teams import AUTHORS_SETTINGS, TeamConfig
 from rolecast.envs.registry import make_task
 from rolecast.platform.rollout.rollout import rollout
+from tests.envs.adapters.plain_team import PlainTeam
 
 VENTURE = "python:rolecast.baselines.games:venture"
 
@@ -112,21 +111,11 @@ def test_the_discount_reaches_the_same_part_of_an_episode(horizon: int, gamma: f
     assert MADDPGConfig().suit(horizon).gamma == pytest.approx(gamma)
 
 
-class Fragile(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+class Fragile(PlainTeam):
     """States no limit, and ends in its second step."""
 
     metadata = {"name": "fragile"}  # noqa: RUF012 - the interface's own form
     possible_agents = ["left", "right"]  # noqa: RUF012 - the interface's own form
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Box(-1.0, 1.0, (1,))
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Box(-1.0, 1.0, (1,))
-
-    def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        self.agents, self.steps = list(self.possible_agents), 0
-        return {agent: np.zeros(1) for agent in self.agents}, {}
 
     def step(self, actions: dict[str, Any]) -> Any:
         self.steps += 1

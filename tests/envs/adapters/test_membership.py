@@ -4,9 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium import spaces
 from mpe2 import simple_tag_v3
-from pettingzoo import ParallelEnv
 
 from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.patience import Patience
@@ -14,6 +12,7 @@ from rolecast.envs.adapters.membership import membership
 from rolecast.envs.opposition import FIRST_PROBED, opposed_agents, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience
+from tests.envs.adapters.plain_team import PlainTeam
 
 TAG = "pettingzoo:mpe2.simple_tag_v3?continuous_actions=true"
 AGENTS = ("adversary_0", "adversary_1", "adversary_2", "agent_0")
@@ -90,7 +89,7 @@ def test_opposed_rewards_are_found(task: str, found: tuple[str, str] | None) -> 
     assert opposed_agents(make_task(task)) == found
 
 
-class Pair(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+class Pair(PlainTeam):
     """The hunter ends in its third step; the prey goes on, and is paid what is no number."""
 
     metadata = {"name": "pair"}  # noqa: RUF012 - the interface's own form
@@ -98,16 +97,6 @@ class Pair(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
 
     def __init__(self, way: str) -> None:
         self.way, self.steps = way, 0
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Box(-1.0, 1.0, (1,))
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Box(-1.0, 1.0, (1,))
-
-    def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        self.agents, self.steps = list(self.possible_agents), 0
-        return {agent: np.zeros(1) for agent in self.agents}, {}
 
     def step(self, actions: dict[str, Any]) -> Any:
         self.steps += 1
