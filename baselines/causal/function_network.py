@@ -3,6 +3,7 @@
 The processes of the nodes are those of MCBO. Posterior samples of parents feed those of children.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +66,7 @@ def normal_deviates(samples: int, nodes: int, rng: np.random.Generator, device: 
     uniforms = sobol(nodes, scramble=True, seed=int(rng.integers(2**31))).draw(samples)
     normals: Tensor = torch.special.ndtri(uniforms.double().clamp(1e-9, 1.0 - 1e-9)).to(device)
 
-    def eta(place: int, inputs: Tensor) -> Tensor:
+    def eta(place: int, inputs: Callable[[], Tensor]) -> Tensor:
         return normals[:, place]
 
     return eta

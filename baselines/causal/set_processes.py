@@ -15,13 +15,14 @@ from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.platform.optimizers.mcbo.config import ProcessConfig
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
+from rolecast.platform.optimizers.mcbo.hyperparameters import fit
 from rolecast.platform.optimizers.mcbo.node_data import (
     LEAST_NOISE,
     NodeTargets,
     NodeUnits,
     Observed,
 )
-from rolecast.platform.optimizers.mcbo.node_process import NodeProcess, fit
+from rolecast.platform.optimizers.mcbo.node_process import NodeProcess
 from rolecast.platform.optimizers.mcbo.search import CausalSearch
 
 

@@ -6,6 +6,7 @@ optimism (a function of the inputs), posterior means (0) and posterior samples (
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -14,22 +15,23 @@ from torch import Tensor
 
 from rolecast.core.types import Float
 from rolecast.envs.causal.interventions import InterventionSpace
+from rolecast.platform.optimizers.mcbo.hyperparameters import Hyperparameters, fit
 from rolecast.platform.optimizers.mcbo.node_data import (
     NodeInputs,
     NodeUnits,
     Observed,
     node_targets,
 )
-from rolecast.platform.optimizers.mcbo.node_process import Hyperparameters, NodeProcess, fit
+from rolecast.platform.optimizers.mcbo.node_process import NodeProcess
 
-Deviates = Callable[[int, Tensor], Tensor | float]
-"""eta_i [B, S] of a node's place and its scaled inputs [B, S, P]."""
+Deviates = Callable[[int, Callable[[], Tensor]], Tensor | float]
+"""eta_i [B, S] of a node's place and what gives its scaled inputs [B, S, P]."""
 
 ROLLED_OUT_AT_ONCE: Final = 16_384
 """Rollouts in one piece where no gradient is wanted, so that kernel matrices stay in the cache."""
 
 
-def no_deviates(place: int, inputs: Tensor) -> float:
+def no_deviates(place: int, inputs: Callable[[], Tensor]) -> float:
     """Return eta = 0: the rollout is that of posterior means."""
     return 0.0
 
@@ -104,9 +106,10 @@ class GraphModel:
             columns += [places[:, k, None].expand(-1, samples) for k in self.inputs.actions[i]]
             if not columns:
                 columns = [places.new_zeros((count, samples))]
-            inputs = process.scaled(torch.stack(columns, dim=-1))
-            mean, deviation = process.posterior(inputs)
-            value = mean + beta * deviation * deviates(i, inputs) + noise[:, i]
+            features = torch.stack(columns, dim=-1)
+            mean, deviation = process.posterior(features)
+            eta = deviates(i, partial(process.scaled, features))
+            value = mean + beta * deviation * eta + noise[:, i]
             if i in self._settable:
                 column, low, width = self._settable[i]
                 fixed = low + width * places[:, column, None]

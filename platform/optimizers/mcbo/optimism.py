@@ -5,7 +5,7 @@ it answers to what the noise makes of them. Appendix A.3 of the MCBO paper. Diff
 gives [0, 1]; here 2 sigmoid(.) - 1 gives [-1, 1], as in the authors' code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import numpy as np
@@ -59,7 +59,7 @@ class ConstantOptimism:
     def deviates(self, parameters: Tensor) -> Deviates:
         """Return eta of constants [B, m - 1]."""
 
-        def eta(place: int, inputs: Tensor) -> Tensor | float:
+        def eta(place: int, inputs: Callable[[], Tensor]) -> Tensor | float:
             return 1.0 if place == self._reward else parameters[:, place, None]
 
         return eta
@@ -102,7 +102,7 @@ class NetOptimism:
     def deviates(self, parameters: Tensor) -> Deviates:
         """Return eta of weights [B, K]."""
 
-        def eta(place: int, inputs: Tensor) -> Tensor | float:
+        def eta(place: int, inputs: Callable[[], Tensor]) -> Tensor | float:
             if place == len(self._sizes):
                 return 1.0
             size = self._sizes[place]
@@ -110,7 +110,7 @@ class NetOptimism:
             weights = parameters[:, self._ends[place] : self._ends[place + 1]]
             ends = np.cumsum([hidden * size, hidden, hidden])
             first, bias, second, level = torch.tensor_split(weights, ends.tolist(), dim=1)
-            layer = torch.einsum("bsi,bhi->bsh", inputs, first.reshape(-1, hidden, size))
+            layer = torch.einsum("bsi,bhi->bsh", inputs(), first.reshape(-1, hidden, size))
             units = torch.relu(layer + bias[:, None, :])
             return 2.0 * torch.sigmoid(torch.einsum("bsh,bh->bs", units, second) + level) - 1.0
 

@@ -118,7 +118,7 @@ def test_pending_places_of_a_set_take_deviation_and_leave_its_mean_and_its_fit()
         np.testing.assert_allclose(kept, mean, rtol=0, atol=1e-6)
         assert (less <= deviation + 1e-9).all()
     assert (less < 0.9 * deviation).any()
-    scales = [process._scale for process in (before, after)]
+    scales = [process.known.scale for process in (before, after)]
     assert scales[0] == scales[1]
 
 
@@ -165,7 +165,7 @@ def test_the_rival_that_sees_no_node_has_the_noise_of_the_reward() -> None:
 def test_posterior_samples_of_a_node_are_normal_and_those_of_two_nodes_unlike() -> None:
     """Scrambled Sobol points: the first moments of 512 draws are those of a normal to 0.02."""
     eta = normal_deviates(512, 2, np.random.default_rng(0), "cpu")
-    draws = torch.stack([torch.as_tensor(eta(k, torch.zeros(1))) for k in range(2)])
+    draws = torch.stack([torch.as_tensor(eta(k, lambda: torch.zeros(1))) for k in range(2)])
     assert draws.mean(dim=1).abs().max() < 0.02
     assert (draws.std(dim=1) - 1.0).abs().max() < 0.02
     assert abs(float(torch.corrcoef(draws)[0, 1])) < 0.05

@@ -20,9 +20,10 @@ from rolecast.platform.optimizers.mcbo.config import (
     optimistic_value,
 )
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
+from rolecast.platform.optimizers.mcbo.hyperparameters import Hyperparameters
 from rolecast.platform.optimizers.mcbo.maximisation import drawn_points
 from rolecast.platform.optimizers.mcbo.node_data import NodeTargets, NodeUnits, Observed
-from rolecast.platform.optimizers.mcbo.node_process import Hyperparameters, NodeProcess
+from rolecast.platform.optimizers.mcbo.node_process import NodeProcess
 from rolecast.platform.surrogate.matern import squared_distances
 
 Observing = Callable[..., tuple[InterventionSpace, Observed]]
@@ -172,10 +173,10 @@ def test_imagined_candidates_leave_all_means_and_take_deviation(
     rng = np.random.default_rng(2)
     waiting = space.encode(np.full(3, len(space.sets) - 1), rng.random((3, space.size)))
     after = model.imagined(waiting[:1]).imagined(waiting[1:])
-    for before, then, size in zip(
-        model.processes, after.processes, model.inputs.sizes, strict=True
-    ):
-        queries = torch.tensor(rng.random((50, size)))
+    for place, (before, then) in enumerate(zip(model.processes, after.processes, strict=True)):
+        low, width = model.units.low[place], model.units.width[place]
+        seen = low + width * rng.random((50, len(low)))
+        queries = torch.tensor(seen[:, : model.inputs.sizes[place]])
         (mean, deviation), (same, less) = before.posterior(queries), then.posterior(queries)
         scale = float(mean.abs().max())
         np.testing.assert_allclose(same.numpy(), mean.numpy(), atol=1e-5 * scale)

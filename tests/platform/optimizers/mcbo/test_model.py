@@ -21,6 +21,13 @@ from rolecast.platform.optimizers.mcbo.config import (
     reward_graph,
 )
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
+from rolecast.platform.optimizers.mcbo.hyperparameters import (
+    CONSTANT_MEAN_VARIANCE,
+    LENGTHSCALE_PRIOR,
+    SCALE_PRIOR,
+    Hyperparameters,
+    NodeDensity,
+)
 from rolecast.platform.optimizers.mcbo.maximisation import (
     Points,
     Value,
@@ -29,18 +36,20 @@ from rolecast.platform.optimizers.mcbo.maximisation import (
     drawn_points,
     score,
 )
+from rolecast.platform.optimizers.mcbo.moments import (
+    ROWS_AT_ONCE,
+    CompiledMoments,
+    Conditioned,
+    TorchMoments,
+    matern52,
+)
 from rolecast.platform.optimizers.mcbo.node_data import (
     NodeInputs,
     NodeTargets,
     Observed,
     node_targets,
 )
-from rolecast.platform.optimizers.mcbo.node_process import (
-    LENGTHSCALE_PRIOR,
-    SCALE_PRIOR,
-    Hyperparameters,
-    NodeProcess,
-)
+from rolecast.platform.optimizers.mcbo.node_process import NodeProcess
 from rolecast.platform.optimizers.mcbo.optimism import ConstantOptimism, NetOptimism
 
 Observing = Callable[..., tuple[InterventionSpace, Observed]]
@@ -98,7 +107,8 @@ def test_the_posterior_of_every_node_is_that_of_gpytorch_on_the_rows_that_count(
         reference = Reference(targets, model.hyper, place, size).eval()
         with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
             right = reference(queries)
-        found = model.processes[place].posterior(queries)
+        low, width = (x[place, :size] for x in (targets.units.low, targets.units.width))
+        found = model.processes[place].posterior(torch.tensor(low) + torch.tensor(width) * queries)
         unit, zero = targets.units.deviation[place], targets.units.mean[place]
         mean, deviation = zero + unit * right.mean.numpy(), unit * right.variance.sqrt().numpy()
         np.testing.assert_allclose(found[0].numpy(), mean, rtol=1e-5, atol=1e-6)
@@ -121,6 +131,59 @@ def test_no_step_from_the_fitted_hyperparameters_leads_to_a_higher_density_by_gp
             other.lengthscales[place, :size] *= lengths
             other.scales[place] *= scale
             assert Reference(targets, other, place, size).density() < reached
+
+
+@pytest.mark.parametrize("constant_mean", [False, True])
+def test_the_gradient_of_a_fit_is_that_of_finite_differences(
+    constant_mean: bool, observed: Observing
+) -> None:
+    space, data = observed("causal:toy", 24)
+    targets = node_targets(space, NodeInputs(space.graph), data)
+    rng = np.random.default_rng(4)
+    for place in range(len(targets.targets)):
+        density = NodeDensity(targets, place, CONSTANT_MEAN_VARIANCE * constant_mean)
+        logs = rng.uniform(-1.5, 1.0, density.size + 1)
+        gradient = density.loss(logs)[1]
+        for step, slope in zip(1e-5 * np.eye(len(logs)), gradient, strict=True):
+            rise = density.loss(logs + step)[0] - density.loss(logs - step)[0]
+            assert slope == pytest.approx(rise / 2e-5, rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.parametrize(("count", "size"), [(0, 1), (1, 2), (7, 1), (8, 3), (61, 5)])
+def test_compiled_posteriors_and_their_gradients_are_those_of_torch(count: int, size: int) -> None:
+    """Over more rows than one piece, at an observation, where nothing is left, and far away."""
+    rng = np.random.default_rng(count)
+    points = rng.random((count, size)) / 0.3
+    apart = np.square(points[:, None] - points).sum(axis=-1)
+    covariance = 1.7 * matern52(torch.tensor(apart)) + 25.0 + 1e-4 * torch.eye(count).double()
+    inverse = torch.linalg.inv(torch.linalg.cholesky(covariance))
+    known = Conditioned(
+        low=torch.tensor(rng.normal(size=size)),
+        spread=torch.tensor(rng.uniform(0.2, 4.0, size)),
+        points=torch.tensor(points),
+        inverse=inverse,
+        weights=inverse.T @ inverse @ torch.tensor(rng.normal(size=count)),
+        scale=1.7,
+        mean_variance=25.0,
+        zero=-3.0,
+        unit=40.0,
+    )
+    rows = torch.tensor(rng.uniform(-1.0, 5.0, (2, ROWS_AT_ONCE, size)))
+    rows[0, : min(count, 3)] = torch.tensor(points[:3])
+    rows[1, 0] = 1e4
+    both = []
+    for moments in (TorchMoments(known), CompiledMoments(known)):
+        inputs = (known.low + known.spread * rows).requires_grad_()
+        mean, deviation = moments(inputs)
+        weight = torch.linspace(-1.0, 1.0, ROWS_AT_ONCE).double()
+        total = (mean * weight).sum() + (deviation * weight.flip(0)).sum()
+        both.append((mean, deviation, *torch.autograd.grad(total, inputs)))
+        with torch.no_grad():
+            for quiet, kept in zip(moments(inputs), (mean, deviation), strict=True):
+                torch.testing.assert_close(quiet, kept.detach(), rtol=1e-12, atol=1e-12)
+    for right, found in zip(*both, strict=True):
+        assert found.shape == right.shape
+        torch.testing.assert_close(found, right, rtol=1e-6, atol=1e-6)
 
 
 def test_a_short_wave_is_fitted_as_one_and_not_as_noise() -> None:
