@@ -142,7 +142,8 @@ def play(
         method.tell(block.observed.reshape(asked.shape[1], asked.shape[0]).T)
         exact.append(block.exact)
         done += len(points)
-        reals[max(done // problem.agents, 1) - 1 :] = method.ledger.reals
+        # Of the round of the last query: `done` over N, rounded up.
+        reals[-(-done // problem.agents) - 1 :] = method.ledger.reals
     values = np.concatenate(exact).reshape(problem.rounds, problem.agents)
     regret = None if optimum is None else np.cumsum((optimum - values).sum(1))
     return BanditTrace(regret, reals, float(values.max()))
