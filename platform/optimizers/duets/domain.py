@@ -86,9 +86,9 @@ class Box:
         return np.asarray(((points >= low) & (points <= high)).all(-1))
 
     def from_cube(self, uniforms: Float) -> Float:
-        """Scale each coordinate."""
+        """Scale each coordinate, kept within the bounds where the sum is rounded up."""
         low, high = self.bounds
-        return np.asarray(low + uniforms * (high - low))
+        return np.asarray(np.clip(low + uniforms * (high - low), low, high))
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ def candidate_spacing(domain: Domain, low: Float, high: Float) -> Float:
 def candidates_in(domain: Domain, low: Float, high: Float) -> Float:
     """Return candidates [C, d] in a box inside a domain: of a ball, those of them within it."""
     unit = _lattice(domain.dimension) if is_lattice(domain) else _sobol(domain.dimension)
-    points = np.asarray(low + unit * (high - low))
-    return points[domain.contains(points)]
+    points = np.clip(low + unit * (high - low), *domain.bounds)  # a rounded sum leaves no face
+    return np.asarray(points[domain.contains(points)])
 
 
 def first_candidates(domain: Domain) -> Float:

@@ -49,6 +49,21 @@ def test_a_grid_has_the_faces_of_its_box() -> None:
     assert len(found) == 2**14
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_grid_keeps_all_faces_of_a_domain_whose_sides_are_rounded(seed: int) -> None:
+    """low + (high - low) is above high for a sixth of such numbers: -0.1 + 0.4 > 0.3."""
+    rng = np.random.default_rng(seed)
+    low = np.array([-0.1, *rng.uniform(-5.0, 5.0, 3).round(1)])
+    high = np.array([0.3, *low[1:] + rng.uniform(0.1, 5.0, 3).round(1)])
+    for dimension in (1, 2, 4):
+        sides = low[:dimension], high[:dimension]
+        box = Box(tuple(sides[0].tolist()), tuple(sides[1].tolist()))
+        found = first_candidates(box)
+        assert len(found) == len(first_candidates(Box.unit(dimension)))
+        np.testing.assert_allclose([found.min(0), found.max(0)], sides, rtol=1e-15, atol=1e-15)
+        assert box.contains(box.from_cube(np.nextafter(np.ones(dimension), 0.0))).all()
+
+
 @pytest.mark.parametrize(
     ("low", "high"), [((), ()), ((0.0,), (0.0,)), ((0.0,), (1.0, 2.0)), ((0.0,), (np.inf,))]
 )
