@@ -181,8 +181,9 @@ class AsyncKernelUcb:
 
     @property
     def incumbent(self) -> Float:
-        """Candidate of the greatest mean of all data that were sent."""
-        return self._prior.maximiser(self._posterior().mean)
+        """Candidate of the greatest mean of all that was sent; of any agent's while nothing was."""
+        own = [agent.posterior for agent in self._agents]
+        return self._prior.maximiser([self._posterior()] if self._records else own)
 
     def records(self) -> list[dict[str, Any]]:
         """Return what happened whenever an agent sent."""

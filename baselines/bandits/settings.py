@@ -1,5 +1,6 @@
 """Settings that all rivals share, and the candidates over which they maximise."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,9 +47,10 @@ class CandidatePrior:
         """Return the prior covariance [C] of a candidate with all."""
         return np.asarray(self.kernel.matrix(self.points[place : place + 1], self.points)[0])
 
-    def maximiser(self, mean: Float) -> Float:
-        """Return the candidate [d] of the greatest mean [C]."""
-        return np.asarray(self.points[int(mean.argmax())])
+    def maximiser(self, posteriors: Sequence[CandidatePosterior]) -> Float:
+        """Return the candidate [d] of the greatest mean of any posterior."""
+        best = max(posteriors, key=lambda each: float(each.mean.max()))
+        return np.asarray(self.points[int(best.mean.argmax())])
 
     def posterior(self) -> CandidatePosterior:
         """Return a posterior without an observation."""

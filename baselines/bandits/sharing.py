@@ -48,8 +48,8 @@ class SharingUcb:
 
     @property
     def incumbent(self) -> Float:
-        """Candidate of the greatest shared mean."""
-        return self._prior.maximiser(self._shared.mean)
+        """Candidate of the greatest shared mean; of any agent's while nothing is shared."""
+        return self._prior.maximiser([self._shared] if self._records else self._agents)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the exchanges."""

@@ -65,8 +65,7 @@ class NKernelUcb:
     @property
     def incumbent(self) -> Float:
         """Candidate of the greatest mean of any agent."""
-        means = np.array([agent.mean.max() for agent in self._agents])
-        return self._prior.maximiser(self._agents[int(means.argmax())].mean)
+        return self._prior.maximiser(self._agents)
 
     def records(self) -> list[dict[str, Any]]:
         """Return nothing: there is no exchange."""
@@ -101,7 +100,7 @@ class CentralUcb:
     @property
     def incumbent(self) -> Float:
         """Candidate of the greatest mean."""
-        return self._prior.maximiser(self._posterior.mean)
+        return self._prior.maximiser([self._posterior])
 
     def records(self) -> list[dict[str, Any]]:
         """Return nothing: an exchange a query would be a table of all queries."""
