@@ -16,7 +16,12 @@ from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.search.bandit.duets import DuetsMethodConfig
 from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
-from rolecast.platform.search.bandit.functions import PYTHON_PREFIX, TASK_PREFIX, BanditFunction
+from rolecast.platform.search.bandit.functions import (
+    FUNCTION_NAMES,
+    PYTHON_PREFIX,
+    TASK_PREFIX,
+    BanditFunction,
+)
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem, method_config
 from rolecast.platform.search.bandit.request import BanditRequest, function_maker
 
@@ -256,7 +261,9 @@ def _result(
     request: BanditRequest, function: BanditFunction, method: BanditMethod, trace: BanditTrace
 ) -> BanditResult:
     incumbent = method.incumbent
-    value = float(function.values(incumbent[None])[0]) if function.optimum is not None else None
+    # A user's function is called N T times and no more: a call may cost an experiment.
+    known = request.function in FUNCTION_NAMES
+    value = float(function.values(incumbent[None])[0]) if known else None
     ledger = method.ledger
     return BanditResult(
         function=request.function,

@@ -119,8 +119,11 @@ def test_noise_depends_on_agent_and_round_alone() -> None:
     assert len(np.unique(whole)) == 27
 
 
-def test_a_callable_is_searched_to_its_maximum() -> None:
+def test_a_callable_is_searched_to_its_maximum_by_as_many_calls_as_there_are_queries() -> None:
+    calls = []
+
     def hill(point: Float) -> float:
+        calls.append(point)
         return -float(np.square(point - 1.3).sum())
 
     result = rolecast.bandit_search(
@@ -128,6 +131,7 @@ def test_a_callable_is_searched_to_its_maximum() -> None:
     )
     np.testing.assert_allclose(result.incumbent, 1.3, atol=0.1)
     assert result.cumulative_regret > 0
+    assert (result.incumbent_value, len(calls)) == (None, 300)
 
     def changing(point: Float) -> float:
         point -= 1.3
