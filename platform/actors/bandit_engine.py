@@ -5,7 +5,6 @@ The driver forwards messages, as a switch does, and keeps the journal. What it r
 was started anew is given the broadcasts so far and, from the journal, its agents' own values.
 """
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -17,9 +16,9 @@ import numpy as np
 import ray
 
 from rolecast.core.errors import RunError
-from rolecast.core.threads import OneThread
+from rolecast.core.threads import OneThread, available_cores
 from rolecast.core.types import Float
-from rolecast.platform.actors.cluster import CALL_RETRIES, Cluster, require_picklable, resources
+from rolecast.platform.actors.cluster import CALL_RETRIES, Cluster, node_cpus, require_picklable
 from rolecast.platform.actors.messages import answer
 from rolecast.platform.optimizers.duets.agent import require_values
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
@@ -43,6 +42,9 @@ from rolecast.platform.search.bandit.parties import (
 
 CATCH_UPS: Final = 10
 """Times that a party may begin anew within one call."""
+
+START_PATIENCE_S: Final = 10.0
+"""Seconds after which the user is told that parties have not started."""
 
 MakeFunction = Callable[[], BanditFunction]
 
@@ -75,6 +77,8 @@ class RemoteParty:
     def __init__(self, label: str, cpus: float, make: Callable[[], Any]) -> None:
         self.label = label
         self.actor = cast("Any", PartyActor).options(num_cpus=cpus).remote(make)
+        self.started = self.actor.pid.remote()
+        """Reference to an answer that comes once the process runs."""
         self._pending: Any = None
 
     def start(self, name: str, *given: Any) -> None:
@@ -139,12 +143,14 @@ class RayEngine:
         """
         require_picklable("function", make)
         workers = min(workers, problem.agents)
-        self._cluster = Cluster(address, workers, workers=workers, note=note)
+        self._cluster, self._note = Cluster(address, workers, note=note), note
         with ExitStack() as failed:
             failed.callback(self._cluster.close)
             parts = np.array_split(np.arange(problem.agents), workers)
             self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
-            self._parties, cpus = [], cpus_each(workers)
+            cpus = cpus_each(workers, node_cpus())
+            self._tell_of_shared_cpus(workers)
+            self._parties: list[RemoteParty] = []
             for part in map(np.ndarray.tolist, parts):
                 party: Callable[[], Any] = partial(QueryParty, make)
                 if protocol is not None:
@@ -157,6 +163,23 @@ class RayEngine:
                 self.query = self.method.query
                 self._parties.append(self.method.server)
             failed.pop_all()
+
+    def _tell_of_shared_cpus(self, workers: int) -> None:
+        """Say how many CPUs the workers share, where each has less than one."""
+        cpus = available_cores() if self._cluster.own else sum(node_cpus())
+        if workers > cpus:
+            self._note(f"{workers} workers share {cpus:g} CPUs; more than {cpus:g} are slower")
+
+    def wait_for_parties(self) -> None:
+        """Wait some seconds until all processes run; then say which do not."""
+        waiting = [party.started for party in self._parties]
+        _, late = ray.wait(waiting, num_returns=len(waiting), timeout=START_PATIENCE_S)
+        if late:
+            names = ", ".join(each.label for each in self._parties if each.started in late)
+            self._note(
+                f"after {START_PATIENCE_S:g} s {names} have not started; the run goes on when all "
+                "have: does other work hold the cluster's CPUs?"
+            )
 
     def _values(self, points: Float, agents: Indices) -> Float:
         """Let each actor evaluate the queries of its agents."""
@@ -176,12 +199,20 @@ class RayEngine:
         self._cluster.close()
 
 
-def cpus_each(workers: int) -> float:
-    """Return the CPUs that an actor asks for: 1, or an equal part where there are fewer of them.
+def cpus_each(workers: int, nodes: Sequence[float]) -> float:
+    """Return the CPUs that an actor asks for: 1, or the largest part of which all get one.
 
-    An exchange needs all parties, so none may wait for the CPU of another.
+    An exchange needs all parties, so none may wait for the CPU of another. No part is of two nodes.
+
+    Args:
+        workers: actors.
+        nodes: CPUs of each node; where none has any, one is presumed, that may be started yet.
     """
-    return min(1.0, math.floor(1000 * resources().get("CPU", 1.0) / workers) / 1000)
+    thousandths = [int(1000 * cpus) for cpus in nodes if cpus] or [1000]
+    fitting = (
+        part for part in range(1000, 0, -1) if sum(cpus // part for cpus in thousandths) >= workers
+    )
+    return next(fitting, 0) / 1000
 
 
 class RayDuets:

@@ -113,6 +113,12 @@ class Cluster:
             _set_auth_mode(self._auth_mode)
 
 
+def node_cpus() -> list[float]:
+    """Return how many CPUs each node of the cluster has."""
+    nodes = ray.nodes()  # type: ignore[no-untyped-call]
+    return [node["Resources"].get("CPU", 0.0) for node in nodes if node["Alive"]]
+
+
 def require_gpu(device: str) -> None:
     """Refuse the device of an optimiser where the cluster has no GPU: it would wait for ever.
 

@@ -231,6 +231,7 @@ class PreparedRun:
                 note=self._note,
             )
         try:
+            engine.wait_for_parties()
             yield self._method or engine.method, engine.query
         finally:
             engine.close()

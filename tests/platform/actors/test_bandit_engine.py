@@ -1,6 +1,7 @@
 """DUETS on Ray: the run in one process to the last bit, whoever dies or is slow, and its bytes."""
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -14,7 +15,13 @@ import ray
 import rolecast
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.types import Float
-from rolecast.platform.actors.bandit_engine import RayDuets, RemoteParty
+from rolecast.platform.actors import bandit_engine
+from rolecast.platform.actors.bandit_engine import (
+    PartyActor,
+    RayDuets,
+    RemoteParty,
+    cpus_each,
+)
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.duets.wire import MESSAGE_HEADER
 from rolecast.platform.search.bandit.folder import BanditFolder
@@ -136,6 +143,49 @@ def test_an_actor_that_dies_within_an_exchange_changes_nothing(
     monkeypatch.setattr(RemoteParty, "finish", lossy)
     assert played(workers=2) == played()
     assert killed.count("project") == 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("nodes", "workers", "cpus"),
+    [
+        ([4.0], 3, 1.0),
+        ([2.0], 3, 0.666),
+        ([1.0, 1.0], 3, 0.5),  # no actor spans two nodes
+        ([1.0, 3.0], 5, 0.75),
+        ([0.0, 1.0], 2, 0.5),
+        ([0.0], 4, 0.25),
+        ([0.5], 1, 0.5),
+        ([1.0], 1001, 0.0),
+    ],
+)
+def test_all_actors_find_a_cpu_at_once(nodes: list[float], workers: int, cpus: float) -> None:
+    assert cpus_each(workers, nodes) == cpus
+
+
+def test_actors_that_wait_for_a_cpu_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other work holds both CPUs until the sentence comes; then the run goes on."""
+    other: Any = PartyActor.options(num_cpus=2).remote(dict)  # type: ignore[attr-defined]  # Ray's
+    ray.get(other.pid.remote())
+    notes: list[str] = []
+
+    def told(text: str) -> None:
+        notes.append(text)
+        if "not started" in text:
+            ray.kill(other)
+
+    monkeypatch.setattr(bandit_engine, "START_PATIENCE_S", 0.1)
+    assert played(workers=2, note=told) == played()
+    assert notes[0].startswith("Ray at ")
+    assert re.fullmatch(
+        r"after 0.1 s agents 0 to 2, agents 3 to 4.* have not started; .*", notes[1]
+    )
+
+
+def test_more_workers_than_cpus_share_them() -> None:
+    notes: list[str] = []
+    assert played(workers=3, note=notes.append) == played()
+    assert notes[0].endswith("1 node, 2 CPUs")
+    assert notes[1] == "3 workers share 2 CPUs; more than 2 are slower"
 
 
 def sleepy(gate: Path) -> Callable[[Float], float]:

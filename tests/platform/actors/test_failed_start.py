@@ -99,9 +99,9 @@ def test_a_cluster_ends_where_what_was_to_run_on_it_is_refused(
     def refuse(*_: Any) -> None:
         raise RequestError("the cluster has no GPU")
 
-    for module in (ray_backend, bandit_engine):
+    for module, asked in ((ray_backend, "resources"), (bandit_engine, "node_cpus")):
         monkeypatch.setattr(module, "Cluster", OwnCluster)
-        monkeypatch.setattr(module, "resources", refuse)
+        monkeypatch.setattr(module, asked, refuse)
     with pytest.raises(RequestError, match="has no GPU"):
         RayBackend("pred_prey_3", {}, POLICY, workers=1, address=None)
     problem: Any = SimpleNamespace(agents=2)
