@@ -24,6 +24,15 @@ WATCH_INTERVAL_S: Final = 0.5
 WRONG_REQUEST: Final = 422
 """HTTP status of a body that does not fit the policy."""
 
+SLOW_REQUEST: Final = 408
+"""HTTP status of a body that does not come in time."""
+
+BODY_TIMEOUT_S: Final = 30.0
+"""Longest time in which a whole body must come."""
+
+OPEN_REQUESTS: Final = 1000
+"""Most requests of a replica at once: Ray Serve takes 5, which slow clients alone would hold."""
+
 MOST_BODY_BYTES: Final = 16 * 2**20
 """Longest body of a request."""
 
@@ -59,7 +68,12 @@ class PolicyService:
         if request.method != method:
             return _refusal(405, f"{path} was asked by {request.method}; expected {method}")
         if path == "/act":
-            body = await _whole_body(request)
+            try:
+                body = await asyncio.wait_for(_whole_body(request), BODY_TIMEOUT_S)
+            except TimeoutError:
+                self._metrics.answered(SLOW_REQUEST, 0, None)
+                expected = f"expected all of it within {BODY_TIMEOUT_S:g} s"
+                return _refusal(SLOW_REQUEST, f"the body came too slowly; {expected}")
             return await asyncio.get_running_loop().run_in_executor(self._actor, self._act, body)
         if path == "/policy":
             return JSONResponse(self._served.describe())
@@ -157,7 +171,8 @@ def application(folder: str, verify: str | None = None, replicas: int = 1) -> Ap
         verify: file of a public key, which must have signed the policy.
         replicas: processes that answer.
     """
-    return serve.deployment(num_replicas=replicas)(PolicyService).bind(folder, verify)
+    deployment = serve.deployment(num_replicas=replicas, max_ongoing_requests=OPEN_REQUESTS)
+    return deployment(PolicyService).bind(folder, verify)
 
 
 def build(args: dict[str, Any]) -> Application:

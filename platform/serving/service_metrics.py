@@ -39,17 +39,18 @@ class ServiceMetrics:
             "rolecast_serve_policy", "1 for the policy in use", ["version"], registry=self._registry
         )
 
-    def answered(self, status: int, sets: int, seconds: float) -> None:
+    def answered(self, status: int, sets: int, seconds: float | None) -> None:
         """Count a request.
 
         Args:
             status: of HTTP.
             sets: observation sets in it.
-            seconds: that it took.
+            seconds: that it took from its body on; None where no whole body came.
         """
         self._requests.labels(str(status)).inc()
         self._observation_sets.inc(sets)
-        self._seconds.observe(seconds)
+        if seconds is not None:
+            self._seconds.observe(seconds)
 
     def uses(self, version: str, before: str | None = None) -> None:
         """Name the policy in use, and the one before it."""

@@ -4,9 +4,11 @@ import asyncio
 import http.client
 import json
 import shutil
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,11 @@ def port(ray_cluster: Any, folder: Path) -> Iterator[int]:
         yield int(url.rpartition(":")[2])
 
 
-def ask(port: int, method: str, path: str, body: object = None) -> tuple[int, str]:
+def ask(
+    port: int, method: str, path: str, body: object = None, *, timeout: float = 60.0
+) -> tuple[int, str]:
     """Return the status and the text of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         text = body if isinstance(body, str | None) else json.dumps(body)
         connection.request(method, path, text)
@@ -68,6 +72,18 @@ def test_actions_are_those_of_the_policy(port: int, folder: Path, given: Any) ->
     assert status == 200
     found = np.array(json.loads(text)["actions"])
     np.testing.assert_array_equal(found, rolecast.load_policy(folder).act(given))
+
+
+def test_slow_clients_do_not_stop_the_service(port: int) -> None:
+    """Each of twelve sends a part of its body and no more; Ray Serve alone takes five requests."""
+    with ExitStack() as opened:
+        for _ in range(12):
+            client = opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            client.sendall(b"POST /act HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+        time.sleep(0.5)
+        assert ask(port, "GET", "/health", timeout=20)[0] == 200
+        given = {"observations": OBSERVATIONS[0].tolist()}
+        assert ask(port, "POST", "/act", given, timeout=20)[0] == 200
 
 
 def test_a_wrong_shape_is_422_with_one_sentence(port: int) -> None:
@@ -202,6 +218,20 @@ def test_a_body_that_is_too_long_is_refused_by_the_limit(small_run: Path) -> Non
     answer = asyncio.run(service(request_of("POST", "/act", body)))
     assert answer.status_code == 422
     expected = f"the body is too long; expected at most {MOST_BODY_BYTES} bytes"
+    assert json.loads(bytes(answer.body)) == {"error": expected}
+
+
+def test_a_body_that_does_not_come_is_408(small_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rolecast.platform.serving.application.BODY_TIMEOUT_S", 0.05)
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(TAKEN_WITHIN_S)
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "POST", "path": "/act", "headers": []}
+    answer = asyncio.run(PolicyService(str(small_run))(Request(scope, receive)))
+    assert answer.status_code == 408
+    expected = "the body came too slowly; expected all of it within 0.05 s"
     assert json.loads(bytes(answer.body)) == {"error": expected}
 
 
