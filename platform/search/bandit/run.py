@@ -24,6 +24,7 @@ from rolecast.platform.search.bandit.functions import (
 )
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem, method_config
 from rolecast.platform.search.bandit.request import BanditRequest, function_maker
+from rolecast.platform.search.planning.request import require_no_run
 
 ONE_THREAD: Final = OneThread()
 
@@ -121,9 +122,10 @@ def bandit_search(
         >>> len(found.epochs), found.communication_bytes == 8 * found.communication_reals
         (2, True)
     """
-    named = isinstance(function, str)
-    if out is not None and not named:
-        raise RequestError("a run with a folder needs a function by name; expected python:M:F")
+    if out is not None:
+        if not isinstance(function, str):
+            raise RequestError("a run with a folder needs a function by name; expected python:M:F")
+        require_no_run(Path(out))
     request = BanditRequest(
         function=function if isinstance(function, str) else "callable",
         method=method,
@@ -140,11 +142,7 @@ def bandit_search(
     run = PreparedRun(request, function, workers, address, note)
     if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
         remember_task(request.function.removeprefix(TASK_PREFIX))
-    if out is None:
-        return run.play(None)
-    folder = BanditFolder(out)
-    folder.create(asdict(request))
-    return run.play(folder)
+    return run.play(None if out is None else BanditFolder(out), new=True)
 
 
 def resume_bandit(
@@ -178,7 +176,7 @@ def resume_bandit(
         require_trust(request.function.removeprefix(TASK_PREFIX), trust=trust)
     run = PreparedRun(request, request.function, workers, address, note)
     folder.lock()
-    return run.play(folder)
+    return run.play(folder, new=False)
 
 
 class PreparedRun:
@@ -236,11 +234,16 @@ class PreparedRun:
         finally:
             engine.close()
 
-    def play(self, folder: BanditFolder | None) -> BanditResult:
-        """Play to the end, and write the result where there is a folder."""
+    def play(self, folder: BanditFolder | None, *, new: bool) -> BanditResult:
+        """Play to the end, and write the result where there is a folder.
+
+        A new folder is made once the parties have a place: a run that cannot begin leaves none.
+        """
         try:
-            recorded = [] if folder is None else folder.read_blocks(repair=True)
             with ONE_THREAD(), self._engine() as (method, query):
+                if folder is not None and new:
+                    folder.create(asdict(self._request))
+                recorded = [] if folder is None else folder.read_blocks(repair=True)
                 trace = play(
                     method,
                     self._problem,

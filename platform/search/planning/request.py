@@ -149,8 +149,8 @@ def check_names(request: Mapping[str, Any], *, begun: bool = False) -> None:
     for kind, known in (("optimizer", optimizer_names()), ("policy", policy_names())):
         if request.get(kind) is not None:
             require_known(kind, [request[kind]], known)
-    if not begun and request.get("out") is not None and Path(request["out"]).exists():
-        raise _folder_exists(Path(request["out"]))
+    if not begun and request.get("out") is not None:
+        require_no_run(Path(request["out"]))
 
 
 def require_trusted_file(file: Mapping[str, Any], given: Mapping[str, Any], *, trust: bool) -> None:
@@ -173,6 +173,16 @@ def require_trusted_file(file: Mapping[str, Any], given: Mapping[str, Any], *, t
         require_trust(task, file.get("task_options"), trust=trust)
     if given.get("address") is None and file.get("address") not in OWN_ADDRESSES:
         require_trusted("cluster", file["address"], trust=trust)
+
+
+def require_no_run(path: Path) -> None:
+    """Refuse a folder for a new run that exists, before anything is started for it.
+
+    Raises:
+        RequestError: the path exists.
+    """
+    if path.exists():
+        raise _folder_exists(path)
 
 
 def make_run_folder(path: Path, *inside: Path, disk: Disk = LOCAL_DISK) -> None:

@@ -297,6 +297,16 @@ def test_a_folder_that_exists_or_holds_something_else_is_refused(tmp_path: Path)
         rolecast.bandit_search(lambda _: 0.0, bounds=[(0, 1)], out=tmp_path / "other")
 
 
+def test_a_run_whose_cluster_is_not_reached_leaves_no_folder(tmp_path: Path) -> None:
+    given = {"workers": 1, "address": "localhost:1", "out": tmp_path / "run"}
+    with pytest.raises(RequestError, match="no Ray cluster answers"):
+        rolecast.bandit_search("branin", **given)
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "run").mkdir()
+    with pytest.raises(RequestError, match=r"exists; expected a path that does not, the folder"):
+        rolecast.bandit_search("branin", **given)
+
+
 def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
     small_run(tmp_path / "run")
     (tmp_path / "run" / ".lock").unlink()
