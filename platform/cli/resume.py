@@ -77,9 +77,7 @@ def resume(
                 "or --json"
             )
         with told_how_to_go_on(folder):
-            result = resume_bandit(
-                folder, workers=workers or 0, address=address, trust=trust, note=warn
-            )
+            result = resume_bandit(folder, workers=workers, address=address, trust=trust, note=warn)
         tell_bandit(result, folder, json=json)
         return
     if (folder / EXPERIMENT_FILE).is_file():

@@ -36,15 +36,22 @@ class BanditFolder(LockedFolder):
         """Whether a bandit run is there."""
         return (self.path / BANDIT_FILE).is_file()
 
-    def create(self, request: Mapping[str, Any]) -> None:
+    def create(self, request: Mapping[str, Any], placement: Mapping[str, Any]) -> None:
         """Make and lock the folder.
 
+        Args:
+            request: fields of `BanditRequest`.
+            placement: "workers" and "address", which are no part of the result.
         Raises:
             RequestError: the path exists or cannot be written.
         """
         make_run_folder(self.path)
         self.lock()
-        written = {"schema": BANDIT_SCHEMA, "request": dict(request)}
+        written = {
+            "schema": BANDIT_SCHEMA,
+            "request": dict(request),
+            "placement": dict(placement),
+        }
         write_sealed_json(self.path / BANDIT_FILE, written)
 
     def read_request(self) -> dict[str, Any]:
@@ -53,7 +60,7 @@ class BanditFolder(LockedFolder):
         Raises:
             RequestError: there is none, or it is damaged or of another schema.
         """
-        stored = read_json(self.path / BANDIT_FILE)
+        stored = self._read()
         if stored.get("schema") != BANDIT_SCHEMA:
             raise RequestError(
                 f"{self.path} has schema {stored.get('schema')}; expected {BANDIT_SCHEMA}"
@@ -62,6 +69,14 @@ class BanditFolder(LockedFolder):
         if not isinstance(request, dict):
             raise RequestError(f"{self.path / BANDIT_FILE} is damaged: it has no request")
         return request
+
+    def read_placement(self) -> tuple[int, str | None]:
+        """Return workers and address of the run; those of one process where none are stored."""
+        placement = self._read().get("placement", {})
+        return placement.get("workers", 0), placement.get("address")
+
+    def _read(self) -> dict[str, Any]:
+        return read_json(self.path / BANDIT_FILE)
 
     def append(self, first: int, block: QueryBlock, incumbent: Float) -> None:
         """Keep a block of queries, from which point on no kill can lose it."""

@@ -11,7 +11,7 @@ from rolecast.core.errors import RequestError
 from rolecast.core.signals import signals_given_back
 from rolecast.core.threads import OneThread
 from rolecast.core.validation import COUNT_OR_ZERO, check
-from rolecast.envs.trust import remember_task, require_trust
+from rolecast.envs.trust import remember_task, remember_use, require_trust, require_trusted
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.search.bandit.duets import DuetsMethodConfig
 from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
@@ -24,6 +24,7 @@ from rolecast.platform.search.bandit.functions import (
 )
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem, method_config
 from rolecast.platform.search.bandit.request import BanditRequest, function_maker
+from rolecast.platform.search.planning.config import OWN_ADDRESSES
 from rolecast.platform.search.planning.request import require_no_run
 
 ONE_THREAD: Final = OneThread()
@@ -142,13 +143,15 @@ def bandit_search(
     run = PreparedRun(request, function, workers, address, note)
     if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
         remember_task(request.function.removeprefix(TASK_PREFIX))
+    if address not in OWN_ADDRESSES:
+        remember_use("cluster", str(address))
     return run.play(None if out is None else BanditFolder(out), new=True)
 
 
 def resume_bandit(
     path: str | Path,
     *,
-    workers: int = 0,
+    workers: int | None = None,
     address: str | None = None,
     trust: bool = False,
     note: Callable[[str], None] = lambda _: None,
@@ -157,12 +160,13 @@ def resume_bandit(
 
     Args:
         path: folder of the run.
-        workers: as of `bandit_search`; it need not be the number before.
-        address: as of `bandit_search`.
-        trust: call the function that the folder names, though it may run any code.
+        workers: as of `bandit_search`, of any number; None: as the run had.
+        address: as of `bandit_search`; None: the run's.
+        trust: call the function and join the cluster that the folder names, though they may run
+            any code.
         note: as of `bandit_search`.
     Raises:
-        RequestError: there is no run, or its function is not trusted.
+        RequestError: there is no run, or its function or cluster is not trusted.
     """
     folder = BanditFolder(path)
     stored = folder.read_request()
@@ -174,6 +178,12 @@ def resume_bandit(
         raise RequestError(f"{folder.path} is damaged: {error}") from error
     if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
         require_trust(request.function.removeprefix(TASK_PREFIX), trust=trust)
+    had, at = folder.read_placement()
+    workers = had if workers is None else workers
+    if workers and address is None:
+        if at not in OWN_ADDRESSES:
+            require_trusted("cluster", str(at), trust=trust)
+        address = at
     run = PreparedRun(request, request.function, workers, address, note)
     folder.lock()
     return run.play(folder, new=False)
@@ -242,7 +252,8 @@ class PreparedRun:
         try:
             with ONE_THREAD(), self._engine() as (method, query):
                 if folder is not None and new:
-                    folder.create(asdict(self._request))
+                    placement = {"workers": self._workers, "address": self._address}
+                    folder.create(asdict(self._request), placement)
                 recorded = [] if folder is None else folder.read_blocks(repair=True)
                 trace = play(
                     method,

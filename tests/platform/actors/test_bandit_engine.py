@@ -241,8 +241,10 @@ def test_the_command_runs_on_workers_and_resumes_and_reports(
     told = capsys.readouterr()
     assert told.out == here
     assert told.err.startswith("Ray at ")
-    assert main(["resume", out, "--workers", "2", "--json"]) == 0
-    assert capsys.readouterr().out == here
+    for words, told_first in (([], "Ray at "), (["--workers", "0"], "")):
+        assert main(["resume", out, "--json", *words]) == 0  # without a word, as the run had
+        told = capsys.readouterr()
+        assert (told.out, told.err[:7]) == (here, told_first)
     assert main(["report", out]) == 0
 
 

@@ -1,7 +1,7 @@
 """Bandit runs: ledger, regret against brute force, exact resumption, trust, refusals."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -283,6 +283,18 @@ def test_a_folder_of_a_stranger_needs_trust(
     with pytest.raises(RequestError, match="--trust"):
         resume_bandit(tmp_path / "run")
     assert resume_bandit(tmp_path / "run", trust=True).agents == 2
+
+
+def test_a_folder_of_a_stranger_that_names_a_cluster_needs_trust(tmp_path: Path) -> None:
+    folder = BanditFolder(tmp_path / "run")
+    placement = {"workers": 2, "address": "localhost:1"}
+    folder.create(asdict(BanditRequest(function="branin", agents=2, rounds=4)), placement)
+    folder.release()
+    with pytest.raises(RequestError, match="cluster 'localhost:1' is named by a folder"):
+        resume_bandit(folder.path)
+    with pytest.raises(RequestError, match="no Ray cluster answers"):
+        resume_bandit(folder.path, trust=True)
+    assert resume_bandit(folder.path, workers=0).agents == 2
 
 
 def test_a_folder_that_exists_or_holds_something_else_is_refused(tmp_path: Path) -> None:
