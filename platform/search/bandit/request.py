@@ -1,15 +1,16 @@
 """What a bandit run is asked for, and the function that this names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-from rolecast.core.errors import RequestError, require_known
+from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.core.validation import (
     BOOLEAN_VALUE,
     COUNT_OR_ZERO,
     FINITE_NUMBER,
+    NOT_NEGATIVE,
     POSITIVE_INTEGER,
     check,
     make_plain,
@@ -40,7 +41,7 @@ class BanditRequest:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the method."""
 
-    bounds: tuple[tuple[float, float], ...] | None = None
+    bounds: Sequence[tuple[float, float]] | None = None
     """Bounds of the inputs of a user's function."""
 
     ball: bool = False
@@ -59,8 +60,26 @@ class BanditRequest:
         make_plain(self)
         rules = {"agents": POSITIVE_INTEGER, "rounds": POSITIVE_INTEGER}
         rules |= {"seed": COUNT_OR_ZERO, "ball": BOOLEAN_VALUE}
-        rules |= {"optimum": or_none(FINITE_NUMBER)}
+        rules |= {"optimum": or_none(FINITE_NUMBER), "noise": or_none(NOT_NEGATIVE)}
         check(type(self).__name__, vars(self), rules)
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", _pairs(self.bounds))
+
+
+def _pairs(bounds: Any) -> tuple[tuple[float, float], ...]:
+    """Return the bounds of each input.
+
+    Raises:
+        ConfigError: they are no pairs of numbers.
+    """
+    expected = "a pair of finite numbers, low and high, for each input"
+    try:
+        pairs = [(low, high) for low, high in bounds]
+    except (TypeError, ValueError) as error:
+        raise ConfigError("bounds", bounds, expected) from error
+    if not all(FINITE_NUMBER.allows(each) for pair in pairs for each in pair):
+        raise ConfigError("bounds", bounds, expected)
+    return tuple((float(low), float(high)) for low, high in pairs)
 
 
 def function_maker(

@@ -134,7 +134,7 @@ def bandit_search(
         rounds=rounds,
         seed=seed,
         settings=dict(settings or {}),
-        bounds=None if bounds is None else tuple((float(a), float(b)) for a, b in bounds),
+        bounds=bounds,
         ball=ball,
         noise=noise,
         optimum=optimum,
@@ -171,8 +171,6 @@ def resume_bandit(
     folder = BanditFolder(path)
     stored = folder.read_request()
     try:
-        if stored.get("bounds") is not None:
-            stored["bounds"] = tuple((float(a), float(b)) for a, b in stored["bounds"])
         request = BanditRequest(**stored)
     except (TypeError, ValueError) as error:
         raise RequestError(f"{folder.path} is damaged: {error}") from error

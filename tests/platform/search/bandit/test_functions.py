@@ -1,10 +1,13 @@
 """Functions of bandits: their maxima by brute force, and refusals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from rolecast.core.errors import RequestError
+import rolecast
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.functions import FUNCTION_NAMES, make_function
 
@@ -69,6 +72,24 @@ def test_a_point_outside_the_domain_is_refused() -> None:
 def test_wrong_functions_are_refused(name: str, given: dict[str, object], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         make_function(name, **given)  # type: ignore[arg-type]  # by the cases
+
+
+@pytest.mark.parametrize("bounds", [[(0, 1, 2)], [0, 1], 5, [("a", "b")], ["01"], [(0, np.inf)]])
+def test_bounds_that_are_no_pairs_are_refused(bounds: Any) -> None:
+    with pytest.raises(ConfigError, match="bounds is .*; expected a pair of finite numbers, low"):
+        rolecast.bandit_search(np.sum, bounds=bounds)
+
+
+@pytest.mark.parametrize("noise", ["x", True, np.nan, -1])
+def test_noise_that_is_no_deviation_is_refused(noise: Any) -> None:
+    with pytest.raises(ConfigError, match="noise is .*; expected a number >= 0"):
+        rolecast.bandit_search(np.sum, bounds=[(0, 1)], noise=noise)
+
+
+def test_bounds_may_be_an_array() -> None:
+    given = {"agents": 2, "rounds": 3, "noise": np.float32(0.5)}
+    found = rolecast.bandit_search(np.sum, bounds=np.array([[0, 1], [2, 3]]), **given)
+    assert found == rolecast.bandit_search(np.sum, bounds=[(0, 1), (2, 3)], **given)
 
 
 @pytest.mark.parametrize("name", FUNCTION_NAMES)
