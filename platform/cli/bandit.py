@@ -58,8 +58,11 @@ def bandit(
         str | None, typer.Option(help="Policy of task:TASK, of at most ten parameters.")
     ] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes of a value of task:TASK.")] = None,
+    offset: Annotated[
+        float | None, typer.Option(help="What your function or task returns that counts as 0.")
+    ] = None,
     scale: Annotated[
-        float | None, typer.Option(help="Return of task:TASK that counts as 1.")
+        float | None, typer.Option(help="Difference of what it returns that counts as 1.")
     ] = None,
     workers: Annotated[
         int, typer.Option(help="Ray actors that share the agents. 0: all in this process.")
@@ -89,7 +92,7 @@ def bandit(
         if "beta" in given:
             raise RequestError("--beta and --set beta are both given; expected one of them")
         given["beta"] = beta
-    play = {"policy": policy, "episodes": episodes, "scale": scale}
+    play = {"policy": policy, "episodes": episodes}
     with told_how_to_go_on(out):
         result = bandit_search(
             function,
@@ -102,6 +105,8 @@ def bandit(
             ball=ball,
             noise=noise,
             optimum=optimum,
+            offset=offset,
+            scale=scale,
             task_play={name: value for name, value in play.items() if value is not None} or None,
             workers=workers,
             address=address,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,10 @@ Indices = NDArray[np.int64]
 
 NOISE_EPOCH = 0
 """Epoch of the coins that give the noise; those of methods count from 1."""
+
+
+LARGEST_FIRST_SIZE: Final = 3.0
+"""Root mean square of the first values above which an offset or a scale is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +110,16 @@ def require_finite(values: Float, first: int, agents: int) -> None:
         )
 
 
+def misfit(values: Float) -> str:
+    """Return a sentence on values far from those that methods presume; empty where they fit."""
+    if np.sqrt(np.square(values).mean()) <= LARGEST_FIRST_SIZE:
+        return ""
+    return (
+        f"the first values are {values.mean():.3g} ± {values.std():.2g}, and methods presume some "
+        "about 0 of size about 1: the incumbent may be wrong; expected --offset and --scale"
+    )
+
+
 def play(
     method: BanditMethod,
     problem: BanditProblem,
@@ -113,6 +128,7 @@ def play(
     optimum: float | None,
     recorded: Sequence[QueryBlock] = (),
     record: Callable[[int, QueryBlock, Float], None] | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> BanditTrace:
     """Ask, query and tell until every agent has had its rounds.
 
@@ -123,6 +139,7 @@ def play(
         optimum: greatest value of the function, or None.
         recorded: blocks of an earlier process, which are told and not queried again.
         record: keeps a block before it is told: number of queries before, block, incumbent.
+        note: told where the first values are not of the size that methods presume.
     Raises:
         RequestError: a value is not finite, or recorded queries are not those of this method.
     """
@@ -139,6 +156,8 @@ def play(
             block = query(points, done)
             if record is not None:
                 record(done, block, method.incumbent)
+        if note is not None and not done and (said := misfit(block.observed)):
+            note(said)
         method.tell(block.observed.reshape(asked.shape[1], asked.shape[0]).T)
         exact.append(block.exact)
         done += len(points)

@@ -124,6 +124,8 @@ def make_function(
     ball: bool = False,
     noise: float | None = None,
     optimum: float | None = None,
+    offset: float | None = None,
+    scale: float | None = None,
 ) -> BanditFunction:
     """Build the function of a bandit.
 
@@ -134,7 +136,9 @@ def make_function(
         bounds: low and high of each input of a callable.
         ball: whether its domain is the ball within these bounds, which are all -R and R.
         noise: standard deviation of normal noise; None: 0.2 for a name, 0 for a callable.
-        optimum: greatest value of a callable, where it is known.
+        optimum: greatest value that a callable returns, where it is known.
+        offset: what a callable returns where the value is 0; None: 0.
+        scale: difference of what it returns that counts as 1, above 0; None: 1.
     Raises:
         RequestError: no function has this name, or bounds are missing or not wanted.
     """
@@ -142,8 +146,11 @@ def make_function(
         if function not in FUNCTION_NAMES:
             known = (*FUNCTION_NAMES, "python:MODULE:FUNCTION", "task:TASK")
             raise unknown_name("function", function, known)
-        if bounds is not None or optimum is not None or ball:
-            raise RequestError(f"function {function!r} has bounds and optimum; expected none given")
+        given = (bounds, optimum, offset, scale, ball or None)
+        if any(each is not None for each in given):
+            raise RequestError(
+                f"function {function!r} has bounds, optimum and scale; expected none given"
+            )
         return _built_in(function, seed, BUILT_IN_NOISE if noise is None else noise)
     if not bounds:
         raise RequestError("a function of your own needs bounds; expected LOW:HIGH of each input")
@@ -160,22 +167,25 @@ def make_function(
             raise ConfigError("bounds of a ball", bounds, "-R:R of each input, the same R")
         domain = Ball(len(bounds), float(high[0]))
     sides = domain.bounds[1] - domain.bounds[0]
+    zero, unit = offset or 0.0, scale or 1.0
     return BanditFunction(
         name=name,
         domain=domain,
-        value=PointwiseFunction(name, callee),
+        value=PointwiseFunction(name, callee, zero, unit),
         lengthscale=0.2 * float(np.linalg.norm(sides)),
-        optimum=optimum,
+        optimum=None if optimum is None else (optimum - zero) / unit,
         noise=noise or 0.0,
     )
 
 
 @dataclass(frozen=True)
 class PointwiseFunction:
-    """A user's function of one point, over many."""
+    """A user's function of one point, over many; values are less `offset`, over `scale`."""
 
     name: str
     callee: Callable[..., Any]
+    offset: float
+    scale: float
 
     def __call__(self, points: Float) -> Float:
         """Return values [P].
@@ -197,7 +207,7 @@ class PointwiseFunction:
                 f"function {self.name!r} returned {large[0]:g}; expected a number of at most "
                 f"{LARGEST_RETURN:g} in size"
             )
-        return values
+        return np.asarray((values - self.offset) / self.scale)
 
 
 def _built_in(name: str, seed: int, noise: float) -> BanditFunction:

@@ -12,6 +12,7 @@ from rolecast.core.validation import (
     FINITE_NUMBER,
     NOT_NEGATIVE,
     POSITIVE_INTEGER,
+    POSITIVE_NUMBER,
     check,
     make_plain,
     or_none,
@@ -53,14 +54,21 @@ class BanditRequest:
     optimum: float | None = None
     """Greatest value of a user's function, for its regret; None where it is not known."""
 
+    offset: float | None = None
+    """What a user's function or a task returns where the value is 0; None: 0."""
+
+    scale: float | None = None
+    """Difference of what it returns that counts as 1, above 0; None: 1."""
+
     task_play: Mapping[str, Any] | None = None
-    """Policy, episodes and scale of task:TASK, where they are not those of `TaskPlay`."""
+    """Policy, episodes, offset and scale of task:TASK, where they are not those of `TaskPlay`."""
 
     def __post_init__(self) -> None:
         make_plain(self)
         rules = {"agents": POSITIVE_INTEGER, "rounds": POSITIVE_INTEGER}
         rules |= {"seed": COUNT_OR_ZERO, "ball": BOOLEAN_VALUE}
         rules |= {"optimum": or_none(FINITE_NUMBER), "noise": or_none(NOT_NEGATIVE)}
+        rules |= {"offset": or_none(FINITE_NUMBER), "scale": or_none(POSITIVE_NUMBER)}
         check(type(self).__name__, vars(self), rules)
         if self.bounds is not None:
             object.__setattr__(self, "bounds", _pairs(self.bounds))
@@ -102,6 +110,8 @@ def function_maker(
             ball=request.ball,
             noise=request.noise,
             optimum=request.optimum,
+            offset=request.offset,
+            scale=request.scale,
         )
     if request.bounds is not None or request.optimum is not None or request.ball:
         raise RequestError(
@@ -111,7 +121,12 @@ def function_maker(
     # What plays tasks takes a quarter of a second to load, and no other function needs it.
     from rolecast.platform.search.bandit.task_function import TaskPlay, task_function
 
-    settings = request.task_play or {}
+    settings = dict(request.task_play or {})
+    for name in ("offset", "scale"):
+        if getattr(request, name) is not None:
+            if name in settings:
+                raise RequestError(f"{name} is given twice; expected it once")
+            settings[name] = getattr(request, name)
     require_known("setting of a task", settings, [setting.name for setting in fields(TaskPlay)])
     play = TaskPlay(**settings)
     return partial(task_function, request.function, play, seed=request.seed, noise=request.noise)

@@ -87,6 +87,8 @@ def bandit_search(
     ball: bool = False,
     noise: float | None = None,
     optimum: float | None = None,
+    offset: float | None = None,
+    scale: float | None = None,
     task_play: Mapping[str, Any] | None = None,
     workers: int = 0,
     address: str | None = None,
@@ -106,14 +108,17 @@ def bandit_search(
         bounds: low and high of each input; for a function of your own.
         ball: whether its domain is the ball within these bounds, which are all -R and R.
         noise: standard deviation of normal noise that is added.
-        optimum: greatest value of a function of your own, for its regret.
-        task_play: "policy", "episodes" and "scale" of task:TASK; see `TaskPlay`.
+        optimum: greatest value that a function of your own returns, for its regret.
+        offset: what your function, or a task, returns where the value is 0; None: 0.
+        scale: difference of it that counts as 1; None: 1. Methods presume values about 0 of size
+            about 1. Noise, regret and greatest value are in this unit.
+        task_play: "policy" and "episodes" of task:TASK; see `TaskPlay`.
         workers: Ray actors among which the agents are shared; of "duets" the server has one more.
             0: all in this process. The result is the same to the last bit.
         address: of a Ray cluster, with workers; None starts one on this machine where there is
             none.
         out: folder of the run, which must not exist; None writes nothing.
-        note: told of the Ray cluster.
+        note: told of the Ray cluster, and of values that do not fit.
     Raises:
         RequestError: a name, setting or value is wrong, the cluster cannot be reached, or the
             function fails.
@@ -138,6 +143,8 @@ def bandit_search(
         ball=ball,
         noise=noise,
         optimum=optimum,
+        offset=offset,
+        scale=scale,
         task_play=None if task_play is None else dict(task_play),
     )
     run = PreparedRun(request, function, workers, address, note)
@@ -260,6 +267,7 @@ class PreparedRun:
                     optimum=self._function.optimum,
                     recorded=recorded,
                     record=None if folder is None else folder.append,
+                    note=None if self._request.function in FUNCTION_NAMES else self._note,
                 )
                 result = _result(self._request, self._function, method, trace)
             if folder is not None:

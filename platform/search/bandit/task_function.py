@@ -7,7 +7,7 @@ import numpy as np
 from rolecast.core.errors import ConfigError
 from rolecast.core.seeds import Purpose, episode_seeds
 from rolecast.core.types import Float, Seeds
-from rolecast.core.validation import POSITIVE_INTEGER, POSITIVE_NUMBER, check
+from rolecast.core.validation import FINITE_NUMBER, POSITIVE_INTEGER, POSITIVE_NUMBER, check
 from rolecast.envs.registry import make_task
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.duets.config import MOST_DIMENSIONS
@@ -29,11 +29,14 @@ class TaskPlay:
     """E, episodes of a value, at least 1; they are the same for every point."""
 
     scale: float = 1.0
-    """Return that counts as 1, above 0: values are mean returns as paid, divided by it. Methods
-    presume functions of norm about 1."""
+    """Difference of returns that counts as 1, above 0: values are mean returns as paid, less the
+    offset, divided by it. Methods presume functions of norm about 1."""
+
+    offset: float = 0.0
+    """Return that counts as 0."""
 
     def __post_init__(self) -> None:
-        rules = {"episodes": POSITIVE_INTEGER, "scale": POSITIVE_NUMBER}
+        rules = {"episodes": POSITIVE_INTEGER, "scale": POSITIVE_NUMBER, "offset": FINITE_NUMBER}
         check(type(self).__name__, vars(self), rules)
 
 
@@ -42,7 +45,7 @@ def task_function(name: str, play: TaskPlay, *, seed: int, noise: float | None) 
 
     Args:
         name: "task:" and a task id.
-        play: policy, episodes and scale.
+        play: policy, episodes, scale and offset.
         seed: of the episodes, and of the policy's centre.
         noise: standard deviation of normal noise that is added; None: 0.
     Raises:
@@ -62,7 +65,11 @@ def task_function(name: str, play: TaskPlay, *, seed: int, noise: float | None) 
         name=name,
         domain=Box.unit(dimension),
         value=_MeanReturn(
-            task, policy, episode_seeds(seed, Purpose.SEARCH, 0, play.episodes), play.scale
+            task,
+            policy,
+            episode_seeds(seed, Purpose.SEARCH, 0, play.episodes),
+            play.offset,
+            play.scale,
         ),
         lengthscale=0.2 * float(np.sqrt(dimension)),
         noise=noise or 0.0,
@@ -71,13 +78,14 @@ def task_function(name: str, play: TaskPlay, *, seed: int, noise: float | None) 
 
 @dataclass(frozen=True)
 class _MeanReturn:
-    """Mean return as paid of a policy by its parameters, in units of a scale."""
+    """Mean return as paid of a policy by its parameters, from an offset in units of a scale."""
 
     task: BatchedTask
     policy: Policy
     seeds: Seeds
+    offset: float
     scale: float
 
     def __call__(self, points: Float) -> Float:
         played = rollout(self.task, self.policy, self.policy.space.weights(points), self.seeds)
-        return np.asarray(played.observed_returns.mean(1) / self.scale)
+        return np.asarray((played.observed_returns.mean(1) - self.offset) / self.scale)

@@ -61,7 +61,11 @@ def test_a_point_outside_the_domain_is_refused() -> None:
     ("name", "given", "message"),
     [
         ("brannin", {}, "function 'brannin' does not exist; did you mean 'branin'"),
-        ("branin", {"bounds": [(0.0, 1.0)]}, "'branin' has bounds and optimum; expected none"),
+        (
+            "branin",
+            {"bounds": [(0.0, 1.0)]},
+            "'branin' has bounds, optimum and scale; expected none",
+        ),
         ("branin", {"noise": -1.0}, "noise is -1.0; expected a number >= 0"),
         ("python:users_hills:hill", {}, "needs bounds; expected LOW:HIGH of each input"),
         ("python:users_hills:hil", {"bounds": [(0.0, 1.0)]}, "did you mean 'hill'"),
@@ -76,14 +80,48 @@ def test_wrong_functions_are_refused(name: str, given: dict[str, object], messag
 
 @pytest.mark.parametrize("bounds", [[(0, 1, 2)], [0, 1], 5, [("a", "b")], ["01"], [(0, np.inf)]])
 def test_bounds_that_are_no_pairs_are_refused(bounds: Any) -> None:
-    with pytest.raises(ConfigError, match="bounds is .*; expected a pair of finite numbers, low"):
+    with pytest.raises(ConfigError, match=r"bounds is .*; expected a pair of finite numbers, low"):
         rolecast.bandit_search(np.sum, bounds=bounds)
 
 
 @pytest.mark.parametrize("noise", ["x", True, np.nan, -1])
 def test_noise_that_is_no_deviation_is_refused(noise: Any) -> None:
-    with pytest.raises(ConfigError, match="noise is .*; expected a number >= 0"):
+    with pytest.raises(ConfigError, match=r"noise is .*; expected a number >= 0"):
         rolecast.bandit_search(np.sum, bounds=[(0, 1)], noise=noise)
+
+
+def hill(point: Float) -> float:
+    return -float(np.square(point - 0.7).sum())
+
+
+def test_offset_and_scale_make_any_function_one_that_methods_presume() -> None:
+    given: dict[str, Any] = {"bounds": [(0, 1)] * 2, "agents": 5, "rounds": 30}
+    for seed in range(3):
+        plain = rolecast.bandit_search(hill, seed=seed, optimum=0.0, **given)
+        found = rolecast.bandit_search(
+            lambda point: 300.0 * hill(point) - 100.0,
+            **given,
+            seed=seed,
+            optimum=-100.0,
+            offset=-100.0,
+            scale=300.0,
+        )
+        np.testing.assert_allclose(found.incumbent, plain.incumbent, atol=1e-3)
+        assert found.regret_by_round == pytest.approx(plain.regret_by_round)
+        assert found.greatest_value == pytest.approx(plain.greatest_value)
+
+
+@pytest.mark.parametrize(
+    ("zero", "unit", "notes"), [(0, 1, 0), (10, 1, 1), (-100, 1, 1), (0, 50, 1)]
+)
+def test_values_that_do_not_fit_are_told(zero: float, unit: float, notes: int) -> None:
+    told: list[str] = []
+    given: dict[str, Any] = {"bounds": [(0, 1)] * 2, "agents": 5, "rounds": 8, "note": told.append}
+    rolecast.bandit_search(lambda point: zero + unit * hill(point), **given)
+    assert len(told) == notes
+    assert all("the first values are " in each and "--offset" in each for each in told)
+    rolecast.bandit_search("h2", agents=5, rounds=8, note=told.append)
+    assert len(told) == notes
 
 
 def test_bounds_may_be_an_array() -> None:

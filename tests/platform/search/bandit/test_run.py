@@ -222,7 +222,10 @@ def test_the_command_prints_the_keys_and_reports(
             ["python:users_hills:huge", "--bounds", "0:1"],
             "returned 1e+200; expected a number",
         ),
-        (["branin", "--ball"], "function 'branin' has bounds and optimum; expected none given"),
+        (
+            ["branin", "--ball"],
+            "function 'branin' has bounds, optimum and scale; expected none given",
+        ),
         (["python:users_hills:hill", "--bounds", "0-1"], "--bounds is '0-1'; expected LOW:HIGH"),
     ],
 )

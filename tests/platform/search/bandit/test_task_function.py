@@ -22,7 +22,8 @@ def pond():
 
 
 def test_a_value_is_the_mean_return_over_the_same_episodes() -> None:
-    found = task_function(SWIMMER, TaskPlay(episodes=3, scale=10.0), seed=1, noise=None)
+    play = TaskPlay(episodes=3, scale=10.0, offset=2.0)
+    found = task_function(SWIMMER, play, seed=1, noise=None)
     assert found.domain.dimension == 7
     points = np.random.default_rng(0).random((4, 7))
     values = found.values(points)
@@ -33,7 +34,7 @@ def test_a_value_is_the_mean_return_over_the_same_episodes() -> None:
     seeds = found.value.seeds  # type: ignore[attr-defined]
     assert len(np.unique(seeds)) == 3
     returns = rollout(task, policy, policy.space.weights(points), seeds).returns
-    np.testing.assert_array_equal(values, returns.mean(1) / 10.0)
+    np.testing.assert_array_equal(values, (returns.mean(1) - 2.0) / 10.0)
 
 
 def test_a_value_is_what_the_task_pays() -> None:
@@ -72,10 +73,13 @@ def test_a_run_of_a_task_is_resumed_and_a_strangers_task_needs_trust(
         (["task:swimer"], "did you mean 'swimmer'"),
         ([SWIMMER, "--policy", "liner"], "did you mean 'linear'"),
         ([SWIMMER, "--episodes", "0"], "TaskPlay.episodes is 0; expected an integer >= 1"),
-        ([SWIMMER, "--scale", "0"], "TaskPlay.scale is 0.0; expected a number > 0"),
+        ([SWIMMER, "--scale", "0"], "scale is 0.0; expected a number > 0"),
+        ([SWIMMER, "--offset", "nan"], "offset is nan; expected a finite number"),
         ([SWIMMER, "--noise", "-1"], "noise is -1.0; expected a number >= 0"),
         ([SWIMMER, "--bounds", "0:1"], "has bounds or an optimum; expected neither"),
-        (["branin", "--scale", "2"], "'branin' has scale; expected those with task:TASK"),
+        (["branin", "--scale", "2"], "'branin' has bounds, optimum and scale; expected none"),
+        (["branin", "--offset", "2"], "'branin' has bounds, optimum and scale; expected none"),
+        (["branin", "--episodes", "2"], "'branin' has episodes; expected those with task:TASK"),
     ],
 )
 def test_wrong_tasks_are_refused_in_one_sentence(
@@ -85,6 +89,11 @@ def test_wrong_tasks_are_refused_in_one_sentence(
     errors = capsys.readouterr().err.strip().splitlines()
     assert len(errors) == 1
     assert message in errors[0]
+
+
+def test_a_scale_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(RequestError, match="scale is given twice; expected it once"):
+        rolecast.bandit_search(SWIMMER, scale=2.0, task_play={"scale": 2.0})
 
 
 def test_settings_of_a_task_that_do_not_exist_are_refused() -> None:
