@@ -1,12 +1,13 @@
 """DUETS as a method of a bandit run: all parties in one process, messages counted."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.core.validation import OPEN_FRACTION, POSITIVE_INTEGER, POSITIVE_NUMBER, check, one_of
 from rolecast.platform.optimizers.duets.agent import require_values
@@ -17,6 +18,12 @@ from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.duets.server import EpochRecord
 from rolecast.platform.search.bandit.ledger import Ledger
 from rolecast.platform.search.bandit.method import BanditProblem, KernelSettings
+
+PRESET_SETTINGS: Final[Mapping[str, Sequence[str]]] = {
+    "paper": ("beta", "inducing_factor"),
+    "theory": ("norm_bound", "noise_bound", "failure_probability"),
+}
+"""Settings that one preset alone uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +106,20 @@ class DuetsMethodConfig(KernelSettings):
     def build(self, problem: BanditProblem) -> "DuetsMethod":
         """Return server and agents."""
         return DuetsMethod(self.protocol(problem))
+
+
+def require_settings_of_preset(settings: Mapping[str, Any]) -> None:
+    """Refuse given settings of "duets" that the preset does not use.
+
+    Raises:
+        ConfigError: names the first.
+    """
+    chosen = settings.get("preset", DuetsMethodConfig.preset)
+    for preset, names in PRESET_SETTINGS.items():
+        for name in names:
+            if name in settings and preset != chosen:
+                expected = f"none given: preset {chosen!r} does not use it, preset {preset!r} does"
+                raise ConfigError(f"DuetsMethodConfig.{name}", settings[name], expected)
 
 
 def log_cover(domain: Domain, kernel: StationaryKernel, accuracy: float) -> float:

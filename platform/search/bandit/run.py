@@ -13,7 +13,7 @@ from rolecast.core.threads import OneThread
 from rolecast.core.validation import COUNT_OR_ZERO, check
 from rolecast.envs.trust import remember_task, remember_use, require_trust, require_trusted
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
-from rolecast.platform.search.bandit.duets import DuetsMethodConfig
+from rolecast.platform.search.bandit.duets import DuetsMethodConfig, require_settings_of_preset
 from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
 from rolecast.platform.search.bandit.functions import (
@@ -148,6 +148,8 @@ def bandit_search(
         task_play=None if task_play is None else dict(task_play),
     )
     run = PreparedRun(request, function, workers, address, note)
+    if method == "duets":
+        require_settings_of_preset(request.settings)
     if request.function.startswith((PYTHON_PREFIX, TASK_PREFIX)):
         remember_task(request.function.removeprefix(TASK_PREFIX))
     if address not in OWN_ADDRESSES:

@@ -16,7 +16,6 @@ from rolecast.platform.optimizers.duets.coins import Coins
 from rolecast.platform.optimizers.duets.messages import Aggregate, InducingSet, Projection
 from rolecast.platform.optimizers.duets.region import Region
 from rolecast.platform.optimizers.duets.server import Server
-from rolecast.platform.search.bandit import engine
 from rolecast.platform.search.bandit.duets import DuetsMethod
 from rolecast.platform.search.bandit.engine import QueryBlock
 from rolecast.platform.search.bandit.folder import BanditFolder
@@ -110,15 +109,6 @@ def test_regret_is_the_sum_over_all_queries(tmp_path: Path) -> None:
     assert 0.13 < noise.std() < 0.28  # 0.2, and 5 standard errors of 80 draws
 
 
-def test_noise_depends_on_agent_and_round_alone() -> None:
-    whole = engine.standard_noise(1, *engine.queries_from(0, 27, 3))
-    some = engine.standard_noise(1, *engine.queries_from(7, 11, 3))
-    np.testing.assert_array_equal(some, whole[7:18])
-    own = engine.standard_noise(1, np.full(9, 2), np.arange(9))
-    np.testing.assert_array_equal(own, whole[2::3])
-    assert len(np.unique(whole)) == 27
-
-
 def test_a_callable_is_searched_to_its_maximum_by_as_many_calls_as_there_are_queries() -> None:
     calls = []
 
@@ -209,6 +199,8 @@ def test_the_command_prints_the_keys_and_reports(
     ("words", "message"),
     [
         (["branin", "--beta", "0"], "beta is 0.0; expected a number > 0"),
+        (["branin", "--beta", "1", "--set", "preset=theory"], "beta is 1.0; expected none given: "),
+        (["branin", "--set", "noise_bound=1"], "noise_bound is 1; expected none given: preset 'pa"),
         (["branin", "--rounds", "1"], "rounds is 1; expected an integer >= 2, the first epoch"),
         (["branin", "--agents", "0"], "agents is 0; expected an integer >= 1"),
         (["branin", "--method", "duet"], "method 'duet' does not exist; did you mean 'duets'"),
