@@ -45,6 +45,7 @@ def _results(result: dict[str, Any]) -> Markup:
         "downlink_reals",
         "incumbent_value",
         "greatest_value",
+        *(["above_optimum"] if result.get("above_optimum") else []),
         "incumbent",
     )
     rows = [(name.replace("_", " "), _cell(result[name])) for name in names]

@@ -20,6 +20,9 @@ NOISE_EPOCH = 0
 """Epoch of the coins that give the noise; those of methods count from 1."""
 
 
+OPTIMUM_TOLERANCE: Final = 1e-6
+"""Part of an optimum, or of 1 where that is more, by which a value may be above it."""
+
 LARGEST_FIRST_SIZE: Final = 3.0
 """Root mean square of the first values above which an offset or a scale is asked for."""
 
@@ -118,6 +121,13 @@ def misfit(values: Float) -> str:
         f"the first values are {values.mean():.3g} ± {values.std():.2g}, and methods presume some "
         "about 0 of size about 1: the incumbent may be wrong; expected --offset and --scale"
     )
+
+
+def excess(value: float, optimum: float | None) -> float:
+    """Return by how much a value is more than the optimum; 0 within rounding, or without one."""
+    if optimum is None or value - optimum <= OPTIMUM_TOLERANCE * max(1.0, abs(optimum)):
+        return 0.0
+    return value - optimum
 
 
 def play(

@@ -14,7 +14,7 @@ from rolecast.core.validation import COUNT_OR_ZERO, check
 from rolecast.envs.trust import remember_task, remember_use, require_trust, require_trusted
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.search.bandit.duets import DuetsMethodConfig, require_settings_of_preset
-from rolecast.platform.search.bandit.engine import BanditTrace, Query, local_query, play
+from rolecast.platform.search.bandit.engine import BanditTrace, Query, excess, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
 from rolecast.platform.search.bandit.functions import (
     FUNCTION_NAMES,
@@ -64,6 +64,9 @@ class BanditResult:
 
     greatest_value: float
     """Greatest value without noise that was met."""
+
+    above_optimum: float
+    """By how much that is more than the optimum: regrets are too small then. 0 where it is not."""
 
     regret_by_round: list[float] | None
     reals_by_round: list[float]
@@ -272,6 +275,11 @@ class PreparedRun:
                     note=None if self._request.function in FUNCTION_NAMES else self._note,
                 )
                 result = _result(self._request, self._function, method, trace)
+            if result.above_optimum:
+                self._note(
+                    f"the optimum is {result.above_optimum:.3g} below the greatest value that was "
+                    "met, so regrets are too small; expected one that no value exceeds"
+                )
             if folder is not None:
                 folder.write_result(asdict(result))
         finally:
@@ -303,6 +311,7 @@ def _result(
         incumbent=incumbent.tolist(),
         incumbent_value=value,
         greatest_value=trace.greatest,
+        above_optimum=excess(trace.greatest, function.optimum),
         regret_by_round=None if trace.regret is None else trace.regret.tolist(),
         reals_by_round=trace.reals.tolist(),
     )

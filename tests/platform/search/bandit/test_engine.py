@@ -1,7 +1,12 @@
-"""The engine: noise by agent and round."""
+"""The engine: noise by agent and round, and an optimum that is none."""
+
+import json
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+from rolecast.platform.cli.app import main
 from rolecast.platform.search.bandit import engine
 
 
@@ -12,3 +17,19 @@ def test_noise_depends_on_agent_and_round_alone() -> None:
     own = engine.standard_noise(1, np.full(9, 2), np.arange(9))
     np.testing.assert_array_equal(own, whole[2::3])
     assert len(np.unique(whole)) == 27
+
+
+@pytest.mark.parametrize(("optimum", "above"), [(-2.0, True), (1e-9, False), (5.0, False)])
+def test_a_value_above_the_optimum_is_told_and_loses_nothing(
+    optimum: float, above: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bandit", "python:users_hills:hill", "--agents", "2", "--rounds", "4"]
+    words += ["--bounds", "0:1", "--optimum", str(optimum), "--out", str(tmp_path / "run")]
+    assert main([*words, "--json"]) == 0
+    told = capsys.readouterr()
+    result = json.loads(told.out)
+    excess = result["greatest_value"] - optimum if above else 0.0
+    assert result["above_optimum"] == excess
+    assert ("below the greatest value that was met, so regrets are too small" in told.err) == above
+    assert main(["report", str(tmp_path / "run")]) == 0
+    assert ("above optimum" in (tmp_path / "run" / "report.html").read_text()) == above
