@@ -39,7 +39,8 @@ class DuetsConfig:
     """p_0, above 0: a point is an inducing point with probability p_0 s_max^2."""
 
     noise_variance: float = 0.04
-    """lambda, variance of the noise in units of the variance of the first epoch's returns."""
+    """lambda, variance of the noise in units of the variance of the first epoch's returns. A small
+    one needs a greater `inducing_factor`: otherwise one point may stand for all."""
 
     kernel: str = "squared_exponential"
     """Prior covariance: "squared_exponential", "matern12", "matern32" or "matern52"."""

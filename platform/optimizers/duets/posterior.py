@@ -1,7 +1,7 @@
 """Posterior of the server: exact variance of all points of an epoch, and the sparse mean.
 
-Equations 4, 5, 7 and 8 of the paper. Equation 6 is not used: the algorithm trims with the exact
-deviation and the sparse mean.
+Equations 4, 5, 7 and 8 of the paper. Equation 6 is for a warning alone: the algorithm trims with
+the exact deviation and the sparse mean.
 """
 
 from typing import Final
@@ -158,20 +158,38 @@ def agent_projection(
     return np.asarray(solve_triangular(factor, weighted, lower=True, check_finite=False))
 
 
-def aggregate_projections(
-    kernel: StationaryKernel,
-    factor: Float,
-    inducing: Float,
-    points: Float,
-    noise: float,
-    total: Float,
+def gram_factor(
+    kernel: StationaryKernel, factor: Float, inducing: Float, points: Float, noise: float
 ) -> Float:
-    """Return (lambda I + Z'Z)^-1 sum_n v^(n) [S], Z of all agents' points [n, d], equation 8."""
+    """Return the lower factor [S, S] of lambda I + Z'Z, Z of all agents' points [n, d]."""
     gram = noise * np.eye(len(inducing))
     for part in _blocks(points, len(inducing)):
         features = inducing_features(kernel, factor, inducing, part)
         gram += features.T @ features
-    return np.asarray(cho_solve((cholesky(gram, lower=True, check_finite=False), True), total))
+    return np.asarray(cholesky(gram, lower=True, check_finite=False))
+
+
+def aggregate_projections(outer: Float, total: Float) -> Float:
+    """Return (lambda I + Z'Z)^-1 sum_n v^(n) [S] of the `gram_factor`, equation 8."""
+    return np.asarray(cho_solve((outer, True), total))
+
+
+def sparse_variance(
+    kernel: StationaryKernel,
+    factor: Float,
+    outer: Float,
+    inducing: Float,
+    noise: float,
+    points: Float,
+) -> Float:
+    """Return s~^2 = k(x, x) - z'z + lambda z'(lambda I + Z'Z)^-1 z of points [P, d], [P].
+
+    Differs: equation 6 has a factor lambda on its left, with which it contradicts equation 4.
+    """
+    features = inducing_features(kernel, factor, inducing, points).T
+    solved = solve_triangular(outer, features, lower=True, check_finite=False)
+    left = np.maximum(1.0 - np.square(features).sum(0), 0.0)
+    return np.asarray(left + noise * np.square(solved).sum(0))
 
 
 def mean_weights(factor: Float, coefficients: Float) -> Float:

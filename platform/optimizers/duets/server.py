@@ -19,15 +19,21 @@ from rolecast.platform.optimizers.duets.messages import (
     Projection,
 )
 from rolecast.platform.optimizers.duets.posterior import (
+    RELATIVE_JITTER,
     aggregate_projections,
+    gram_factor,
     inducing_factor,
     largest_variance,
+    sparse_variance,
 )
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.duets.region import Region
 
 INDUCING_ATTEMPTS: Final = 3
 """Times that an empty inducing set is drawn; then it is one point of the epoch."""
+
+CHECKED_CANDIDATES: Final = 1024
+"""About how many candidates tell whether the inducing points describe the posterior."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +52,9 @@ class EpochRecord:
 
     inducing: int
     """|S_j|."""
+
+    variance_ratio: float
+    """Largest variance that these points leave, over s_max^2; the theorem presumes at most 3."""
 
     empty_draws: int
     """Inducing sets that were drawn and empty."""
@@ -150,7 +159,10 @@ class Server:
         factor = inducing_factor(kernel, inducing.points)
         flat = points.reshape(-1, points.shape[-1])
         noise = self.protocol.noise_variance
-        coefficients = aggregate_projections(kernel, factor, inducing.points, flat, noise, total)
+        outer = gram_factor(kernel, factor, inducing.points, flat, noise)
+        coefficients = aggregate_projections(outer, total)
+        some = self.region.candidates[:: -(-len(self.region.candidates) // CHECKED_CANDIDATES)]
+        left = sparse_variance(kernel, factor, outer, inducing.points, noise, some)
         message = Aggregate(self.protocol.run, self.epoch, coefficients, deviation)
         self.region = trimmed_region(self.protocol, self.region, inducing, message)
         test = self.region.tests[-1]
@@ -162,6 +174,7 @@ class Server:
             largest_deviation=deviation,
             probability=probability,
             inducing=len(inducing.points),
+            variance_ratio=float(left.max()) / max(deviation**2, RELATIVE_JITTER),
             empty_draws=empty,
             supremum=test.supremum,
             threshold=test.threshold,

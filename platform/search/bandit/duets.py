@@ -25,6 +25,9 @@ PRESET_SETTINGS: Final[Mapping[str, Sequence[str]]] = {
 }
 """Settings that one preset alone uses."""
 
+LARGEST_RATIO: Final = 3.0
+"""Largest ratio of a variance of inducing points to the exact one, by Lemma A.3."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DuetsMethodConfig(KernelSettings):
@@ -41,7 +44,7 @@ class DuetsMethodConfig(KernelSettings):
     """Width of the confidence band in deviations, above 0; of preset "paper"."""
 
     inducing_factor: float = 10.0
-    """p_0, above 0; of preset "paper"."""
+    """p_0, above 0; of preset "paper". A `noise_variance` below 0.01 needs a greater one."""
 
     norm_bound: float = 1.0
     """B, bound on the function's norm, above 0; of preset "theory"."""
@@ -120,6 +123,19 @@ def require_settings_of_preset(settings: Mapping[str, Any]) -> None:
             if name in settings and preset != chosen:
                 expected = f"none given: preset {chosen!r} does not use it, preset {preset!r} does"
                 raise ConfigError(f"DuetsMethodConfig.{name}", settings[name], expected)
+
+
+def coarseness(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence on inducing points that describe a posterior badly; empty without such."""
+    coarse = [each for each in records if each.get("variance_ratio", 0.0) > LARGEST_RATIO]
+    if not coarse:
+        return ""
+    worst = max(coarse, key=lambda each: float(each["variance_ratio"]))
+    return (
+        f"the {worst['inducing']} inducing points of epoch {worst['epoch']} leave "
+        f"{worst['variance_ratio']:.3g} times the largest variance, and the maximum may have been "
+        "trimmed away; expected at most 3 times: a greater inducing_factor or noise_variance"
+    )
 
 
 def log_cover(domain: Domain, kernel: StationaryKernel, accuracy: float) -> float:

@@ -13,7 +13,11 @@ from rolecast.core.threads import OneThread
 from rolecast.core.validation import COUNT_OR_ZERO, check
 from rolecast.envs.trust import remember_task, remember_use, require_trust, require_trusted
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
-from rolecast.platform.search.bandit.duets import DuetsMethodConfig, require_settings_of_preset
+from rolecast.platform.search.bandit.duets import (
+    DuetsMethodConfig,
+    coarseness,
+    require_settings_of_preset,
+)
 from rolecast.platform.search.bandit.engine import BanditTrace, Query, excess, local_query, play
 from rolecast.platform.search.bandit.folder import BanditFolder
 from rolecast.platform.search.bandit.functions import (
@@ -275,6 +279,8 @@ class PreparedRun:
                     note=None if self._request.function in FUNCTION_NAMES else self._note,
                 )
                 result = _result(self._request, self._function, method, trace)
+            if said := coarseness(result.epochs):
+                self._note(said)
             if result.above_optimum:
                 self._note(
                     f"the optimum is {result.above_optimum:.3g} below the greatest value that was "

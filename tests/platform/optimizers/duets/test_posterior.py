@@ -12,11 +12,13 @@ from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKe
 from rolecast.platform.optimizers.duets.posterior import (
     agent_projection,
     aggregate_projections,
+    gram_factor,
     inducing_factor,
     inducing_features,
     largest_variance,
     mean_weights,
     sparse_mean,
+    sparse_variance,
 )
 
 NOISE = 0.04
@@ -29,7 +31,7 @@ def exact_variance(kernel: StationaryKernel, points: Float, queries: Float) -> F
     return np.asarray(1.0 - np.einsum("nq,nm,mq->q", across, inverse, across))
 
 
-def sparse_variance(
+def variance_left(
     kernel: StationaryKernel, points: Float, inducing: Float, queries: Float
 ) -> Float:
     """Equation 6 without its factor lambda on the left."""
@@ -94,14 +96,24 @@ def test_with_all_points_inducing_the_sparse_posterior_is_the_exact_one() -> Non
     expected = kernel.matrix(queries, points) @ np.linalg.solve(covariance, values)
     factor = inducing_factor(kernel, points)
     total = agent_projection(kernel, factor, points, points, values)
-    vector = aggregate_projections(kernel, factor, points, points, NOISE, total)
+    vector = aggregate_projections(gram_factor(kernel, factor, points, points, NOISE), total)
     weights = mean_weights(factor, vector)
     np.testing.assert_allclose(sparse_mean(kernel, points, weights, queries), expected, atol=1e-7)
     np.testing.assert_allclose(
-        sparse_variance(kernel, points, points, queries),
+        variance_left(kernel, points, points, queries),
         exact_variance(kernel, points, queries),
         atol=1e-7,
     )
+
+
+def test_the_variance_that_inducing_points_leave_is_that_of_equation_6() -> None:
+    kernel, rng = StationaryKernel("matern52", 0.3), np.random.default_rng(5)
+    points, queries = rng.random((40, 2)), rng.random((25, 2))
+    inducing = points[::6]
+    factor = inducing_factor(kernel, inducing)
+    outer = gram_factor(kernel, factor, inducing, points, NOISE)
+    found = sparse_variance(kernel, factor, outer, inducing, NOISE, queries)
+    np.testing.assert_allclose(found, variance_left(kernel, points, inducing, queries), atol=1e-8)
 
 
 def test_the_agents_vectors_add_up_to_that_of_all_values() -> None:
@@ -131,7 +143,7 @@ def test_at_the_theorems_probability_the_sparse_variance_is_within_a_factor_of_3
     probability = 72 * math.log(4 * 1500 / 0.1) * variance
     assert probability < 0.9
     inducing = points[rng.random(1500) < probability]
-    ratio = sparse_variance(kernel, points, inducing, queries)
+    ratio = variance_left(kernel, points, inducing, queries)
     ratio = ratio / exact_variance(kernel, points, queries)
     assert ratio.min() > 1 / 3
     assert ratio.max() < 3

@@ -1,4 +1,4 @@
-"""The engine: noise by agent and round, and an optimum that is none."""
+"""The engine: noise by agent and round, an optimum that is none, too few inducing points."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rolecast
 from rolecast.platform.cli.app import main
 from rolecast.platform.search.bandit import engine
 
@@ -33,3 +34,30 @@ def test_a_value_above_the_optimum_is_told_and_loses_nothing(
     assert ("below the greatest value that was met, so regrets are too small" in told.err) == above
     assert main(["report", str(tmp_path / "run")]) == 0
     assert ("above optimum" in (tmp_path / "run" / "report.html").read_text()) == above
+
+
+@pytest.mark.parametrize(
+    ("settings", "notes"),
+    [
+        ({}, 0),
+        ({"noise_variance": 1e-8}, 1),
+        ({"noise_variance": 1e-4}, 1),
+        ({"noise_variance": 1e-4, "inducing_factor": 1e4}, 0),
+    ],
+)
+def test_inducing_points_that_lose_the_maximum_are_told(
+    settings: dict[str, float], notes: int
+) -> None:
+    """f(p) = p: with one inducing point the region that is kept is that point's."""
+    told: list[str] = []
+    found = rolecast.bandit_search(
+        lambda point: point[0],
+        bounds=[(0, 1)],
+        agents=5,
+        rounds=40,
+        settings=settings,
+        note=told.append,
+    )
+    assert len(told) == notes
+    assert all("the maximum may have been trimmed away" in each for each in told)
+    assert (found.incumbent[0] > 0.95) == (notes == 0)
