@@ -7,7 +7,7 @@ from rolecast.baselines.bandits.settings import UcbSettings
 from rolecast.core.validation import POSITIVE_INTEGER, check
 from rolecast.platform.optimizers.duets.protocol import DuetsProtocol
 from rolecast.platform.optimizers.duets.server import EpochRecord
-from rolecast.platform.search.bandit.duets import DuetsMethod
+from rolecast.platform.search.bandit.duets import DuetsMethod, require_few_dimensions
 from rolecast.platform.search.bandit.method import BanditMethod, BanditProblem
 
 ALL_POINTS = 1e300
@@ -26,7 +26,12 @@ class EliminationConfig(UcbSettings):
         check(type(self).__name__, vars(self), {"first_epoch": POSITIVE_INTEGER})
 
     def build(self, problem: BanditProblem) -> BanditMethod:
-        """Return server and agents."""
+        """Return server and agents.
+
+        Raises:
+            ConfigError: there are more than ten dimensions.
+        """
+        require_few_dimensions("elimination", problem)
         protocol = DuetsProtocol(
             domain=problem.domain,
             kernel=self.kernel_of(problem),

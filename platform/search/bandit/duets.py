@@ -11,6 +11,7 @@ from rolecast.core.errors import ConfigError
 from rolecast.core.types import Float
 from rolecast.core.validation import OPEN_FRACTION, POSITIVE_INTEGER, POSITIVE_NUMBER, check, one_of
 from rolecast.platform.optimizers.duets.agent import require_values
+from rolecast.platform.optimizers.duets.config import MOST_DIMENSIONS
 from rolecast.platform.optimizers.duets.domain import Domain
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
 from rolecast.platform.optimizers.duets.local_parties import LocalParties
@@ -71,8 +72,9 @@ class DuetsMethodConfig(KernelSettings):
         """Return what all parties know.
 
         Raises:
-            ConfigError: there are fewer rounds than the first epoch has.
+            ConfigError: there are fewer rounds than the first epoch has, or too many dimensions.
         """
+        require_few_dimensions("duets", problem)
         found = DuetsProtocol(
             domain=problem.domain,
             kernel=self.kernel_of(problem),
@@ -136,6 +138,21 @@ def coarseness(records: Sequence[Mapping[str, Any]]) -> str:
         f"{worst['variance_ratio']:.3g} times the largest variance, and the maximum may have been "
         "trimmed away; expected at most 3 times: a greater inducing_factor or noise_variance"
     )
+
+
+def require_few_dimensions(method: str, problem: BanditProblem) -> None:
+    """Refuse domains of more than ten dimensions for a method that samples a region uniformly.
+
+    Raises:
+        ConfigError: there are more.
+    """
+    dimension = problem.domain.dimension
+    if dimension > MOST_DIMENSIONS:
+        expected = (
+            f"at most {MOST_DIMENSIONS}, for method {method!r} samples a whole region uniformly; "
+            "nkernelucb and other methods take more"
+        )
+        raise ConfigError("number of inputs", dimension, expected)
 
 
 def log_cover(domain: Domain, kernel: StationaryKernel, accuracy: float) -> float:

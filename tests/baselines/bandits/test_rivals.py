@@ -7,7 +7,7 @@ import pytest
 
 from rolecast.baselines.bandits.dictionary import Dictionary, log_determinant
 from rolecast.baselines.bandits.posterior import CandidatePosterior, sparse_posterior
-from rolecast.core.errors import RequestError
+from rolecast.core.errors import ConfigError, RequestError
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.duets.domain import Box
 from rolecast.platform.optimizers.duets.kernel import StationaryKernel
@@ -169,6 +169,17 @@ def test_one_agent_makes_all_exact_methods_equal() -> None:
     ]
     assert one[0] == pytest.approx(one[1], rel=1e-9)
     assert one[0] == pytest.approx(one[2], rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["duets", "elimination", "nkernelucb"])
+def test_methods_that_sample_a_region_take_ten_inputs_at_most(method: str) -> None:
+    for dimension in (10, 11):
+        given = {"bounds": [(0, 1)] * dimension, "agents": 2, "rounds": 3, "method": method}
+        if dimension == 10 or method == "nkernelucb":
+            assert len(bandit_search(np.sum, **given).incumbent) == dimension  # type: ignore[arg-type]
+            continue
+        with pytest.raises(ConfigError, match="number of inputs is 11; expected at most 10, for m"):
+            bandit_search(np.sum, **given)  # type: ignore[arg-type]
 
 
 def test_sharing_helps() -> None:
