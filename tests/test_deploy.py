@@ -42,7 +42,8 @@ def test_the_cluster_is_what_ray_up_takes() -> None:
 
 
 def test_the_job_has_its_volume_where_it_writes() -> None:
-    claim, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    claim = yaml.safe_load((DEPLOY / "rayjob_claim.yaml").read_text())
+    job = ray_job()
     cluster = job["spec"]["rayClusterSpec"]
     assert cluster["rayVersion"] == RAY_VERSION
     head = cluster["headGroupSpec"]["template"]["spec"]
@@ -51,11 +52,30 @@ def test_the_job_has_its_volume_where_it_writes() -> None:
     (mount,) = head["containers"][0]["volumeMounts"]
     assert f"--out {mount['mountPath']}/" in job["spec"]["entrypoint"]
     assert mount["name"] == volume["name"]
+    pod = yaml.safe_load((DEPLOY / "fetch_pod.yaml").read_text())["spec"]
+    assert (pod["volumes"], pod["containers"][0]["volumeMounts"]) == ([volume], [mount])
+    for told in ("securityContext", "image"):
+        ours, theirs = ({**each, **each["containers"][0]}[told] for each in (pod, head))
+        assert ours == theirs
+
+
+def test_a_job_that_is_deleted_for_the_next_leaves_the_volume_and_its_runs() -> None:
+    """What `kubectl delete -f` deletes is all that is in the file."""
+    assert ray_job()["kind"] == "RayJob"
+    name = ray_job()["metadata"]["name"]
+    for file in (DEPLOY / "rayjob.yaml", ROOT / "docs" / "howto" / "cluster_kit.md"):
+        assert f"kubectl delete rayjob {name}" in file.read_text()
+
+
+def ray_job() -> Any:
+    """Return the one object of the job's file."""
+    (job,) = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    return job
 
 
 def test_the_job_is_one_of_kuberay() -> None:
     schema = json.loads((ROOT / "tests" / "schemas" / "rayjob.json").read_text())
-    _, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    job = ray_job()
     assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
     jsonschema.validate(job["spec"], schema)
     wrong = job["spec"] | {"shutDownAfterJobFinishes": True}
@@ -72,7 +92,7 @@ def test_the_job_runs_the_image_that_is_built_for_it() -> None:
 
 
 def test_every_container_says_what_it_needs_and_is_not_root() -> None:
-    _, job = yaml.safe_load_all((DEPLOY / "rayjob.yaml").read_text())
+    job = ray_job()
     cluster = job["spec"]["rayClusterSpec"]
     groups: list[dict[str, Any]] = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
     for group in groups:
