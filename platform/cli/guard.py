@@ -33,8 +33,8 @@ class AnswerStream(TextIOBase):
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that survives what environments do to the process.
 
-    `sys.exit` in an environment is a failed run, whatever code it names. Under `--json` standard
-    output has the answer alone.
+    `sys.exit` in an environment, or in a function of a bandit, is a failed run, whatever code it
+    names. Under `--json` standard output has the answer alone.
     """
 
     @functools.wraps(command)
@@ -46,8 +46,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
                 if isinstance(end.__context__, BrokenPipeError):
                     raise  # the reader of what is printed has gone, as `head` does
                 raise RunError(
-                    f"the task called sys.exit({end.code!r}); expected one that does not end its "
-                    "process"
+                    f"the task or function called sys.exit({end.code!r}); expected one that does "
+                    "not end its process"
                 ) from end
 
     return run

@@ -71,7 +71,8 @@ def test_a_command_that_is_ended_by_sys_exit_has_failed(
     ended = rolecast_command("report", small_run)
     assert ended.returncode == 1
     assert ended.stderr == (
-        "rolecast: the task called sys.exit(0); expected one that does not end its process\n"
+        "rolecast: the task or function called sys.exit(0); expected one that does not end its "
+        "process\n"
     )
 
 
