@@ -40,12 +40,12 @@ def test_every_method_plays_all_rounds_and_counts_what_it_sent(method: str) -> N
 def sent_by_round(found: BanditResult) -> Float:
     """Return the real numbers [T] of all exchanges up to each round, of the records alone."""
     if found.method == "centralised":  # a point goes, and a value comes
-        return 3.0 * np.arange(1, found.rounds + 1)
+        return np.asarray(3.0 * np.arange(1, found.rounds + 1))
     sent, done = np.zeros(found.rounds), 0
     for each in found.epochs:
         done = each["round"] if "round" in each else done + each["length"]
         sent[done - 1] += each["uplink"] + each["downlink"]
-    return np.cumsum(sent)
+    return np.asarray(np.cumsum(sent))
 
 
 def test_ledgers_by_hand() -> None:
