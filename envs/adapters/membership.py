@@ -8,12 +8,17 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 from gymnasium.spaces import Space
 
+from rolecast.core.counter_random import folded_seed
 from rolecast.core.errors import ConfigError, unknown_name
 
 WAYS_OF_OTHERS: Final = ("policy", "random")
 """Values of the option `others`."""
+
+SPACE_STREAM: Final = 0x737061636573
+"""Tells the seeds of action spaces from all others: "spaces" in ASCII."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +61,15 @@ def membership(everyone: Sequence[str], team: object, others: object, task_id: s
 
 
 def seeded_spaces(agents: Mapping[str, Space[Any]], seed: int) -> dict[str, Space[Any]]:
-    """Return copies of the action spaces of some agents, whose samples depend on the seed alone."""
+    """Return copies of the action spaces of some agents, whose samples depend on the seed alone.
+
+    An environment that is reset with the same seed draws from another stream, and so does each
+    agent: where an opponent acts as its prey is placed, a policy could see it come.
+    """
     copies = {agent: deepcopy(space) for agent, space in agents.items()}
     for index, space in enumerate(copies.values()):
-        space.seed(seed + index)
+        words = np.random.SeedSequence((SPACE_STREAM, seed, index)).generate_state(1)
+        space.seed(folded_seed(int(words[0])))
     return copies
 
 

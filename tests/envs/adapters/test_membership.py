@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Box
 from mpe2 import simple_tag_v3
 
 from rolecast.core.errors import ConfigError, RequestError, RunError
 from rolecast.core.patience import Patience
-from rolecast.envs.adapters.membership import membership
+from rolecast.envs.adapters.membership import membership, seeded_spaces
 from rolecast.envs.opposition import FIRST_PROBED, opposed_agents, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience
@@ -48,6 +49,20 @@ def test_others_at_random_are_no_agents_of_the_policy_and_follow_from_the_seed()
     np.testing.assert_array_equal(shown[0], shown[1])
     moved = shown[0][-1] - shown[0][0]
     assert np.abs(moved).max() > 0.01  # the agents of the policy stand still; the prey does not
+
+
+def test_random_agents_draw_from_no_stream_of_the_environment_nor_of_one_another() -> None:
+    """Over 64 episodes: what places the team, the actions of both, and those of the next seed."""
+    rows = []
+    for seed in range(64):
+        spaces = {name: Box(-1.0, 1.0, (2,), np.float64) for name in ("a", "b")}
+        drawn = [space.sample() for space in seeded_spaces(spaces, seed).values()]
+        start = np.random.Generator(np.random.PCG64(seed)).uniform(-1.0, 1.0, 2)
+        rows.append(np.concatenate([start, *drawn]))
+    told = np.array(rows)
+    shifted = np.concatenate([told[:-1], told[1:, 2:4]], axis=1)
+    correlation = np.abs(np.corrcoef(shifted.T) - np.eye(8))
+    assert correlation.max() < 0.5  # 4 standard errors
 
 
 @pytest.mark.parametrize(
