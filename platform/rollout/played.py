@@ -107,6 +107,8 @@ class ObservationSums:
     def add(self, observations: Float | Float32, counted: NDArray[np.bool_] | None = None) -> None:
         """Add observations; of those that count, [B] or [B, n], where they are [B, n, do]."""
         counts = self._all if counted is None else counted.ravel()
+        if observations.dtype.kind != "f":  # bounds of integers wrap and are rounded
+            observations = observations.astype(np.float64)
         add_clipped(
             observations.reshape(counts.size, -1),
             observations.dtype.type(self._bound),

@@ -8,6 +8,13 @@ import pytest
 from rolecast.platform.rollout.played import ObservationSums
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64])
+def test_integers_are_clipped_as_numbers(kind: type[np.integer[Any]]) -> None:
+    sums = ObservationSums((2, 1, 1), 2.5)
+    sums.add(np.array([[[1]], [[3]]], dtype=kind))
+    np.testing.assert_array_equal(sums.totals.ravel(), [1.0, 2.5, 1.0, 6.25])
+
+
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("some", [(), (7,), (7, 3)])
 def test_live_rows_are_clipped_and_added_with_their_squares(
