@@ -3,7 +3,7 @@
 A symmetry of the task moves a policy's weights by a signed permutation, without a change of its
 expected return. At weights that all symmetries leave fixed, the gradient of the return therefore
 lies in the fixed subspace: one direction for each orbit of weights. In `hom` on predator-prey these
-are 61 of 353 directions.
+are 57 of 353 directions.
 
 Source: invariance under a known group, Kondor (2008) and Brown, Cioba and Bogunovic (2024).
 Differs: the subspace of fixed weights is searched, in place of a kernel averaged over the group.

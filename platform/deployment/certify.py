@@ -75,7 +75,8 @@ class Certificate:
     """Bound on the mean team return of an episode, as earned."""
 
     rates: Mapping[str, LowerBound]
-    """Bounds on the rates of the task's metrics that are 0 or 1 in every episode."""
+    """Bounds on the rates of the task's metrics that are 0 or 1 in every episode. A compiled task
+    tells no metrics."""
 
 
 def certify(

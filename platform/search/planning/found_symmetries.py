@@ -54,7 +54,10 @@ def with_found_symmetries(
 def symmetry_remark(config: SearchConfig) -> str | None:
     """Return which symmetries were found, where they were looked for, and where none are used."""
     if config.policy_options.get("symmetries") == []:
-        return "weights follow no symmetries: none were found, or the budget is too small to look"
+        if config.random_play_steps:
+            played = f"{config.random_play_steps:,} env steps of random play"
+            return f"weights follow no symmetries: none were found in {played}"
+        return "weights follow no symmetries: none are given, or the budget is too small to look"
     if not config.random_play_steps:
         return None
     names = [each["name"] for each in config.policy_options.get("symmetries", ())]

@@ -87,7 +87,7 @@ def test_in_a_budget_too_small_for_random_play_none_are_found() -> None:
     assert plan.config.random_play_steps == 0
     assert plan.policy.space.ties is None
     assert remarks(plan) == [
-        "weights follow no symmetries: none were found, or the budget is too small to look"
+        "weights follow no symmetries: none are given, or the budget is too small to look"
     ]
 
 
