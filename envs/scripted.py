@@ -13,7 +13,7 @@ from rolecast.core.types import Float, Seeds
 from rolecast.envs.drone_delivery.expert import expert_actions
 from rolecast.envs.drone_delivery.task import DroneDeliveryTask
 from rolecast.envs.predator_prey.task import DEFAULT_VIEW, PredatorPreyTask
-from rolecast.envs.rewards.task import RAW_REWARD, unwrapped
+from rolecast.envs.rewards.task import earned_reward, unwrapped
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.still import StillPolicy
 
@@ -310,7 +310,7 @@ def _run(
     for step in range(task.spec.horizon):
         lengths += ~done
         _, reward, done, metrics = task.step(policy.act(below, keys, step))
-        returns += metrics.get(RAW_REWARD, reward)
+        returns += earned_reward(task, reward, metrics)
         if done.all():
             break
     return returns, lengths

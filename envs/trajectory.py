@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rolecast.core.counter_random import episode_keys
 from rolecast.core.errors import RunError
 from rolecast.core.types import Float, Seeds
-from rolecast.envs.rewards.task import RAW_REWARD, survival_bonus, unwrapped
+from rolecast.envs.rewards.task import earned_reward, survival_bonus, unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 
@@ -68,7 +68,7 @@ def random_trajectory(task: BatchedTask, seeds: Seeds) -> Trajectory:
         _require(task, step, "done", ended, seeds.size, "b")
         observations.append(np.array(seen))
         rewards.append(np.array(reward))
-        earned.append(np.array(metrics.get(RAW_REWARD, reward)))
+        earned.append(np.array(earned_reward(task, reward, metrics)))
         told = survival_bonus(unwrapped(task))
         bonus.append(np.zeros(len(reward)) if told is None else np.nan_to_num(told))
         done.append(np.array(ended))

@@ -4,12 +4,14 @@ The process that hands tests to the others reads this file before it starts them
 is imported where it is used.
 """
 
+import inspect
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pytest
 from hypothesis import settings
@@ -134,6 +136,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def own_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what tests make out of the trust list of whoever runs them."""
     os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("settings"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_protocols() -> Iterator[None]:
+    """Let `isinstance` of a protocol see what it does from Python 3.12 on: no forwarded attribute.
+
+    Where that is not so yet, a task behind reward settings would know what it does not elsewhere.
+    """
+    if sys.version_info >= (3, 12):
+        yield
+        return
+    meta: Any = type(Protocol)
+    usual = meta.__instancecheck__
+
+    def static(kind: Any, value: Any) -> bool:
+        found: bool = usual(kind, value)
+        if found and getattr(kind, "_is_runtime_protocol", False) and kind not in type(value).mro():
+            return all(hasattr_static(value, name) for name in members(kind))
+        return found
+
+    def members(kind: Any) -> set[str]:
+        bases = [each for each in kind.mro() if getattr(each, "_is_protocol", False)]
+        names = {n for b in bases for n in (*vars(b), *vars(b).get("__annotations__", {}))}
+        return {name for name in names if not name.startswith(("_", "__"))}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meta, "__instancecheck__", static)
+        yield
+
+
+def hasattr_static(value: object, name: str) -> bool:
+    """Tell whether an object has an attribute without asking its `__getattr__`."""
+    nothing = object()
+    return inspect.getattr_static(value, name, nothing) is not nothing
 
 
 @pytest.fixture(scope="session", autouse=True)

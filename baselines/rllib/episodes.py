@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.lane_arrays import lane_array
 from rolecast.core.types import LANE_COUNT, Float, Float32, Seeds
-from rolecast.envs.rewards.task import RAW_RETURNS, RAW_REWARD
+from rolecast.envs.rewards.task import RAW_RETURNS, earned_reward
 from rolecast.envs.spec import BatchedTask, LaneEpisodes
 
 Flags = NDArray[np.bool_]
@@ -105,7 +105,7 @@ class BatchedEpisodes:
             observations=in_float32(seen),
             rewards=in_float32(each),
             paid=paid,
-            earned=metrics.get(RAW_REWARD, paid),
+            earned=earned_reward(self._task, paid, metrics),
             done=done,
             terminated=done & terminated,
         )

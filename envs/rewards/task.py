@@ -74,6 +74,14 @@ def unwrapped(task: BatchedTask) -> BatchedTask:
     return task.unwrapped if isinstance(task, RewardTask) else task
 
 
+def earned_reward(task: BatchedTask, paid: Float, metrics: Mapping[str, Float]) -> Float:
+    """Return the reward [B] that a step earned, given what it paid and told.
+
+    A metric of a task without reward settings is its own, whatever its name.
+    """
+    return metrics[RAW_REWARD] if isinstance(task, RewardTask) else paid
+
+
 def set_patience(task: BatchedTask, patience: Patience | None) -> None:
     """End steps of a user's environment that last too long; None: they last as they last."""
     environment = unwrapped(task)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from rolecast.envs.causal.graph import CausalGraph
 from rolecast.envs.causal.graph_file import graph_from_json
 from rolecast.envs.causal.problem import HasCausalGraph
+from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import inline_image, paragraph, section, table
@@ -36,7 +37,8 @@ def causal_graph_of(run: Run, task: BatchedTask) -> CausalGraph | None:
     given = run.record["search"].get("optimizer_settings", {}).get("graph")
     if given is not None:
         return graph_from_json(given)
-    return task.graph if isinstance(task, HasCausalGraph) else None
+    below = unwrapped(task)
+    return below.graph if isinstance(below, HasCausalGraph) else None
 
 
 def causal_sections(graph: CausalGraph, rewards: Sequence[float]) -> list[Markup]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.types import LANE_COUNT, Float
-from rolecast.envs.rewards.task import RAW_REWARD
+from rolecast.envs.rewards.task import RAW_REWARD, RewardTask, unwrapped
 from rolecast.envs.spec import KnowsPresence
 from rolecast.platform.rollout.played import (
     Episodes,
@@ -89,14 +89,16 @@ class _Lanes:
                     observations = rows.restart(begun, self._seeds[self._episode[begun]])
         observed = self._totals.pop("")
         summary = None if self._sums is None else self._summed
-        returns = self._totals.pop(RAW_REWARD, observed)
+        rewarded = isinstance(self._task, RewardTask)
+        returns = self._totals.pop(RAW_REWARD) if rewarded else observed
         return Played(returns, observed, self._lengths, self._totals, kept.rows, summary)
 
     def _count(self, sums: ObservationSums, observations: Float, live: NDArray[np.bool_]) -> None:
         """Add the observations of live episodes to their sums; not the zeros of absent agents."""
         counted = np.repeat(live[:, None], self._task.spec.agents, axis=1)
-        if isinstance(self._task, KnowsPresence):
-            counted &= self._task.present
+        environment = unwrapped(self._task)
+        if isinstance(environment, KnowsPresence):
+            counted &= environment.present
         sums.add(observations, counted)
         self._counts += counted.sum(axis=1)
 

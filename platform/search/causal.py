@@ -20,6 +20,7 @@ from rolecast.envs.causal.graph_file import graph_from_json, read_graph
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import CausalProblem, HasCausalGraph
 from rolecast.envs.registry import make_task
+from rolecast.envs.rewards.task import unwrapped
 from rolecast.platform.search.progress import Progress
 from rolecast.platform.search.records.history import NODE_PREFIX
 from rolecast.platform.search.records.measurements import RunMeasurements
@@ -119,12 +120,13 @@ def _initial_evaluations(
         graph = graph_from_json(settings["graph"])
     else:
         with closing(make_task(problem, **options)) as task:
-            if not isinstance(task, HasCausalGraph):
+            below = unwrapped(task)
+            if not isinstance(below, HasCausalGraph):
                 raise RequestError(
                     f"task {task.spec.id!r} has no causal graph; expected one of your own, "
                     "--graph FILE"
                 )
-            graph = task.graph
+            graph = below.graph
     return len(initial_design(InterventionSpace(graph), np.random.default_rng(0)))
 
 

@@ -10,7 +10,7 @@ from rolecast.core.files import parsed, read_json, write_sealed_json
 from rolecast.core.patience import Patience
 from rolecast.envs.causal.problem import HasCausalGraph
 from rolecast.envs.registry import make_task
-from rolecast.envs.rewards.task import under_patience
+from rolecast.envs.rewards.task import under_patience, unwrapped
 from rolecast.envs.trust import require_trust
 from rolecast.platform.search.records.measurements import (
     SLOW_EPISODES,
@@ -79,7 +79,7 @@ def _measured(task: str) -> TaskYardsticks:
     try:
         if hasattr(made, "lanes"):
             return TaskYardsticks(yardsticks=fast_yardsticks(made))
-        if isinstance(made, HasCausalGraph):
+        if isinstance(unwrapped(made), HasCausalGraph):
             return TaskYardsticks()
         with under_patience(made, Patience()):
             return TaskYardsticks(yardsticks=slow_yardsticks(made, SLOW_EPISODES))

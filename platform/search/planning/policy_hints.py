@@ -18,6 +18,7 @@ from rolecast.envs.causal.graph import CausalGraph
 from rolecast.envs.causal.graph_file import graph_from_json
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import HasCausalGraph, HasCausalProblem
+from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.mcbo.node_data import single_episode
 from rolecast.platform.optimizers.protocol import (
@@ -106,8 +107,9 @@ def with_structure(config: OptimizerConfig, structure: Mapping[str, Any] | None)
 
 def with_task_graph(config: OptimizerConfig, task: BatchedTask) -> OptimizerConfig:
     """Return the config with the causal graph of the task's metrics, where both know of one."""
-    if isinstance(config, UsesCausalGraph) and isinstance(task, HasCausalGraph):
-        return config.with_graph(task.graph)
+    below = unwrapped(task)
+    if isinstance(config, UsesCausalGraph) and isinstance(below, HasCausalGraph):
+        return config.with_graph(below.graph)
     return config
 
 
@@ -117,10 +119,11 @@ def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int)
     It is for a rival of causal searches that sees no node, and so cannot count the episodes. Of a
     simulator that is not known it is that of the reward's own node.
     """
-    if not isinstance(task, HasCausalProblem) or not _empty(config, {"reward_noise": None}):
+    below = unwrapped(task)
+    if not isinstance(below, HasCausalProblem) or not _empty(config, {"reward_noise": None}):
         return config
-    found = task.problem.reward_deviation()
-    if found is None and (own := task.graph.reward.noise).kind != "measured":
+    found = below.problem.reward_deviation()
+    if found is None and (own := below.graph.reward.noise).kind != "measured":
         found = own.deviation
     return config if found is None else _replaced(config, reward_noise=found / episodes**0.5)
 
@@ -135,10 +138,11 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
     if graph is None:
         return
     space, names = InterventionSpace(graph), tuple(each.name for each in graph.interventions)
-    if isinstance(task, HasCausalGraph):
-        own = InterventionSpace(task.graph)
+    below = unwrapped(task)
+    if isinstance(below, HasCausalGraph):
+        own = InterventionSpace(below.graph)
         for what, mine, theirs in (
-            ("interventions", graph.interventions, task.graph.interventions),
+            ("interventions", graph.interventions, below.graph.interventions),
             ("sets of interventions", space.sets, own.sets),
         ):
             if mine != theirs:
@@ -146,7 +150,7 @@ def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Po
                 raise ConfigError(f"{what} of the graph", list(mine), expected)
         for node in graph.nodes[:-1]:
             kind = f"metric of node {node.name!r} of the graph:"
-            require_known(kind, [node.observed_as], task.graph.names)
+            require_known(kind, [node.observed_as], below.graph.names)
     elif graph.do or space.chooses:
         expected = f"soft ones, all at once, on task {task.spec.id!r}"
         raise ConfigError("interventions of the graph", names, expected)
@@ -191,9 +195,9 @@ def require_own_reward(config: OptimizerConfig, task: BatchedTask) -> None:
     graph = _graph_of(config)
     if graph is None:
         return
-    name = graph.reward.name
-    if isinstance(task, HasCausalGraph):
-        metrics = {*task.graph.names} - {task.graph.reward.name}
+    name, below = graph.reward.name, unwrapped(task)
+    if isinstance(below, HasCausalGraph):
+        metrics = {*below.graph.names} - {below.graph.reward.name}
     elif name in RETURN_NAMES:
         return
     else:
@@ -210,7 +214,8 @@ def require_known_nodes(search: SearchConfig, config: OptimizerConfig, task: Bat
     Raises:
         ConfigError: the search forgives them.
     """
-    if search.forgives and (isinstance(task, HasCausalProblem) or observed_metrics(config)):
+    knows = isinstance(unwrapped(task), HasCausalProblem)
+    if search.forgives and (knows or observed_metrics(config)):
         expected = "'stop': an evaluation that gave no nodes cannot count in a causal graph"
         raise ConfigError("SearchConfig.failed_episodes", search.failed_episodes, expected)
 

@@ -250,10 +250,10 @@ def _failures(task: BatchedTask) -> int:
 def expected_rewards(task: BatchedTask, batches: Sequence[Batch]) -> tuple[float, ...]:
     """Return E[Y | a] of every evaluation of a causal graph; none for other searches."""
     nodes = any(batch.nodes for batch in batches)
-    known = None
-    if isinstance(task, HasCausalProblem) and batches:
+    known, below = None, unwrapped(task)
+    if isinstance(below, HasCausalProblem) and batches:
         candidates = np.concatenate([batch.candidates for batch in batches])
-        known = task.problem.expected_rewards(candidates)
+        known = below.problem.expected_rewards(candidates)
     elif not nodes:
         return ()
     if known is None:
@@ -287,7 +287,7 @@ def complete_run(path: str | Path, *, trust: bool = False) -> None:
     search = record["search"]
     with closing(make_stored_task(str(record["task"]["id"]), trust=trust)) as task:
         policy = make_policy(record["policy"]["name"], task, **record["policy"]["options"])
-        if isinstance(task, HasCausalProblem):  # its expected rewards are of candidates
+        if isinstance(unwrapped(task), HasCausalProblem):  # its expected rewards are of candidates
             batches = folder.read_batches()
         tests = search.get("test_episodes") or SLOW_EPISODES
         with under_patience(task, recorded_patience(search)):

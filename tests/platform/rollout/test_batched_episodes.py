@@ -86,10 +86,28 @@ class Shifts:
         """Nothing."""
 
 
-def test_agents_that_are_absent_are_not_summed() -> None:
+@pytest.mark.parametrize("paid", [{}, {"delay": 1}])
+def test_agents_that_are_absent_are_not_summed(paid: dict[str, int]) -> None:
     """In six steps, each of two agents is there in two."""
-    task = Shifts()
+    task = make_task(Shifts, **paid)
     policy = make_policy("linear", task)
     sums = rollout(task, policy, policy.space.centre[None], np.arange(5), summed=10.0).sums
     assert sums is not None
     np.testing.assert_array_equal(sums[0, :, :, 0], [[4.0, 20.0, 100.0]] * 5)
+
+
+class Tells(Shifts):
+    """Shifts that earn 1 a step, and tell a metric by the name that reward settings use."""
+
+    def step(self, actions: Float) -> tuple[Float, Float, NDArray[np.bool_], Mapping[str, Float]]:
+        seen, none, done, _ = super().step(actions)
+        return seen, none + 1.0, done, {"raw_reward": none - 7.0}
+
+
+@pytest.mark.parametrize("paid", [{}, {"sparse": 2}])
+def test_the_return_is_what_was_earned_whatever_a_metric_is_named(paid: dict[str, int]) -> None:
+    task = make_task(Tells, **paid)
+    policy = make_policy("linear", task)
+    found = rollout(task, policy, policy.space.centre[None], np.arange(2, dtype=np.uint64))
+    np.testing.assert_array_equal(found.returns, [[6.0, 6.0]])
+    assert set(found.metrics) == (set() if paid else {"raw_reward"})

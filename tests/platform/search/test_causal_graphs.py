@@ -9,13 +9,13 @@ import pytest
 
 import rolecast
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
-from rolecast.envs.causal.problem import CausalProblem, CausalTask
+from rolecast.envs.causal.problem import CausalProblem, CausalTask, HasCausalGraph
 from rolecast.envs.registry import make_task
 from rolecast.platform.cli.app import main
 from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan, remarks
-from rolecast.platform.search.planning.policy_hints import with_reward_noise
+from rolecast.platform.search.planning.policy_hints import with_reward_noise, with_task_graph
 from rolecast.platform.search.records.frames import read_history
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.policies.registry import make_policy
@@ -206,6 +206,14 @@ def test_a_graph_of_other_parameters_or_metrics_is_refused_by_name(
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert message in line
     assert not (tmp_path / "run").exists()
+
+
+def test_reward_settings_hide_no_graph_of_a_task() -> None:
+    plain, flipped = make_task("causal:dropwave"), make_task("causal:dropwave?flip=0.2")
+    assert isinstance(plain, CausalTask)
+    assert not isinstance(flipped, HasCausalGraph)  # it forwards attributes
+    config: Any = with_task_graph(optimizer_config("mcbo"), flipped)
+    assert config.graph == plain.graph.to_json()
 
 
 def test_metrics_of_a_team_are_nodes_with_the_noise_of_their_episodes(
