@@ -5,7 +5,7 @@ Needs Optuna (`pip install optuna`). What its distributions are in the unit cube
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -160,45 +160,51 @@ class RolecastSampler(BaseSampler):
                 batch=self._batch,
             )
             self._repeat(study, number, self._optimizer)
-        self._tell(study, _finished(study), self._optimizer)
+        self._tell(study, _ended(study), self._optimizer)
         return self._optimizer
 
     def _repeat(self, study: Study, number: int, optimizer: TrialOptimizer) -> None:
         """Ask and tell what was asked and told for the trials before that of a number."""
         before = [each for each in study.get_trials(deepcopy=False) if each.number < number]
-        finished, strayed, mark = list[FrozenTrial](), False, self._mark()
+        ended, strayed, mark = list[FrozenTrial](), False, self._mark()
         for each in sorted(before, key=lambda trial: trial.number):
             if each.system_attrs.get(ASKED_KEY) == mark:
-                self._tell(study, finished, optimizer)
+                self._tell(study, ended, optimizer)
                 free = each.params.keys() - each.system_attrs.get("fixed_params", {})
                 asked = optimizer.suggest(each.number)
                 strayed |= any(asked[name] != each.params[name] for name in free & asked.keys())
-            if each.state == TrialState.COMPLETE:
-                finished.append(each)
-        self._tell(study, finished, optimizer)
+            if each.state.is_finished():
+                ended.append(each)
+        self._tell(study, ended, optimizer)
         if strayed:  # several trials at once
             optimizer.forget_pending()
 
-    def _tell(
-        self, study: Study, finished: Sequence[FrozenTrial], optimizer: TrialOptimizer
-    ) -> None:
-        """Tell finished trials that have not been told."""
+    def _tell(self, study: Study, ended: Sequence[FrozenTrial], optimizer: TrialOptimizer) -> None:
+        """Tell trials that have not been told; without a value to tell, they are dropped."""
         news = sorted(
-            (each for each in finished if each.number not in self._told), key=lambda t: t.number
+            (each for each in ended if each.number not in self._told), key=lambda t: t.number
         )
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        optimizer.tell(
-            {
-                each.number: Finished(each.params, sign * each.values[0])
-                for each in news
-                if abs(each.values[0]) <= LARGEST_RETURN and holds(optimizer.space, each.params)
-            }
-        )
-        self._told |= {each.number for each in news}
+        told: dict[Hashable, Finished] = {
+            each.number: Finished(each.params, sign * each.values[0])
+            for each in news
+            if each.state == TrialState.COMPLETE
+            and abs(each.values[0]) <= LARGEST_RETURN
+            and holds(optimizer.space, each.params)
+        }
+        optimizer.tell(told)
+        for each in news:
+            self._told.add(each.number)
+            if each.number not in told:
+                optimizer.drop(each.number)
 
 
 def _finished(study: Study) -> list[FrozenTrial]:
     return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+
+
+def _ended(study: Study) -> list[FrozenTrial]:
+    return [each for each in study.get_trials(deepcopy=False) if each.state.is_finished()]
 
 
 def space_of(distributions: Mapping[str, BaseDistribution]) -> dict[str, Range | Choice]:

@@ -55,6 +55,8 @@ class TrialOptimizer:
         self._batch, self._trials = batch, trials
         self._waiting: list[Point] = []
         self._given: dict[Hashable, Point] = {}
+        self._dropped: dict[Hashable, Point] = {}
+        self._awaited: set[Hashable] | None = None
         self._told = 0
 
     def suggest(self, trial: Hashable) -> dict[str, Any]:
@@ -62,9 +64,24 @@ class TrialOptimizer:
         if not self._waiting:
             if self._trials is not None and isinstance(self._optimizer, Paced):
                 self._optimizer.pace(min(1.0, self._told / self._trials))
-            shape = self._batch, dimension(self.space)
-            self._waiting = list(asked_points(self._optimizer.ask(self._batch), shape))
+            self._waiting = self._asked()
         return self.give(trial, self._waiting.pop(0))
+
+    def _asked(self) -> list[Point]:
+        """Return new points; those of dropped trials are forgotten before, once that is due."""
+        if self._awaited is not None and not self._awaited & self._given.keys():
+            self._awaited = None
+            if isinstance(self._optimizer, KeepsPending):
+                self._optimizer.forget_pending()
+        shape = self._batch, dimension(self.space)
+        # One that has forgotten what is pending may ask again for points of trials that run.
+        running = {point.tobytes() for point in self._given.values() if self._dropped}
+        for _ in range(1 + len(running)):
+            asked = asked_points(self._optimizer.ask(self._batch), shape)
+            fresh = [point for point in asked if point.tobytes() not in running]
+            if fresh:
+                return fresh
+        return list(asked)
 
     def give(self, trial: Hashable, point: Point) -> dict[str, Any]:
         """Return the values of the parameters at a point [D], which a new trial has."""
@@ -80,9 +97,19 @@ class TrialOptimizer:
 
     def tell_given(self, trial: Hashable, score: float) -> None:
         """Tell a trial that has ended at the point it was given here; others are not told."""
-        point = self._given.pop(trial, None)
+        point = self._given.pop(trial, self._dropped.pop(trial, None))
         if point is not None:
             self._tell_points([point], [score])
+
+    def drop(self, trial: Hashable) -> None:
+        """Count on no score of a trial that was given a point; it may be told nevertheless.
+
+        What is pending is forgotten once the trials that run now have ended, and at the next ask.
+        """
+        point = self._given.pop(trial, None)
+        if point is not None:
+            self._dropped[trial] = point
+            self._awaited = set(self._given)
 
     def _tell_points(self, points: Sequence[Point], scores: Sequence[float]) -> None:
         self._optimizer.tell(np.stack(points), np.array(scores))
@@ -100,7 +127,7 @@ class TrialOptimizer:
 
     def forget_pending(self) -> None:
         """Count on no trial that was given a point and not told."""
-        self._given = {}
+        self._given, self._dropped, self._awaited = {}, {}, None
         if isinstance(self._optimizer, KeepsPending):
             self._optimizer.forget_pending()
 
@@ -110,6 +137,8 @@ class TrialOptimizer:
             "optimizer": self._optimizer.state_dict(),
             "waiting": list(self._waiting),
             "given": {str(trial): point for trial, point in self._given.items()},
+            "dropped": {str(trial): point for trial, point in self._dropped.items()},
+            "awaited": None if self._awaited is None else sorted(map(str, self._awaited)),
             "told": self._told,
         }
 
@@ -118,4 +147,7 @@ class TrialOptimizer:
         self._optimizer.load_state_dict(state["optimizer"])
         self._waiting = list(state["waiting"])
         self._given = dict(state["given"])
+        self._dropped = dict(state.get("dropped", {}))  # earlier states have none
+        awaited = state.get("awaited")
+        self._awaited = None if awaited is None else set(awaited)
         self._told = state["told"]

@@ -115,6 +115,8 @@ class RolecastSearcher(Searcher):
         value = None if error or result is None else flatten_dict(result).get(self._metric)
         if is_score(value):
             self._known().tell_given(trial_id, self._score(value))
+        else:
+            self._known().drop(trial_id)
 
     def add_evaluated_point(
         self,

@@ -131,6 +131,32 @@ def test_a_process_a_trial_asks_the_same_after_trials_that_were_not_asked_for() 
     )
 
 
+@pytest.mark.parametrize("error", [optuna.TrialPruned, OSError])
+def test_a_trial_that_was_pruned_or_failed_does_not_end_the_search(error: type[Exception]) -> None:
+    """An epoch of DUETS ends with the last value of its points, so the lost one is asked again."""
+
+    def objective(trial: Any) -> float:
+        distance = (trial.suggest_float("x", 0, 1) - 0.3) ** 2
+        if trial.number == 6:
+            raise error
+        return float(distance)
+
+    def asked(renewed: Callable[[BaseSampler], BaseSampler]) -> list[float]:
+        study = optuna.create_study(sampler=duets())
+        for _ in range(12):
+            study.optimize(objective, n_trials=1, catch=OSError)
+            study.sampler = renewed(study.sampler)
+        return [trial.params["x"] for trial in study.trials]
+
+    def duets() -> RolecastSampler:
+        settings = {"agents": 2, "rounds": 4, "first_epoch": 2}
+        return RolecastSampler("duets", seed=0, random_trials=2, **settings)
+
+    once = asked(lambda sampler: sampler)
+    assert once[7] == once[6]
+    assert asked(lambda _: duets()) == once
+
+
 def test_a_setting_of_a_dimension_waits_for_the_study() -> None:
     seed: Any = np.int64(1)
     sampler = RolecastSampler("local_gp", groups=(0, 0), random_trials=2, seed=seed)

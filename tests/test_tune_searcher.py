@@ -147,6 +147,25 @@ def test_a_trial_without_a_finite_result_is_not_told(result: dict[str, Any] | No
     assert found._trials.state_dict()["told"] == 4
 
 
+@pytest.mark.parametrize("running", [1, 3])
+def test_a_failed_trial_does_not_end_the_search(running: int, tmp_path: Path) -> None:
+    """An epoch of DUETS needs a value of each of its points, of which none is asked for twice."""
+    found = RolecastSearcher("duets", random_trials=0, agents=2, rounds=20, first_epoch=4)
+    found.set_search_properties("loss", "min", {"x": tune.uniform(0.0, 1.0)})
+    asked: list[float] = []
+    for number in range(20):
+        asked.append(found.suggest(str(number))["x"])
+        found.save(str(tmp_path / "state"))
+        found.restore(str(tmp_path / "state"))
+        ended = number + 1 - running
+        if ended >= 0:
+            result = {"loss": (asked[ended] - 0.3) ** 2}
+            found.on_trial_complete(str(ended), result, error=ended == 3)
+    assert found._trials is not None
+    assert found._trials.state_dict()["optimizer"]["epoch"] == 2
+    assert sorted(asked.count(point) for point in set(asked)) == [1] * 18 + [2]
+
+
 def test_points_evaluated_elsewhere_are_told() -> None:
     """The optimiser is told the same returns as by the searcher that ran the trials itself."""
     ran, heard = searcher(random_trials=8), searcher()
