@@ -65,7 +65,8 @@ class RolecastSampler(BaseSampler):
             seed: seed of all random choices.
             batch: candidates that are asked for at once; with `n_jobs` workers, so many.
             random_trials: at first, drawn at random, so that a choice is seen from all sides.
-            settings: of the optimiser; say `evaluations` where the number of trials is known.
+            settings: of the optimiser; say `evaluations` where the number of trials is known,
+                random ones included.
 
         Raises:
             RequestError: an unknown name or setting, or a value out of range.
@@ -158,6 +159,7 @@ class RolecastSampler(BaseSampler):
                 seed=self._seed,
                 settings=self._settings,
                 batch=self._batch,
+                random_trials=self._random_trials,
             )
             self._repeat(study, number, self._optimizer)
         self._tell(study, _ended(study), self._optimizer)

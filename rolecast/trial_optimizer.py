@@ -7,7 +7,7 @@ import numpy as np
 
 from rolecast.platform.optimizers.observations import asked_points
 from rolecast.platform.optimizers.protocol import KeepsPending, Paced
-from rolecast.platform.optimizers.registry import make_optimizer
+from rolecast.platform.optimizers.registry import make_optimizer, optimizer_config
 from rolecast.search_space import Point, SearchSpace, dimension, from_cube, to_cube
 
 
@@ -36,6 +36,7 @@ class TrialOptimizer:
         seed: int,
         settings: Mapping[str, Any],
         batch: int = 1,
+        random_trials: int = 0,
         trials: int | None = None,
     ) -> None:
         """Build the optimiser.
@@ -46,12 +47,15 @@ class TrialOptimizer:
             seed: seed of all random choices.
             settings: of the optimiser.
             batch: points that are asked for at once.
+            random_trials: trials that are not asked for; of the setting `evaluations`, which counts
+                all trials, the optimiser is left those that it is asked for.
             trials: planned, for optimisers with a schedule; None for no plan.
         Raises:
             RequestError: an unknown name or setting, or a value out of range.
         """
         self.space = dict(space)
-        self._optimizer = make_optimizer(name, dimension=dimension(space), seed=seed, **settings)
+        own = _asked_evaluations(name, settings, random_trials)
+        self._optimizer = make_optimizer(name, dimension=dimension(space), seed=seed, **own)
         self._batch, self._trials = batch, trials
         self._waiting: list[Point] = []
         self._given: dict[Hashable, Point] = {}
@@ -151,3 +155,18 @@ class TrialOptimizer:
         awaited = state.get("awaited")
         self._awaited = None if awaited is None else set(awaited)
         self._told = state["told"]
+
+
+def _asked_evaluations(
+    name: str, settings: Mapping[str, Any], random_trials: int
+) -> Mapping[str, Any]:
+    """Return settings whose `evaluations`, where they are given, are those asked for.
+
+    Raises:
+        RequestError: an unknown name or setting, or a value out of range.
+    """
+    optimizer_config(name, **settings)
+    evaluations = settings.get("evaluations")
+    if evaluations is None:
+        return settings
+    return {**settings, "evaluations": max(1, int(evaluations) - random_trials)}

@@ -63,7 +63,7 @@ class RolecastSearcher(Searcher):
             mode: "min" or "max"; that of `TuneConfig` if not given.
             seed: seed of all random choices.
             random_trials: at first, drawn at random, so that a choice is seen from all sides.
-            settings: of the optimiser.
+            settings: of the optimiser; `evaluations` counts random trials too.
         """
         super().__init__(metric=metric, mode=mode)
         self._name, self._seed, self._settings = optimizer, seed, settings
@@ -93,7 +93,12 @@ class RolecastSearcher(Searcher):
     def _begin(self, space: SearchSpace, planned: int | None) -> None:
         self._planned = planned
         self._trials = TrialOptimizer(
-            self._name, space, seed=self._seed, settings=self._settings, trials=planned
+            self._name,
+            space,
+            seed=self._seed,
+            settings=self._settings,
+            random_trials=self._random_trials,
+            trials=planned,
         )
 
     def suggest(self, trial_id: str) -> dict[str, Any]:

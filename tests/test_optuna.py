@@ -26,6 +26,7 @@ from optuna.testing.pytest_samplers import (
 
 from rolecast.core.errors import RequestError
 from rolecast.optuna import RolecastSampler, space_of
+from rolecast.platform.optimizers.local_gp.search import LocalSearch
 from rolecast.search_space import dimension, from_cube, holds, to_cube
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -155,6 +156,17 @@ def test_a_trial_that_was_pruned_or_failed_does_not_end_the_search(error: type[E
     once = asked(lambda sampler: sampler)
     assert once[7] == once[6]
     assert asked(lambda _: duets()) == once
+
+
+def test_the_radius_narrows_over_all_trials() -> None:
+    sampler = RolecastSampler("local_gp", seed=0, evaluations=24, random_trials=12)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) ** 2, n_trials=24)
+    assert sampler._optimizer is not None
+    sampler._tell(study, study.trials, sampler._optimizer)
+    found = sampler._optimizer._optimizer
+    assert isinstance(found, LocalSearch)
+    assert found.radius == pytest.approx(found._defaults.final_radius)
 
 
 def test_a_setting_of_a_dimension_waits_for_the_study() -> None:

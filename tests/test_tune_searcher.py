@@ -12,6 +12,7 @@ from ray.tune.search import ConcurrencyLimiter
 
 from rolecast.core.errors import RequestError
 from rolecast.core.signals import signals_given_back
+from rolecast.platform.optimizers.local_gp.search import LocalSearch
 from rolecast.search_space import Choice, Range, dimension, from_cube, holds, to_cube
 from rolecast.tune_searcher import RolecastSearcher, space_of
 
@@ -100,6 +101,18 @@ def test_it_beats_random_search() -> None:
     found = [min(run(searcher(seed), 40)) for seed in range(5)]
     by_chance = [min(run(searcher(seed, random_trials=40), 40)) for seed in range(5)]
     assert np.median(found) < min(by_chance)
+
+
+def test_the_radius_narrows_over_all_trials() -> None:
+    narrowed = searcher(evaluations=40, random_trials=30)
+    run(narrowed, 40)
+    narrowed.suggest("beyond")
+    assert narrowed._trials is not None
+    found = narrowed._trials._optimizer
+    assert isinstance(found, LocalSearch)
+    assert found.radius == pytest.approx(found._defaults.final_radius)
+    with pytest.raises(RequestError, match="evaluations is 0; expected an integer >= 1"):
+        searcher(evaluations=0)
 
 
 def test_a_restored_searcher_asks_what_the_saved_one_would_have(tmp_path: Path) -> None:
