@@ -13,6 +13,7 @@ import numpy as np
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.observations import Observations
 
 
 class NoiseRule:
@@ -36,6 +37,13 @@ class NoiseRule:
     def episodes(self, planned: int) -> int:
         """Return the episodes of each candidate asked for next, from 1 to `planned`."""
         return max(min(SEARCH_CONSTANTS.least_episodes, planned), round(self._share * planned))
+
+    def update_by_cloud(self, told: Observations, centre: Float, radius: float) -> None:
+        """Update by those evaluations of a batch that were drawn from the cloud round a centre."""
+        distances = np.linalg.norm(told.candidates - centre, axis=1)
+        # The start itself, at distance 0, was not drawn from the cloud.
+        drawn = (distances > 0.0) & (distances <= SEARCH_CONSTANTS.cloud_cutoff * radius)
+        self.update(told.returns[drawn], told.stderrs[drawn])
 
     def update(self, returns: Float, stderrs: Float) -> None:
         """Update by returns [q] of the cloud and their standard errors [q], NaN where unknown."""

@@ -1,9 +1,9 @@
 """Local search: a Gaussian process in a trust region, whose centre climbs the posterior mean.
 
-Each `tell` fits the process to the latest evaluations. It then moves the centre uphill, by at most
-`step` radii, before what accepted symmetries take off the radius. Each `ask` draws a new cloud of
-candidates round the centre. With structure, the kernel is (1 - s) k_common + s k_cliques. Evidence
-chooses the share s; s = 0 is the plain search.
+After a batch, which may be told in parts, the process is fitted to the latest evaluations. The
+centre then moves uphill, by at most `step` radii, before what accepted symmetries take off the
+radius. Each `ask` draws a new cloud of candidates round the centre. With structure, the kernel is
+(1 - s) k_common + s k_cliques. Evidence chooses the share s; s = 0 is the plain search.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,12 @@ from rolecast.platform.optimizers.local_gp.acquisition import (
     greatest_improvements,
     root_beta,
 )
+from rolecast.platform.optimizers.local_gp.batch import Batch
 from rolecast.platform.optimizers.local_gp.climb import climb
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
 from rolecast.platform.optimizers.local_gp.model import LocalGp
 from rolecast.platform.optimizers.local_gp.noise import NoiseRule
+from rolecast.platform.optimizers.local_gp.pending import PendingPairs
 from rolecast.platform.optimizers.local_gp.prediction import PredictionRule
 from rolecast.platform.optimizers.local_gp.restart import StartRule
 from rolecast.platform.optimizers.local_gp.settings import LocalGpSettings
@@ -52,6 +54,7 @@ class LocalSearch:
         self._start = StartRule(np.full(dimension, 0.5), enabled=self._defaults.restart_at_centre)
         self._first_batch, self._tells, self._total, self._asked = 0, 0, 0, 0
         self._episode_rows = np.zeros(0, dtype=np.int64)
+        self._batch = Batch(dimension)
         self._begin()
 
     def _begin(self) -> None:
@@ -62,14 +65,14 @@ class LocalSearch:
         self._noise = NoiseRule(self._defaults.signal_to_noise)
         self._prediction = PredictionRule(self._config)
         self._centre = np.full(dimension, 0.5)
-        self._path, self._pending = np.empty((0, dimension)), np.empty((0, dimension))
+        self._path, self._pending = np.empty((0, dimension)), PendingPairs(dimension)
         self._groups = np.zeros(0, dtype=np.int64)
-        self._pending_pairs = np.zeros(0, dtype=np.int64)
         self._incumbent: tuple[float, float] | None = None
 
     @property
     def radius(self) -> float:
         """Current radius: root mean square distance of the cloud from its centre."""
+        self._learn()
         return self._wide_radius * self._prediction.width(self._process.metric.free_share)
 
     @property
@@ -79,6 +82,7 @@ class LocalSearch:
 
     def episodes(self, planned: int) -> int:
         """Return the episodes of each candidate asked for next, from 1 to `planned`."""
+        self._learn()
         return self._noise.episodes(planned)
 
     @property
@@ -88,6 +92,7 @@ class LocalSearch:
 
     def pace(self, spent: float) -> None:
         """Set the share of the budget spent."""
+        self._learn()
         self._trust_region.pace(spent)
 
     def ask(self, q: int) -> Float:
@@ -98,22 +103,22 @@ class LocalSearch:
         """
         _ = self._process.device  # a missing device fails before any evaluation
         count = require_batch(q)
+        self._learn()
+        self._batch = Batch(self._dimension)
         self._first_batch = self._first_batch or count
         cloud, mirrored = self._config.acquisition == "cloud", self._mirrored
         self._episode_rows = pair_rows(count) if mirrored else np.arange(count)
         drawn = self._drawn(count, mirrored=mirrored) if cloud else self._chosen(count)
         asked = self._start.with_start(drawn)
-        self._pending = np.concatenate([self._pending, asked])
-        self._pending_pairs = np.concatenate(
-            [self._pending_pairs, self._asked + self._episode_rows]
-        )
+        self._pending.add(asked, self._asked + self._episode_rows)
         self._asked += count
         return asked
 
     def forget_pending(self) -> None:
         """Forget candidates that will not be told; the start is asked for again if it is one."""
-        self._pending = self._pending[:0]
-        self._pending_pairs = self._pending_pairs[:0]
+        self._learn()
+        self._batch = Batch(self._dimension)
+        self._pending.forget()
         self._start.forget_pending()
 
     def episode_rows(self) -> NDArray[np.int64]:
@@ -146,7 +151,7 @@ class LocalSearch:
         seen = self._process.metric.seen
         if config.acquisition == "thompson":
             return cloud[greatest_draws(posterior, seen(cloud), q, rng=self._rng)]
-        pool = np.concatenate([self._pending, cloud])
+        pool = np.concatenate([self._pending.points, cloud])
         if config.acquisition == "log_ei":
             choose = greatest_improvements
         else:
@@ -158,45 +163,47 @@ class LocalSearch:
         return pool[places]
 
     def tell(self, candidates: Float, returns: Float, stderrs: Float | None = None) -> None:
-        """Add evaluations, refit the process and move the centre."""
-        known, centre, radius = len(self._data), self._centre, self.radius
-        follows = self._follows and len(candidates) > 1
-        prior = self._process.current(self._data, self._groups) if follows else None
-        self._data.add(candidates, returns, stderrs)
-        waiting = len(self._pending)
-        self._groups = np.concatenate([self._groups, self._told_groups(candidates)])
-        self._tells += 1
+        """Add evaluations to the batch; the search learns from it once a result is wanted."""
+        batch, waiting = self._batch, len(self._pending)
+        batch.evaluations.add(candidates, returns, stderrs)
+        if batch.before is None:
+            batch.before = self._position() | {"tells": self._tells, "radius": self.radius}
+        told = self._pending.take(candidates)
+        batch.pairs = np.concatenate([batch.pairs, told])
         # What was known before the search of a black box is none of its budget.
-        self._total += waiting - len(self._pending) if self._black_box else len(self._data) - known
+        self._total += waiting - len(self._pending) if self._black_box else len(told)
+
+    def _learn(self) -> None:
+        """Refit the process and move the centre by the whole batch, unless that is done."""
+        batch = self._batch
+        if batch.before is None or batch.learned == len(batch):
+            return
+        if batch.learned:
+            self._return_to(batch.before)
+        batch.learned, before, told = len(batch), batch.before, batch.evaluations
+        known, centre = len(self._data), self._centre
+        follows = self._follows and len(batch) > 1
+        prior = self._process.current(self._data, self._groups) if follows else None
+        self._data.add(told.candidates, told.returns, told.stderrs)
+        self._groups = np.concatenate([self._groups, batch.groups(known)])
+        self._tells += 1
         if prior is not None:
             self._prediction.update(prior, self._process.metric, self._data, self._groups, known)
         if len(self._data) >= self._first_move or self._ends_early:
-            self._learn()
-        self._update_noise(known, centre, radius)
-        fresh, returns = self._data.candidates[known:], self._data.returns[known:]
-        if self._start.should_restart(fresh, returns, self._trust_region.spent(self._total)):
+            self._move()
+        self._noise.update_by_cloud(told, centre, before["radius"])
+        spent = self._trust_region.spent(self._total)
+        if self._start.should_restart(told.candidates, told.returns, spent):
+            before["data"] = self._data.state_dict()
             self._restart()
 
-    def _told_groups(self, candidates: Float) -> NDArray[np.int64]:
-        """Return the group [q] of each candidate told, and take it off those that are pending.
-
-        A group is the number of the first evaluation of its pair in this `tell`; of a point that
-        was never asked for, its own.
-        """
-        pending = {row.tobytes(): place for place, row in enumerate(self._pending)}
-        known = len(self._groups)
-        groups = known + np.arange(len(candidates))
-        first = dict[int, int]()
-        waiting = np.ones(len(self._pending), dtype=bool)
-        for number, row in zip(groups, np.asarray(candidates, dtype=np.float64), strict=True):
-            place = pending.get(row.tobytes())
-            if place is not None:
-                pair = int(self._pending_pairs[place])
-                groups[number - known] = first.setdefault(pair, int(number))
-                waiting[place] = False
-        self._pending = self._pending[waiting]
-        self._pending_pairs = self._pending_pairs[waiting]
-        return groups
+    def _return_to(self, before: Mapping[str, Any]) -> None:
+        """Return to the position before the batch, from the evaluations before it."""
+        self._load_position(before)
+        self._tells = int(before["tells"])
+        if "data" in before:  # the batch had caused a restart
+            self._data.load_state_dict(before["data"])
+        self._data.drop(len(self._groups))
 
     def best(self) -> Float:
         """Return the average of the latest centres, which removes their random walk.
@@ -204,6 +211,7 @@ class LocalSearch:
         Evaluated points are not considered, as their own noise would bias the choice, but in a
         search of a black box whose centre has not moved yet.
         """
+        self._learn()
         if not len(self._data):
             raise RequestError("best() needs at least one evaluation; none was told yet")
         if not len(self._path):
@@ -221,42 +229,55 @@ class LocalSearch:
         return found
 
     def state_dict(self) -> dict[str, Any]:
-        """Return data, generator and centre, with the states of process and trust region."""
+        """Return data, generator, pending candidates, the batch and the position."""
+        self._learn()
         return {
             "data": self._data.state_dict(),
             "rng": generator_state(self._rng),
-            "centre": self._centre.copy(),
-            "path": self._path.copy(),
-            "pending": self._pending.copy(),
-            "groups": self._groups.copy(),
-            "pending_pairs": self._pending_pairs.copy(),
-            "process": self._process.state_dict(),
-            "cloud": self._trust_region.state_dict(),
             "counts": [self._first_batch, self._tells, self._total, self._asked],
-            "incumbent": None if self._incumbent is None else list(self._incumbent),
-            "noise": self._noise.state_dict(),
-            "start": self._start.state_dict(),
-            "prediction": self._prediction.state_dict(),
+            "batch": self._batch.state_dict(),
+            **self._pending.state_dict(),
+            **self._position(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         self._data.load_state_dict(state["data"])
         self._rng = restored_generator(state["rng"])
-        for name in ("centre", "path", "pending"):
+        self._first_batch, self._tells, self._total, self._asked = map(int, state["counts"])
+        self._batch = Batch(self._dimension)
+        if "batch" in state:  # earlier states have none
+            self._batch.load_state_dict(state["batch"])
+        self._pending.load_state_dict(state)
+        self._load_position(state)
+
+    def _position(self) -> dict[str, Any]:
+        """Return what a batch changes, but for the evaluations and their counts."""
+        return {
+            "centre": self._centre.copy(),
+            "path": self._path.copy(),
+            "groups": self._groups.copy(),
+            "process": self._process.state_dict(),
+            "cloud": self._trust_region.state_dict(),
+            "incumbent": None if self._incumbent is None else list(self._incumbent),
+            "noise": self._noise.state_dict(),
+            "start": self._start.state_dict(),
+            "prediction": self._prediction.state_dict(),
+        }
+
+    def _load_position(self, state: Mapping[str, Any]) -> None:
+        """Continue from a position."""
+        for name in ("centre", "path"):
             setattr(self, f"_{name}", np.array(state[name], dtype=np.float64))
-        for name in ("groups", "pending_pairs"):
-            setattr(self, f"_{name}", np.array(state[name], dtype=np.int64))
-        self._trust_region.load_state_dict(state["cloud"])
+        self._groups = np.array(state["groups"], dtype=np.int64)
         self._process.load_state_dict(state["process"])
-        counts = map(int, state["counts"])
-        self._first_batch, self._tells, self._total, self._asked = counts
+        self._trust_region.load_state_dict(state["cloud"])
+        believed = state["incumbent"]
+        self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
         self._noise.load_state_dict(state["noise"])
         self._start.load_state_dict(state["start"])
         if "prediction" in state:  # earlier states have none
             self._prediction.load_state_dict(state["prediction"])
-        believed = state["incumbent"]
-        self._incumbent = None if believed is None else (float(believed[0]), float(believed[1]))
 
     def _restart(self) -> None:
         """Start again, keeping only the evaluations of the start itself."""
@@ -264,19 +285,6 @@ class LocalSearch:
         self._begin()
         self._data.add(data.candidates[kept], data.returns[kept], data.stderrs[kept])
         self._groups = np.arange(len(self._data))
-
-    def _update_noise(self, known: int, centre: Float, radius: float) -> None:
-        """Update the noise rule by the latest evaluations, drawn round that centre."""
-        data = self._data
-        distances = np.linalg.norm(data.candidates[known:] - centre, axis=1)
-        # The start itself, at distance 0, was not drawn from the cloud.
-        drawn = (
-            np.flatnonzero(
-                (distances > 0.0) & (distances <= SEARCH_CONSTANTS.cloud_cutoff * radius)
-            )
-            + known
-        )
-        self._noise.update(data.returns[drawn], data.stderrs[drawn])
 
     @property
     def _mirrored(self) -> bool:
@@ -307,7 +315,7 @@ class LocalSearch:
             not self._black_box and self._tells == 2 and spent >= SEARCH_CONSTANTS.last_batch_share
         )
 
-    def _learn(self) -> None:
+    def _move(self) -> None:
         """Condition the process on the latest evaluations, and move the centre."""
         posterior = self._process.condition(self._data, self._groups, self.radius, self._tells)
         metric = self._process.metric
