@@ -22,7 +22,7 @@ from rolecast.platform.surrogate.clique_sum.cpu import CliqueLayout, clique_sum
 from rolecast.platform.surrogate.gp import Fit, fit
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.outcome_transform import transform_returns
-from rolecast.platform.surrogate.refits import refit_is_due
+from rolecast.platform.surrogate.refits import refit_is_due, rows_to_keep
 
 COMPARED_GRAPHS: Final = ("given", "none")
 """Graphs that evidence compares: the given cliques, and one term over all dimensions."""
@@ -122,6 +122,7 @@ class CliqueGp:
         self._max_points, self._transform = max_points, outcome_transform
         self._places = dict.fromkeys(COMPARED_GRAPHS, GLOBAL_CONSTANTS.first_choice)
         self._evidence = dict.fromkeys(COMPARED_GRAPHS, 0.0)
+        self._kept: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._fitted = 0
         self._posterior: CliquePosterior | None = None
 
@@ -137,9 +138,14 @@ class CliqueGp:
             ConfigError: the evaluations do not fit in memory.
         """
         self._posterior = None
-        if not refit_is_due(self._fitted, len(data) - self._fitted):
+        if not refit_is_due(len(self._kept), len(data) - self._fitted):
             return
-        points, targets, shape = self._seen(data)
+
+        def means(earlier: int) -> Float:
+            return self._conditioned(data, self._kept).mean(data.candidates[:earlier])
+
+        self._kept = rows_to_keep(len(data), self._max_points, means if self._fitted else None)
+        points, targets, shape = self._seen(data, self._kept)
         require_memory(*points.shape, fits=GLOBAL_CONSTANTS.refit_fits)
         for graph in COMPARED_GRAPHS:
             self._choose(graph, points, targets, shape)
@@ -148,18 +154,23 @@ class CliqueGp:
     def posterior(self, data: Observations) -> CliquePosterior:
         """Return the posterior given the evaluations, at the latest choice."""
         if self._posterior is None:
-            points, targets, shape = self._seen(data)
-            multiple, noise = self._values(self._places[self.graph])
-            terms, variances = self._terms(self.graph, multiple), noise * shape
-            covariance = self._covariance(self.graph, terms, points)
-            self._posterior = CliquePosterior(
-                terms=terms,
-                points=points,
-                targets=targets,
-                noise=variances,
-                fit=fit(covariance, targets, variances),
-            )
+            rows = np.concatenate([self._kept, np.arange(self._fitted, len(data))])
+            self._posterior = self._conditioned(data, rows)
         return self._posterior
+
+    def _conditioned(self, data: Observations, rows: NDArray[np.int64]) -> CliquePosterior:
+        """Return the posterior given some rows [N] of the evaluations, at the latest choice."""
+        points, targets, shape = self._seen(data, rows)
+        multiple, noise = self._values(self._places[self.graph])
+        terms, variances = self._terms(self.graph, multiple), noise * shape
+        covariance = self._covariance(self.graph, terms, points)
+        return CliquePosterior(
+            terms=terms,
+            points=points,
+            targets=targets,
+            noise=variances,
+            fit=fit(covariance, targets, variances),
+        )
 
     def explain(self) -> dict[str, float]:
         """Return what evidence chose last; `graph_evidence` is in favour of the given graph."""
@@ -172,9 +183,10 @@ class CliqueGp:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the choices of the last refit."""
+        """Return the choices of the last refit, and its evaluations."""
         return {
             "fitted": self._fitted,
+            "kept": self._kept.copy(),
             "places": {name: list(places) for name, places in self._places.items()},
             "evidence": {name: float(value) for name, value in self._evidence.items()},
         }
@@ -182,6 +194,9 @@ class CliqueGp:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         self._fitted = int(state["fitted"])
+        earliest = max(0, self._fitted - self._max_points)
+        # Earlier states do not say which evaluations they keep; these are the latest ones.
+        self._kept = np.array(state.get("kept", np.arange(earliest, self._fitted)), dtype=np.int64)
         for name in COMPARED_GRAPHS:
             first, second = state["places"][name]
             self._places[name] = (int(first), int(second))
@@ -235,18 +250,10 @@ class CliqueGp:
         found = clique_sum(points, None, layout, inverse, terms.weights, smooth=True)
         return found + GLOBAL_CONSTANTS.constant_variance
 
-    def _seen(self, data: Observations) -> tuple[Float, Float, Float]:
-        """Return points [N, D], targets [N], and the shape of their noise variances [N].
-
-        Of more than `max_points` evaluations, half are the best and half the latest.
-        """
-        count, kept = len(data), np.arange(len(data))
-        if count > self._max_points:
-            half = self._max_points // 2
-            best = np.argsort(-data.returns[: count - half], kind="stable")[:half]
-            kept = np.concatenate([np.sort(best), np.arange(count - half, count)])
-        targets, slopes = transform_returns(data.returns, self._transform, rows=kept)
-        return data.candidates[kept], targets, noise_shape(data.stderrs[kept] * slopes)
+    def _seen(self, data: Observations, rows: NDArray[np.int64]) -> tuple[Float, Float, Float]:
+        """Return points [N, D] of some rows, targets [N], and the shape of their noise [N]."""
+        targets, slopes = transform_returns(data.returns, self._transform, rows=rows)
+        return data.candidates[rows], targets, noise_shape(data.stderrs[rows] * slopes)
 
 
 def noise_shape(stderrs: Float) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ from rolecast.platform.surrogate.gp import Posterior, fit
 from rolecast.platform.surrogate.kernels import AllPairs, CliqueSum, Kernel, Matern
 from rolecast.platform.surrogate.memory import require_memory
 from rolecast.platform.surrogate.outcome_transform import transform_returns
-from rolecast.platform.surrogate.refits import refit_is_due
+from rolecast.platform.surrogate.refits import refit_is_due, rows_to_keep
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,11 @@ class GlobalGp:
     def _refit(self, data: Observations) -> Posterior:
         """Choose evaluations and hyperparameters anew."""
         count = len(data)
-        kept = self._points_to_keep(data)
+
+        def means(earlier: int) -> Float:
+            return self._fitted(data).mean(data.candidates[:earlier])
+
+        kept = rows_to_keep(count, self._config.max_points, means if self._stop else None)
         if self._finder.is_due(count):
             self._finder.find(data.candidates, data.returns, np.ones(count))
             self._cliques = self._finder.cliques
@@ -178,20 +182,6 @@ class GlobalGp:
         choices = self._choices(points, targets, known)
         _, self._choice, self._base = max(choices, key=lambda each: each[0])
         return self._base
-
-    def _points_to_keep(self, data: Observations) -> NDArray[np.int64]:
-        """Return rows [K] of the evaluations that a refit takes, at most `max_points`.
-
-        Means are of the posterior of the last refit; before the first one all are equal, and the
-        earliest evaluations are taken.
-        """
-        count, half = len(data), self._config.max_points // 2
-        if count <= self._config.max_points:
-            return np.arange(count)
-        earlier = data.candidates[: count - half]
-        means = np.zeros(len(earlier)) if self._stop == 0 else self._fitted(data).mean(earlier)
-        best = np.argsort(-means, kind="stable")[:half]
-        return np.concatenate([np.sort(best), np.arange(count - half, count)])
 
     def _fitted(self, data: Observations) -> Posterior:
         """Return the posterior of the last refit, computed again after a restart."""

@@ -92,10 +92,53 @@ def test_a_single_evaluation_leaves_the_lengthscale_to_its_prior() -> None:
     assert optimizer.explain()["lengthscale"] == 0.45
 
 
-def test_of_too_many_evaluations_half_are_the_best_and_half_the_latest() -> None:
-    data = Observations(3)
-    points = np.random.default_rng(0).random((9, 3))
-    data.add(points, np.array([5.0, 1.0, 7.0, 2.0, 0.0, 6.0, 3.0, 9.0, 4.0]), np.zeros(9))
-    process = CliqueGp(dimension=3, cliques=TERMS.cliques, max_points=4, outcome_transform="none")
-    process.take_in(data)
-    np.testing.assert_array_equal(process.posterior(data).points, points[[2, 5, 7, 8]])
+def process(max_points: int) -> CliqueGp:
+    return CliqueGp(
+        dimension=3, cliques=TERMS.cliques, max_points=max_points, outcome_transform="none"
+    )
+
+
+def test_of_too_many_evaluations_half_are_of_highest_mean_and_half_the_latest() -> None:
+    points = np.random.default_rng(0).random((60, 3))
+    data, found = Observations(3), process(40)
+    for first in range(0, 60, 20):
+        rows = slice(first, first + 20)
+        data.add(points[rows], -np.abs(points[rows] - 0.5).sum(1), np.full(20, 0.01))
+        found.take_in(data)
+    best = np.sort(np.argsort(np.abs(points[:40] - 0.5).sum(1))[:20])
+    kept = found.state_dict()["kept"]
+    assert len(np.intersect1d(kept[:20], best)) >= 18
+    np.testing.assert_array_equal(kept[20:], np.arange(40, 60))
+    np.testing.assert_array_equal(found.posterior(data).points, points[kept])
+
+
+def test_kept_evaluations_have_no_more_than_average_luck() -> None:
+    """Pure noise: the half kept for its mean has the luck of others.
+
+    The highest 40 returns average 1.6 to 1.9 deviations on eight seeds, the kept ones at most 0.43.
+    """
+    rng = np.random.default_rng(3)
+    points, returns = rng.random((400, 3)), rng.standard_normal(400)
+    data, found, restored = Observations(3), process(80), process(80)
+    for first in range(0, 400, 40):
+        rows = slice(first, first + 40)
+        data.add(points[rows], returns[rows], None)
+        restored.load_state_dict(found.state_dict())
+        for each in (found, restored):
+            each.take_in(data)
+        seen = found.posterior(data).points
+        np.testing.assert_array_equal(seen, restored.posterior(data).points)
+    kept = found.state_dict()["kept"]
+    assert len(kept) == 80
+    assert returns[kept[kept < 360]].mean() < 0.8
+
+
+def test_a_state_without_kept_evaluations_goes_on_with_the_latest() -> None:
+    points = np.random.default_rng(0).random((60, 3))
+    data, found = Observations(3), process(40)
+    data.add(points, points.sum(1), None)
+    found.take_in(data)
+    state = found.state_dict()
+    del state["kept"]
+    found.load_state_dict(state)
+    np.testing.assert_array_equal(found.posterior(data).points, points[20:])
