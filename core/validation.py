@@ -54,6 +54,14 @@ def number_from(least: float) -> Rule:
     return Rule(lambda value: _number(value) and value >= least, f"a number >= {least:g}")
 
 
+def number_in(least: float, most: float) -> Rule:
+    """Return the rule that a value is a number between two others, or one of them."""
+    return Rule(
+        lambda value: _number(value) and least <= value <= most,
+        f"a number in [{least:g}, {most:g}]",
+    )
+
+
 def or_none(rule: Rule) -> Rule:
     """Return the rule that a value is None, or keeps another rule."""
     return Rule(lambda value: value is None or rule.allows(value), f"{rule.expected}, or none")

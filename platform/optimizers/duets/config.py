@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rolecast.core.errors import ConfigError
-from rolecast.core.validation import BOOLEAN_VALUE, POSITIVE_NUMBER, check, one_of
+from rolecast.core.validation import BOOLEAN_VALUE, check, number_in, one_of, or_none
 from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
 from rolecast.platform.optimizers.duets.protocol import PROTOCOL_RULES, DuetsProtocol
@@ -46,7 +46,7 @@ class DuetsConfig:
     """Prior covariance: "squared_exponential", "matern12", "matern32" or "matern52"."""
 
     lengthscale: float | None = None
-    """Lengthscale in sides of the cube, above 0. None: 0.2 sqrt(D)."""
+    """Lengthscale in sides of the cube, from 1e-6 to 1e6. None: 0.2 sqrt(D)."""
 
     standardise: bool = True
     """Whether returns are centred by each epoch's mean and scaled by the first's deviation."""
@@ -56,10 +56,9 @@ class DuetsConfig:
             **{name: rule for name, rule in PROTOCOL_RULES.items() if name != "seed"},
             "kernel": one_of(*KERNEL_FORMS),
             "standardise": BOOLEAN_VALUE,
+            "lengthscale": or_none(number_in(1e-6, 1e6)),
         }
         check(type(self).__name__, vars(self), rules)
-        if self.lengthscale is not None:
-            check(type(self).__name__, vars(self), {"lengthscale": POSITIVE_NUMBER})
         if self.rounds < self.first_epoch:
             expected = f"an integer >= {self.first_epoch}, the first epoch"
             raise ConfigError(f"{type(self).__name__}.rounds", self.rounds, expected)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.core.types import Float
-from rolecast.core.validation import POSITIVE_NUMBER, check, one_of
+from rolecast.core.validation import check, number_in, one_of
 
 KERNEL_FORMS: Final = ("squared_exponential", "matern12", "matern32", "matern52")
 """Names of kernels."""
@@ -32,10 +32,10 @@ class StationaryKernel:
     """One of `KERNEL_FORMS`."""
 
     lengthscale: float = 0.2
-    """Lengthscale, above 0, in the unit of the domain."""
+    """Lengthscale, from 1e-100 to 1e100, in the unit of the domain."""
 
     def __post_init__(self) -> None:
-        rules = {"form": one_of(*KERNEL_FORMS), "lengthscale": POSITIVE_NUMBER}
+        rules = {"form": one_of(*KERNEL_FORMS), "lengthscale": number_in(1e-100, 1e100)}
         check(type(self).__name__, vars(self), rules)
 
     def matrix(self, A: Float, B: Float) -> Float:

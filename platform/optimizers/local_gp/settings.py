@@ -15,7 +15,7 @@ from rolecast.core.validation import (
     Rule,
     Rules,
     check,
-    number_from,
+    number_in,
     one_of,
     or_none,
 )
@@ -34,11 +34,20 @@ from rolecast.platform.surrogate.outcome_transform import OUTCOME_TRANSFORM_RULE
 
 PLANNED_SIZES: Final = 2
 
+LARGEST_LENGTH: Final = 1e6
+"""Greatest radius, in sides of the cube, and greatest step, in radii."""
+
 SETTING_RULES: Final[Rules] = {
-    # Points nearer to one another have no kernel matrix of full rank, by rounding.
-    "radius": or_none(number_from(1e-4)),
-    "final_radius": or_none(number_from(1e-6)),
-    "step": or_none(POSITIVE_NUMBER),
+    # Points nearer to one another have no kernel matrix of full rank, by rounding. Beyond a million
+    # sides of the cube, squares overflow.
+    "radius": or_none(number_in(1e-4, LARGEST_LENGTH)),
+    "final_radius": or_none(number_in(1e-6, LARGEST_LENGTH)),
+    "step": or_none(
+        Rule(
+            lambda value: POSITIVE_NUMBER.allows(value) and value <= LARGEST_LENGTH,
+            f"a number in (0, {LARGEST_LENGTH:g}]",
+        )
+    ),
     "narrowing": or_none(one_of(*NARROWING_RULES)),
     "signal_to_noise": or_none(NOT_NEGATIVE),
     **dict.fromkeys(("restart_at_centre", "mirrored_pairs"), or_none(BOOLEAN_VALUE)),
@@ -93,9 +102,9 @@ class LocalGpSettings:
     """
 
     radius: float | None = None
-    """Initial radius of the trust region, 1e-4 or more, in sides of the cube. It is the root mean
-    square distance of a candidate from the centre. None: 0.2 for a policy's weights; for a black
-    box sqrt(D / 12), the spread of the cube."""
+    """Initial radius of the trust region, from 1e-4 to 1e6, in sides of the cube. It is the root
+    mean square distance of a candidate from the centre. None: 0.2 for a policy's weights; for a
+    black box sqrt(D / 12), the spread of the cube."""
 
     final_radius: float | None = None
     """Final radius of the trust region, from 1e-6 to `radius`. Noise and symmetries may reduce it
@@ -130,8 +139,8 @@ class LocalGpSettings:
     for a black box."""
 
     step: float | None = None
-    """Maximum step of the centre in one batch, above 0, in radii; `symmetry` does not reduce it.
-    None: 0.3 for a policy's weights, 0.4 for a black box."""
+    """Maximum step of the centre in one batch, above 0, at most 1e6, in radii. `symmetry` does
+    not reduce it. None: 0.3 for a policy's weights, 0.4 for a black box."""
 
     acquisition: str = "cloud"
     """Acquisition function of a batch: "cloud" evaluates all points drawn. "ucb" (upper

@@ -63,7 +63,7 @@ BAD = [
     ("cmaes", {"lr_adapt": True}, "CmaesConfig.lr_adapt is True; expected false where separable"),
     ("local_gp", {"final_radius": 9.0}, "LocalGpConfig.final_radius is 9.0; expected .*<= radius"),
     ("local_gp", {"radius": 0.3, "final_radius": 0.4}, "final_radius is 0.4; expected .*<= radius"),
-    ("local_gp", {"step": 0.0}, "LocalGpConfig.step is 0.0; expected a number > 0"),
+    ("local_gp", {"step": 0.0}, "LocalGpConfig.step is 0.0; expected a number in .0, "),
     ("local_gp", {"narrowing": "progres"}, "narrowing is 'progres'; expected .*'progress'"),
     ("local_gp", {"lengthscale": "clouds"}, "lengthscale is 'clouds'; expected 'cloud'"),
     (

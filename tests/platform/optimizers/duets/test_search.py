@@ -96,7 +96,9 @@ def test_more_than_ten_dimensions_are_refused_with_what_to_use() -> None:
     [
         ({"rounds": 3, "first_epoch": 4}, "rounds is 3; expected an integer >= 4, the first epoch"),
         ({"beta": -1}, "DuetsConfig.beta is -1; expected a number > 0"),
-        ({"lengthscale": 0.0}, "DuetsConfig.lengthscale is 0.0; expected a number > 0"),
+        ({"lengthscale": 0.0}, r"DuetsConfig.lengthscale is 0.0; expected a number in \[1e-06, "),
+        ({"lengthscale": 1e300}, r"DuetsConfig.lengthscale is 1e\+300; expected a number in "),
+        ({"lengthscale": 1e-300}, r"DuetsConfig.lengthscale is 1e-300; expected a number in "),
         ({"kernel": "rbf"}, "DuetsConfig.kernel is 'rbf'; expected 'squared_exponential' or"),
     ],
 )

@@ -1,5 +1,8 @@
 """The local search where a budget has two batches, and radii that rounding cannot resolve."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from rolecast.core.errors import ConfigError
@@ -22,6 +25,20 @@ def test_a_second_batch_moves_the_centre_where_no_third_follows(spent: float, mo
 
 def test_a_radius_that_rounding_cannot_tell_from_zero_is_refused() -> None:
     with pytest.raises(
-        ConfigError, match=r"radius is 1e-06; expected a number >= 0\.0001, or none"
+        ConfigError, match=r"radius is 1e-06; expected a number in \[0\.0001, 1e\+06\], or none"
     ):
         LocalGpConfig(radius=1e-6)
+
+
+@pytest.mark.parametrize("name", ["radius", "final_radius", "step"])
+def test_a_length_beyond_a_million_sides_is_refused(name: str) -> None:
+    """Squares of such numbers overflow, deep in a kernel."""
+    beyond: dict[str, Any] = {name: 1e300}
+    with pytest.raises(ConfigError, match=rf"{name} is 1e\+300; expected a number in .* 1e\+06"):
+        LocalGpConfig(**beyond)
+    largest: dict[str, Any] = {"radius": 1e6, name: 1e6}
+    optimizer = LocalGpConfig(**largest).build(dimension=2, seed=0)
+    for _ in range(4):
+        points = optimizer.ask(8)
+        optimizer.tell(points, points.sum(1))
+    assert np.isfinite(optimizer.best()).all()
