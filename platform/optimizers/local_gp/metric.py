@@ -34,12 +34,12 @@ class Metric:
             dimension: D.
 
         Raises:
-            ConfigError: the number of groups is not `dimension`.
+            ConfigError: groups or ties are not `dimension` many, or one of them is too large.
         """
         self._config, self._power = config, power
-        groups = _one_each("groups", config, config.groups, dimension)
+        groups = _one_each("groups", config, config.groups, dimension, most=dimension - 1)
         self._groups = np.arange(dimension) if groups is None else groups
-        ties = _one_each("ties", config, config.ties, dimension)
+        ties = _one_each("ties", config, config.ties, dimension, most=dimension)
         used = ties is not None and config.symmetry != "ignored"
         self._subspace = TiedSubspace(ties) if ties is not None and used else None
         self.symmetric = used and config.symmetry == "assumed"
@@ -218,16 +218,19 @@ class Metric:
 
 
 def _one_each(
-    name: str, config: LocalGpSettings, values: Sequence[int] | None, dimension: int
+    name: str, config: LocalGpSettings, values: Sequence[int] | None, dimension: int, *, most: int
 ) -> NDArray[np.int64] | None:
     """Return integers [D] of a setting, or None.
 
     Raises:
-        ConfigError: they are not one for each dimension.
+        ConfigError: they are not one for each dimension, or one is above `most` in size.
     """
     if values is None:
         return None
+    field = f"{type(config).__name__}.{name}"
     if len(values) != dimension:
-        field = f"{type(config).__name__}.{name}"
         raise ConfigError(field, f"{len(values)} {name}", f"one for each of {dimension}")
+    largest = max(values, key=abs)
+    if abs(largest) > most:
+        raise ConfigError(field, largest, f"at most {most} in size, with {dimension} dimensions")
     return np.asarray(values, dtype=np.int64)

@@ -174,13 +174,13 @@ class LocalGpSettings:
     episodes a standard error is itself uncertain by a quarter."""
 
     groups: tuple[int, ...] | None = None
-    """Relevance group of each dimension, D integers from 0. A search of a policy fills in its
-    `input_groups`. None marks a black box, with one group per dimension."""
+    """Relevance group of each dimension, D integers from 0 to D - 1. A search of a policy fills in
+    its `input_groups`. None marks a black box, with one group per dimension."""
 
     ties: tuple[int, ...] | None = None
-    """Signed orbits of the D dimensions under declared symmetries, from 1; 0: held at the centre.
-    Dimensions of one orbit are equal, with sign, in the symmetric subspace. A search of a policy
-    fills in those of the task. None: no symmetries."""
+    """Signed orbits of the D dimensions under declared symmetries, from 1 to D; 0: held at the
+    centre. Dimensions of one orbit are equal, with sign, in the symmetric subspace. A search of a
+    policy fills in those of the task. None: no symmetries."""
 
     symmetry: str = "evidence"
     """Use of `ties`: "evidence" accepts them once the returns speak for them, and refuses wrong

@@ -319,3 +319,12 @@ def test_a_climb_from_a_summit_stays_there() -> None:
 def test_groups_are_one_for_each_dimension() -> None:
     with pytest.raises(ConfigError, match="groups is '2 groups'; expected one for each of 3"):
         search(3, groups=(0, 1))
+
+
+@pytest.mark.parametrize("number", [3, 10**9, 2**64])
+def test_groups_are_fewer_than_dimensions(number: int) -> None:
+    """A number for each group up to the largest would take gigabytes."""
+    with pytest.raises(ConfigError, match=rf"groups is {number}; expected at most 2 in size"):
+        search(3, groups=(0, number, 1))
+    with pytest.raises(ConfigError, match=rf"ties is -{number + 1}; expected at most 3 in size"):
+        search(3, groups=(0, 1, 2), ties=(1, -number - 1, 2))
