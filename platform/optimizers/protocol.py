@@ -29,7 +29,8 @@ class Optimizer(Protocol):
         Args:
             candidates: [q, D] in the unit cube.
             returns: [q], finite.
-            stderrs: [q], standard error of each return, 0 where exact; None when unknown.
+            stderrs: [q], standard error of each return, NaN where unknown; None: all unknown. Most
+                Gaussian processes take an error of 0 as an unknown one, and estimate the noise.
         Raises:
             RequestError: a shape is wrong, a point lies outside, or a value is not finite.
         """

@@ -109,18 +109,26 @@ class RandomSearch:
     def _drop_beaten(self) -> None:
         places = [*self._kept]
         returns = np.array([self._returns[place] for place in places])
-        noises = np.nan_to_num([self._stderrs[place] for place in places])
-        for row in beaten_rows(returns, noises):
-            if places[row] > 0:  # the first wins where all are equal
-                del self._kept[places[row]]
+        noises = np.array([self._stderrs[place] for place in places])
+        largest = float(np.abs(returns).max())
+        # An unknown noise is that of others, told later too: it is neither greater nor smaller.
+        for rows in (np.flatnonzero(np.isnan(noises)), np.flatnonzero(~np.isnan(noises))):
+            for row in rows[beaten_rows(returns[rows], np.nan_to_num(noises[rows]), largest)]:
+                if places[row] > 0:  # the first wins where all are equal
+                    del self._kept[places[row]]
 
 
-def beaten_rows(returns: Float, noises: Float) -> list[int]:
+def beaten_rows(returns: Float, noises: Float, largest: float) -> list[int]:
     """Return the rows of candidates that another of no greater noise [K] beats, of K returns.
 
     It has a clearly higher return, or no lower one and came before. Work grows as K log K.
+
+    Args:
+        returns: [K].
+        noises: [K].
+        largest: size of the largest return, by which a lead is clear.
     """
-    margin = TIE_SHARE * float(np.abs(returns).max())  # less may be lost in rounding
+    margin = TIE_SHARE * largest  # less may be lost in rounding
     order = np.argsort(-returns, kind="stable").tolist()
     paid, noise = returns.tolist(), noises.tolist()
     clear, least_of_clear = 0, math.inf
@@ -149,9 +157,11 @@ def shrunk_returns(
     """Return posterior means of some rows, less the mean of all, under independent normal returns.
 
     With prior N(m, v) and noise s^2 the posterior mean is m + v / (v + s^2) (y - m). A noisy
-    return is shrunk more than a precise one.
+    return is shrunk more than a precise one. An unknown noise counts as the median of the known
+    ones; where none is known, returns count as exact.
     """
-    noise = np.nan_to_num(stderrs) ** 2
+    known = stderrs[~np.isnan(stderrs)]
+    noise = np.nan_to_num(stderrs, nan=float(np.median(known)) if len(known) else 0.0) ** 2
     variance = float(returns.var())
     prior = max(variance - float(noise.mean()), 1e-3 * variance)
     lead = returns[rows] - returns.mean()

@@ -32,6 +32,17 @@ def test_a_noisy_winner_is_shrunk_more_than_a_well_measured_one() -> None:
     np.testing.assert_array_equal(optimizer.best(), points[4])
 
 
+def test_an_unknown_error_counts_as_the_median_of_the_known_ones() -> None:
+    optimizer = make_optimizer("random", dimension=2)
+    points = optimizer.ask(8)
+    returns, errors = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 5.0, 5.2]), np.full(8, 2.0)
+    errors[6:] = 0.1, np.nan
+    optimizer.tell(points, returns, errors)
+    np.testing.assert_array_equal(optimizer.best(), points[6])
+    optimizer.tell(optimizer.ask(20), np.zeros(20), np.full(20, 0.01))
+    np.testing.assert_array_equal(optimizer.best(), points[7])
+
+
 def test_of_exact_returns_the_greatest_wins() -> None:
     optimizer = make_optimizer("random", dimension=2)
     points = optimizer.ask(3)
@@ -47,6 +58,8 @@ def test_the_incumbent_is_that_of_all_evaluations_though_few_are_kept(seed: int)
         points = optimizer.ask(5)
         returns = rng.normal(size=5).round(seed % 3) * 10.0 ** rng.integers(-3, 4)
         stderrs = None if seed % 4 == 0 else np.abs(rng.normal(size=5)).round(seed % 2)
+        if stderrs is not None and seed % 4 == 1:
+            stderrs[rng.random(5) < 0.3] = np.nan
         optimizer.tell(points, returns, stderrs)
         told.add(points, returns, stderrs)
         np.testing.assert_array_equal(optimizer.best(), shrunk_best(told))
@@ -87,14 +100,16 @@ def test_those_are_beaten_that_comparing_all_with_all_says(told: list[tuple[floa
     lead, rows = returns[:, None] - returns, np.arange(len(told))
     better = (lead > TIE_SHARE * np.abs(returns).max()) | ((lead >= 0.0) & (rows[:, None] < rows))
     expected = np.flatnonzero((better & (noises[:, None] <= noises)).any(axis=0))
-    np.testing.assert_array_equal(sorted(beaten_rows(returns, noises)), expected)
+    np.testing.assert_array_equal(
+        sorted(beaten_rows(returns, noises, np.abs(returns).max())), expected
+    )
 
 
 def test_noise_that_grows_with_return_takes_memory_in_proportion() -> None:
     """No candidate is beaten then; comparing all with all would take 8 bytes for each pair."""
     returns = np.random.default_rng(0).gamma(2.0, 20.0, 4000)
     tracemalloc.start()
-    beaten = beaten_rows(returns, np.sqrt(returns))
+    beaten = beaten_rows(returns, np.sqrt(returns), returns.max())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert beaten == []
