@@ -189,6 +189,18 @@ class UsesPolicyStructure(Protocol):
         """Return these settings with a structure that was found."""
 
 
+@runtime_checkable
+class NeedsPolicy(Protocol):
+    """Settings of an optimiser, some values of which only a search of a policy can use."""
+
+    def require_black_box(self) -> None:
+        """Refuse those values for a black box.
+
+        Raises:
+            ConfigError: names the setting.
+        """
+
+
 def device_of(config: OptimizerConfig) -> str:
     """Return the device of an optimiser, "cpu" unless its settings name another."""
     return config.device if isinstance(config, OnDevice) else "cpu"

@@ -11,7 +11,7 @@ import numpy as np
 from rolecast.core.errors import ConfigError, unknown_name
 from rolecast.core.lazy_table import LazyTable, Registry
 from rolecast.core.validation import check, one_of, plain
-from rolecast.platform.optimizers.protocol import Optimizer, OptimizerConfig
+from rolecast.platform.optimizers.protocol import NeedsPolicy, Optimizer, OptimizerConfig
 
 ENTRY_POINTS: Final = "rolecast.optimizers"
 """Entry-point group of config classes of third parties."""
@@ -195,4 +195,7 @@ def make_optimizer(name: str, *, dimension: int, seed: int = 0, **settings: Any)
     for field, value, least in (("dimension", dimension, 1), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
             raise ConfigError(field, value, f"an integer >= {least}")
-    return optimizer_config(name, **settings).build(dimension=int(dimension), seed=int(seed))
+    config = optimizer_config(name, **settings)
+    if isinstance(config, NeedsPolicy):
+        config.require_black_box()
+    return config.build(dimension=int(dimension), seed=int(seed))

@@ -50,8 +50,11 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
 
         Raises:
             ConfigError: a clique is empty, repeats a dimension or names one that is not there; or a
-                setting of the local search is given beside the cliques of a black box.
+                setting of the local search is given beside the cliques of a black box, or a
+                structure that only policies have.
         """
+        if self.groups is None:
+            self.require_black_box()
         cliques = self.checked_cliques(dimension)
         if cliques is None or self.groups is not None or self.configuration is not None:
             return super().build(dimension=dimension, seed=seed)

@@ -11,6 +11,7 @@ from rolecast.core.types import Float
 from rolecast.core.validation import (
     BOOLEAN_VALUE,
     POSITIVE_INTEGER,
+    Rule,
     Rules,
     at_least,
     check,
@@ -37,14 +38,23 @@ STRUCTURE_RULES: Final[Rules] = {
 }
 """Allowed values of the settings; cliques are checked once the dimension is known."""
 
+BLACK_BOX_RULES: Final[Rules] = {
+    "structure": Rule(
+        lambda value: value in (None, "found", "none"), "'found' or 'none' for a black box"
+    ),
+    "structure_source": Rule(lambda value: value in (None, "returns"), "'returns' for a black box"),
+}
+"""Values that have an effect where there is no policy."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class StructureSettings:
     """Cliques of the surrogate: given by the user, or found before or during the search."""
 
     structure: str | None = None
-    """Structure of the kernel: "found" by Hessians or returns, or "none". Controls: "blocks"
-    (one clique per net), "random" (a random graph with as many edges), "full" (one clique). None:
+    """Structure of the kernel: "found" by Hessians or returns, or "none". Controls,
+    for policies alone: "blocks" (one clique per net), "random" (a random graph with as many edges),
+    "full" (one clique). None:
     "none" for a policy's weights in the local search, where cliques gain nothing; else "found"."""
 
     cliques: tuple[tuple[int, ...], ...] | None = None
@@ -55,8 +65,8 @@ class StructureSettings:
     structure_source: str | None = None
     """Source of "found" cliques: "policy", its Hessians before the search; or "returns", a test of
     pairs during the search. That test runs at 100 evaluations, and whenever these have grown by
-    half. None: "policy" for a policy
-    with `relaxed_act`, "returns" for any other and for a black box."""
+    half. None: "policy" for a policy with `relaxed_act`, "returns" for any other. A black box has
+    "returns" alone."""
 
     structure_score: str = "rms"
     """Average over Hessians: root mean square "rms", or the paper's "signed" mean (Algorithm 4)."""
@@ -143,6 +153,16 @@ class StructureSettings:
         """Return these settings with the cliques of a structure, and defaults of how to find it."""
         cliques = tuple(tuple(clique) for clique in structure["cliques"])
         return replace(self, **_settings_of_the_search_for_cliques(), cliques=cliques)
+
+    def require_black_box(self) -> None:
+        """Refuse structures that only a policy has.
+
+        Raises:
+            ConfigError: cliques are neither given nor to be found in returns, nor left out.
+        """
+        owner, found = type(self).__name__, {name: getattr(self, name) for name in BLACK_BOX_RULES}
+        if self.cliques is None:
+            check(owner, found, BLACK_BOX_RULES)
 
     def checked_cliques(self, dimension: int) -> Sequence[Sequence[int]] | None:
         """Return the given cliques, with single dimensions for all others; None if not given.

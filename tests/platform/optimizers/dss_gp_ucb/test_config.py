@@ -85,6 +85,27 @@ def test_without_cliques_it_is_the_local_search(reach: dict[str, Any]) -> None:
     np.testing.assert_array_equal(single, plain)
 
 
+@pytest.mark.parametrize("configuration", ["local", "paper"])
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        *(({"structure": kind}, "'found' or 'none'") for kind in ("blocks", "random", "full")),
+        ({"structure_source": "policy"}, "'returns'"),
+    ],
+)
+def test_a_black_box_has_no_structure_of_a_policy(
+    configuration: str, settings: dict[str, Any], expected: str
+) -> None:
+    (name,) = settings
+    message = f"UcbConfig.{name} is .*; expected {expected} for a black box"
+    with pytest.raises(ConfigError, match=message):
+        make_optimizer("dss_gp_ucb", dimension=6, configuration=configuration, **settings)
+    if configuration == "local":
+        with pytest.raises(ConfigError, match=message):
+            DssGpUcbConfig(**settings).build(dimension=6, seed=0)
+        DssGpUcbConfig(groups=(0,) * 6, **settings).build(dimension=6, seed=0)
+
+
 def test_without_cliques_the_global_search_is_gp_ucb() -> None:
     of_paper = asked_by("dss_gp_ucb", configuration="paper", pool=16, beta=0.3)
     np.testing.assert_array_equal(of_paper, asked_by("gp_ucb", pool=16, beta=0.3))
@@ -221,9 +242,8 @@ def test_a_search_that_has_found_pairs_goes_on_from_its_state(configuration: str
         np.testing.assert_array_equal(one, same)
 
 
-@pytest.mark.parametrize("settings", [{"structure": "none"}, {"structure_source": "policy"}])
-def test_pairs_are_not_looked_for_where_that_is_not_wanted(settings: dict[str, Any]) -> None:
-    optimizer = make_optimizer("dss_gp_ucb", dimension=8, **settings)
+def test_pairs_are_not_looked_for_where_that_is_not_wanted() -> None:
+    optimizer = make_optimizer("dss_gp_ucb", dimension=8, structure="none")
     told_of_pairs(optimizer, 6)
     assert "structure_edges" not in optimizer.explain()  # type: ignore[attr-defined]
 
