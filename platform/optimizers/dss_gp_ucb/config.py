@@ -51,11 +51,13 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
         Raises:
             ConfigError: a clique is empty, repeats a dimension or names one that is not there; or a
                 setting of the local search is given beside the cliques of a black box, or a
-                structure that only policies have.
+                structure that only policies have, or cliques without an effect.
         """
         if self.groups is None:
             self.require_black_box()
         cliques = self.checked_cliques(dimension)
+        if self.groups is None and self.configuration == "local" and cliques is not None:
+            self._require_interaction(cliques)
         if cliques is None or self.groups is not None or self.configuration is not None:
             return super().build(dimension=dimension, seed=seed)
         from rolecast.platform.optimizers.dss_gp_ucb.clique_search import CliqueSearch
@@ -72,6 +74,13 @@ class DssGpUcbConfig(StructureSettings, LocalGpConfig):
             cliques=cliques,
             outcome_transform=self.outcome_transform,
         )
+
+    def _require_interaction(self, cliques: Sequence[Sequence[int]]) -> None:
+        """Refuse cliques of one dimension each, which the common term of a local search covers."""
+        if all(len(clique) == 1 for clique in cliques):
+            field = f"{type(self).__name__}.cliques"
+            expected = "one of two or more dimensions with configuration local"
+            raise ConfigError(field, self.cliques, expected)
 
     @property
     def structure_used(self) -> str:

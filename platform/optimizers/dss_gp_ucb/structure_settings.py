@@ -60,7 +60,8 @@ class StructureSettings:
     cliques: tuple[tuple[int, ...], ...] | None = None
     """Cliques given by the user, as tuples of dimensions from 0. None: found by `structure`. For a
     black box, evidence can then also choose the sum over all pairs of dimensions. Beside given
-    cliques the other settings of structure must have their defaults."""
+    cliques the other settings of structure must have their defaults. `configuration=local` has no
+    term for a clique of one dimension: its common term covers all of them."""
 
     structure_source: str | None = None
     """Source of "found" cliques: "policy", its Hessians before the search; or "returns", a test of

@@ -80,9 +80,15 @@ def test_a_count_is_an_integer(settings: dict[str, Any]) -> None:
 def test_without_cliques_it_is_the_local_search(reach: dict[str, Any]) -> None:
     plain = asked_by("local_gp", **reach)
     np.testing.assert_array_equal(asked_by("dss_gp_ucb", **reach), plain)
-    alone = ((0,), (1,), (2,), (3,), (4,), (5,))
-    single = asked_by("dss_gp_ucb", **reach, configuration="local", cliques=alone)
-    np.testing.assert_array_equal(single, plain)
+
+
+def test_cliques_without_an_effect_on_the_local_search_are_refused() -> None:
+    """Those of a policy are no setting of the user: its Hessians may have no edge."""
+    alone = ((0,), (1,), (2,))
+    policy = DssGpUcbConfig(groups=(0, 0, 1)).with_structure({"cliques": alone})
+    policy.build(dimension=3, seed=0)
+    with pytest.raises(ConfigError, match=r"cliques is .*; expected one of two or more dimensions"):
+        make_optimizer("dss_gp_ucb", dimension=3, configuration="local", cliques=alone)
 
 
 @pytest.mark.parametrize("configuration", ["local", "paper"])
