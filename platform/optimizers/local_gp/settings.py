@@ -209,7 +209,8 @@ class LocalGpSettings:
     starts: int | None = None
     """Number of independent starts, at least 1. They share the first half of the budget, and the
     better half of them goes on until one is left. None: 1, or 4 for a `linear` policy of one agent
-    with env steps for 25 episodes a weight. With more than one, `restart_at_centre` is off."""
+    with env steps for 25 episodes a weight. With more than one, `restart_at_centre` is off. A
+    budget that nobody states, as of `make_optimizer` without `evaluations`, counts as 4,000."""
 
     batch_plan: tuple[int, int] | None = None
     """Proposed episodes of a candidate and candidates of a batch, each at least 1. None: by the

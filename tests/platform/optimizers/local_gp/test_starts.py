@@ -127,6 +127,17 @@ def test_one_start_is_the_plain_search_and_fewer_are_refused() -> None:
         LocalGpConfig(starts=0)
 
 
+@pytest.mark.parametrize(("settings", "due"), [({}, 2000), ({"evaluations": 400}, 200)])
+def test_without_a_budget_starts_are_halved_as_for_4000_evaluations(
+    settings: dict[str, Any], due: int
+) -> None:
+    search = several(2, **settings)
+    for told in range(0, due, 100):
+        assert len(search.alive) == 2, told
+        search.tell(points := search.ask(100), points.sum(1))
+    assert len(search.alive) == 1
+
+
 @pytest.mark.parametrize(("starts", "share"), [(1, 1.0), (2, 0.75), (4, 0.6875), (5, 0.67222)])
 def test_the_schedule_of_a_black_box_ends_with_the_budget_of_the_start_that_is_left(
     starts: int, share: float
