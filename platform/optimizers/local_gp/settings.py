@@ -170,7 +170,8 @@ class LocalGpSettings:
 
     stderr_weight: float = 0.25
     """Weight of the standard errors in the noise model, in [0, 1]. 0: all evaluations are
-    equally noisy; 1: noise variance is proportional to the squared standard error. From 8
+    equally noisy; 1: noise variance is proportional to the squared standard error. Squares
+    count from 0.05 to 20 times the squared median, and an error of 0 as the median. From 8
     episodes a standard error is itself uncertain by a quarter."""
 
     groups: tuple[int, ...] | None = None

@@ -5,6 +5,7 @@ import pytest
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.local_gp.constants import SEARCH_CONSTANTS
+from rolecast.platform.optimizers.local_gp.evidence import noise_shape
 from rolecast.platform.optimizers.local_gp.noise import NoiseRule, signal_to_noise
 
 WANTED = 1.0
@@ -129,3 +130,10 @@ def test_where_noise_is_unknown_or_nothing_varies_there_is_no_ratio(
     returns: list[float], errors: list[float]
 ) -> None:
     assert signal_to_noise(np.array(returns), np.array(errors)) is None
+
+
+def test_the_ratio_of_errors_is_limited_and_an_error_of_0_counts_as_the_median() -> None:
+    errors = np.array([1e-6, 1.0, 1.0, 1.0, 1e6, 0.0, np.nan])
+    np.testing.assert_allclose(noise_shape(errors, 1.0), [0.05, 1, 1, 1, 20, 1, 1])
+    np.testing.assert_allclose(noise_shape(errors, 0.5), np.sqrt(noise_shape(errors, 1.0)))
+    np.testing.assert_array_equal(noise_shape(errors, 0.0), np.ones(7))
