@@ -5,7 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rolecast.platform.optimizers.local_gp.trust_region import TrustRegion, black_box_defaults
+from rolecast.platform.optimizers.local_gp.trust_region import (
+    POLICY_DEFAULTS,
+    TrustRegion,
+    black_box_defaults,
+)
 
 DIMENSION = 8
 REACH = replace(black_box_defaults(DIMENSION, "progress"), radius=1.0, final_radius=0.01)
@@ -13,6 +17,13 @@ REACH = replace(black_box_defaults(DIMENSION, "progress"), radius=1.0, final_rad
 
 def cloud() -> TrustRegion:
     return TrustRegion(REACH, evaluations=1, dimension=DIMENSION)
+
+
+@pytest.mark.parametrize(("budget", "radius"), [(1000, 0.134), (4000, 0.134), (8000, 0.164)])
+def test_a_policys_small_budget_is_the_beginning_of_a_schedule(budget: int, radius: float) -> None:
+    narrowing = TrustRegion(POLICY_DEFAULTS, evaluations=4000, dimension=DIMENSION)
+    narrowing.pace(1000 / budget)
+    assert narrowing.radius(1000) == pytest.approx(radius, abs=5e-4)
 
 
 def test_it_narrows_while_moves_cancel_and_no_further_than_it_may() -> None:
