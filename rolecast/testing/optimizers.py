@@ -158,6 +158,22 @@ class OptimizerContract:
         for one, same in zip(asked_by(original, [7] * 3), asked_by(restored, [7] * 3), strict=True):
             np.testing.assert_array_equal(one, same)
 
+    def test_a_state_amid_a_batch_changes_nothing_and_is_enough_to_go_on(self) -> None:
+        unsaved, saved, restored = self.make(0), self.make(0), self.make(1)
+        for each in (unsaved, saved):
+            asked_by(each, [9, 9])
+            asked = each.ask(9)
+            each.tell(asked[:3], slope(asked[:3]), np.full(3, 0.1))
+        restored.load_state_dict(copy.deepcopy(saved.state_dict()))
+        for each in (unsaved, saved, restored):
+            each.tell(asked[3:], slope(asked[3:]), np.full(6, 0.1))
+        expected = [*asked_by(unsaved, [9, 9]), unsaved.best()]
+        for each in (saved, restored):
+            found = [*asked_by(each, [9, 9]), each.best()]
+            for one, same in zip(expected, found, strict=True):
+                np.testing.assert_array_equal(one, same)
+            assert explained_by(each) == explained_by(unsaved)
+
     def test_explanations_are_named_numbers(self) -> None:
         optimizer = self.make()
         asked_by(optimizer, [8, 8])
