@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any, Final, Never, TypeVar
 
 from rolecast.core.disk import LOCAL_DISK, Disk
@@ -122,6 +123,11 @@ def require_writable(folder: Path) -> None:
         ) from error
 
 
+def in_shell(path: str | Path) -> str:
+    """Return a path as one word of a command that is printed."""
+    return quote(str(path))
+
+
 def unmakeable(folder: Path, error: OSError) -> RequestError:
     """Return the refusal of an output folder that cannot be made."""
     return RequestError(f"--out {folder} cannot be made: {error.strerror}")
@@ -131,8 +137,9 @@ def unwritable(path: Path, error: OSError) -> RunError:
     """Return the error of a path that cannot be written, with what to do."""
     reason = error.strerror or type(error).__name__
     return RunError(
-        f"{path} cannot be written ({reason}); make room or mend it, then go on by `rolecast "
-        "resume DIR`, or for a comparison by `rolecast compare NAME --out DIR --resume`"
+        f"{path} cannot be written ({reason}); make room or mend it, then give the command again; "
+        "a search goes on by `rolecast resume DIR`, a comparison by `rolecast compare NAME --out "
+        "DIR --resume`"
     )
 
 

@@ -111,7 +111,7 @@ class GymnasiumTeam:
         observation, reward, terminated, truncated, info = self._env.step(
             actions[SINGLE_AGENT_NAME]
         )
-        bonus = info.get(SURVIVAL_INFO)
+        bonus = (info or {}).get(SURVIVAL_INFO)
         return Moment(
             observations={SINGLE_AGENT_NAME: observation},
             rewards={SINGLE_AGENT_NAME: _number(reward)},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rolecast.core.errors import ConfigError, RequestError
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import Json, hint, print_json, say, warn
 from rolecast.platform.cli.settings import optimizer_settings
@@ -125,7 +126,7 @@ def told_how_to_go_on(out: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if out is not None and BanditFolder(out).known:
-            warn(f"stopped; go on with: rolecast resume {out}")
+            warn(f"stopped; go on with: rolecast resume {in_shell(out)}")
         raise
 
 
@@ -143,7 +144,7 @@ def tell_bandit(result: "BanditResult", out: Path | None, *, json: bool) -> None
     point = ", ".join(f"{place:.4g}" for place in result.incumbent)
     say(f"incumbent ({point}); greatest value met {result.greatest_value:.4g}")
     if out is not None:
-        hint(f"next: rolecast report {out}")
+        hint(f"next: rolecast report {in_shell(out)}")
 
 
 def _bounds(texts: Sequence[str]) -> list[tuple[float, float]]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import MARL_EVAL, Format, Json, check_format, print_json, say
@@ -112,6 +113,6 @@ def compare(
         failed = dict(result.failures)
         print_json({"out": str(result.out), "report": str(report), "failed": failed})
     else:
-        say(f"open {report}; curves: tensorboard --logdir {result.out}")
-        say(f"reports of its searches: rolecast report {result.out}")
+        say(f"open {in_shell(report)}; curves: tensorboard --logdir {in_shell(result.out)}")
+        say(f"reports of its searches: rolecast report {in_shell(result.out)}")
     result.require_success()

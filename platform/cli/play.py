@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.former_policy import tell_of_former_policy
 from rolecast.platform.cli.output import Json, print_json, say
@@ -40,6 +41,6 @@ def play(
         told = {} if game is None else {"return_mean": game.return_mean}
         print_json({"out": str(page.path), "description": page.description, **told})
     else:
-        say(f"{page.description}\nopen {page.path}")
+        say(f"{page.description}\nopen {in_shell(page.path)}")
     if open_it:
         webbrowser.open(page.path.absolute().as_uri())

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.output import Json, print_json, say, warn
 from rolecast.platform.cli.trust import Trust
@@ -60,7 +61,7 @@ def render(
         told = {"out": str(out), "description": rendering.description}
         print_json({**told, "frames": len(rendering.frames)})
     else:
-        say(f"{rendering.caption}\nopen {out}")
+        say(f"{rendering.caption}\nopen {in_shell(out)}")
 
 
 def lines_about_frames(

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import option_text
 from rolecast.platform.cli.output import (
     MARL_EVAL,
@@ -111,7 +112,7 @@ def report(
     if json:
         print_json({"report": str(written)})
     else:
-        say(f"open {written}")
+        say(f"open {in_shell(written)}")
 
 
 def _is_comparison(folder: Path) -> bool:

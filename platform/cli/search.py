@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import option_text, settings_of
 from rolecast.platform.cli.loggers import Log, callbacks
 from rolecast.platform.cli.output import Json, hint, print_json
@@ -260,7 +261,7 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
         rounds = f", {figures['rounds']} rounds" if "rounds" in figures else ""
         hint(
             f"expected reward: {figures['average_expected_reward']:.4g} on average, "
-            f"{figures['best_expected_reward']:.4g} at best{rounds}; open {report}"
+            f"{figures['best_expected_reward']:.4g} at best{rounds}; open {in_shell(report)}"
         )
     else:
-        hint(f"open {report}; next: rolecast evaluate {out}")
+        hint(f"open {in_shell(report)}; next: rolecast evaluate {in_shell(out)}")

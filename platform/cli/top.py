@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.output import Json, print_json, say, warn
 
 REFRESH_S: Final = 1.0
@@ -56,7 +57,7 @@ def top(
     elif is_locked(folder):
         say(f"as of {time.time() - status['time']:.0f} s ago")
     else:
-        say(f"no search runs any more; next: rolecast resume {folder}")
+        say(f"no search runs any more; next: rolecast resume {in_shell(folder)}")
 
 
 def _await_first(folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from rolecast.core.errors import ConfigError
+from rolecast.core.files import in_shell
 from rolecast.platform.cli.output import say
 from rolecast.platform.cli.trust import Trust
 
@@ -33,9 +34,9 @@ def watch(
     try:
         for number, page in enumerate(watch_pages(folder, every_s=every, trust=trust)):
             if number == 0:
-                say(f"open {page}")
+                say(f"open {in_shell(page)}")
     except KeyboardInterrupt:
         return
     finished = RunFolder.open(folder).read_summary() is not None
     ended = "the search has finished" if finished else "no search runs any more"
-    say(f"{ended}; next: rolecast {'report' if finished else 'resume'} {folder}")
+    say(f"{ended}; next: rolecast {'report' if finished else 'resume'} {in_shell(folder)}")

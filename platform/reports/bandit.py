@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from rolecast.core.files import write_bytes
+from rolecast.core.files import in_shell, write_bytes
 from rolecast.platform.reports.page import inline_image, page, paragraph, section, table
 from rolecast.platform.reports.style import png
 from rolecast.platform.search.bandit.folder import BanditFolder
@@ -25,7 +25,8 @@ def write_bandit_report(path: str | Path) -> Path:
     sections = [_settings(request)]
     if result is None:
         queries = sum(len(block.points) for block in folder.read_blocks())
-        text = f"Not finished: {queries:,} queries; go on with: rolecast resume {folder.path}"
+        again = f"rolecast resume {in_shell(folder.path)}"
+        text = f"Not finished: {queries:,} queries; go on with: {again}"
         sections.insert(0, section("Results", paragraph(text)))
     else:
         sections = [_results(result), _curves(result), _exchanges(result["epochs"]), *sections]

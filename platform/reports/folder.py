@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.core.types import Float
 from rolecast.envs.spec import BatchedTask
 from rolecast.envs.trust import make_stored_task
@@ -57,7 +58,8 @@ class Run:
         folder = RunFolder.open(path)
         batches = folder.read_batches(candidates=False)
         if not batches:
-            raise RequestError(f"{path} has no evaluation yet; go on with: rolecast resume {path}")
+            again = f"rolecast resume {in_shell(path)}"
+            raise RequestError(f"{path} has no evaluation yet; go on with: {again}")
         return cls(folder, folder.read_run(), batches, trust)
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from rolecast.core.errors import RequestError, RunError
-from rolecast.core.files import write_bytes
+from rolecast.core.files import in_shell, write_bytes
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.causal_graph import causal_graph_of, causal_sections
 from rolecast.platform.reports.charts.search import histogram, learning_chart
@@ -158,18 +158,23 @@ def _results(run: Run, yardsticks: Sequence[Yardstick]) -> Markup:
     rows += [(each.name, *rounded(each.mean, each.stderr)) for each in yardsticks]
     parts = [table(("", "episode return", "standard error"), rows)]
     if summary is None:
-        parts.append(paragraph(f"Not finished; go on with: rolecast resume {run.folder.path}"))
+        parts.append(
+            paragraph(f"Not finished; go on with: rolecast resume {in_shell(run.folder.path)}")
+        )
     else:
         workers, shares = summary["workers"], _shares(summary)
         text = f"{summary['wall_time_s']:.1f} s of searching with {workers} workers"
-        parts.append(paragraph(f"{text} ({shares})."))
+        parts.append(paragraph(f"{text}{f' ({shares})' if shares else ''}."))
         if expected.returns.size:
             parts.append(paragraph(HEALTHY_EXPECTATION))
     return section("Results", *parts)
 
 
 def _shares(summary: Mapping[str, Any]) -> str:
-    """Say what the time of a search went to; without workers there is no Ray, and none waits."""
+    """Say what the time of a search went to, of its last part where it was interrupted.
+
+    Without workers there is no Ray, and none waits.
+    """
     alone = {"ray_and_other": "other", "workers_wait": ""} if not summary["workers"] else {}
     shares = summary["time_shares"].items()
     named = [(alone.get(name, name.replace("_", " ")), share) for name, share in shares]

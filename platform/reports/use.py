@@ -26,7 +26,10 @@ def use_again(run: Run) -> Markup:
         f"rolecast render {name} --out {quote(folder.absolute().name)}.gif",
     ]
     if not _is_of_comparison(folder):  # whose budget is that of all its trials
-        commands.append(f"rolecast resume {name} --env-steps +{run.env_steps()}")
+        more = f"--env-steps +{run.env_steps()}"
+        if run.record["search"].get("evaluations") is not None:
+            more = f"--evaluations +{run.batches[-1].spent_after.evaluations}"
+        commands.append(f"rolecast resume {name} {more}")
     parts = []
     if (folder / "run.toml").is_file():
         again = f"rolecast search --config {quote(str(folder / 'run.toml'))} --out {name}-again"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
 from rolecast.policies.artefact import LoadedPolicy
@@ -25,7 +26,9 @@ def artefact_folder(path: Path, *, or_scripted: bool = False) -> Path:
     if not (path / "run.json").is_file():
         return path
     if not (path / "policy").is_dir():
-        raise RequestError(f"{path} has no policy yet; finish it by: rolecast resume {path}")
+        raise RequestError(
+            f"{path} has no policy yet; finish it by: rolecast resume {in_shell(path)}"
+        )
     return path / "policy"
 
 

@@ -105,7 +105,7 @@ class Search:
         return self._backend.workers
 
     def time_shares(self) -> dict[str, float]:
-        """Return where the time of this process' part went (`time_shares`)."""
+        """Return where the time of searching in this process went; no share without a batch."""
         return time_shares(
             whole=self._clock() - self._start,
             evaluating=self._evaluating_s,

@@ -235,8 +235,10 @@ def time_shares(
         optimizer: those of the optimiser.
     Returns:
         `rollouts`, `optimizer` and `ray_and_other` add up to 1; `workers_wait` is the share of the
-        time in which no episode ran anywhere.
+        time in which no episode ran anywhere. Nothing where no batch was evaluated.
     """
+    if not evaluating:
+        return {}
     whole = max(whole, 1e-9)
     known = {"rollouts": rollouts / whole, "optimizer": optimizer / whole}
     return {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError
-from rolecast.core.files import write_bytes
+from rolecast.core.files import in_shell, write_bytes
 from rolecast.core.rounding import with_error
 from rolecast.envs.trust import (
     remember_task,
@@ -206,7 +206,7 @@ def _recorded_options(run: Mapping[str, Any]) -> dict[str, Any]:
 
 def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
     """Test the incumbent on unseen seeds, and write policy and summary."""
-    test_return, test_stderr = search.test()
+    shares, score = search.time_shares(), search.test()  # shares are of searching alone
     spent, config = search.spent, plan.config
     summary = {
         "task": plan.task.spec.id,
@@ -217,22 +217,21 @@ def finish(plan: Plan, folder: RunFolder, search: Search) -> SearchResult:
         "env_steps": plan.budget.env_steps(spent),
         "policy_evaluations": spent.evaluations,
         "best_return": search.seen.best_return,
-        "test_return": test_return,
-        "test_stderr": test_stderr,
+        "test_return": score[0],
+        "test_stderr": score[1],
         "test_episodes": plan.test_episodes,
         "wall_time_s": search.seen.wall_time_s,
-        "time_shares": search.time_shares(),
+        "time_shares": shares,
         "workers": search.workers,
     }
-    policy, statistics = plan.policy, search.statistics
-    weights = policy.space.weights(search.incumbent, statistics)
+    weights = plan.policy.space.weights(search.incumbent, search.statistics)
     save_policy(
         folder.policy_folder,
-        policy,
+        plan.policy,
         weights,
         plan.task.spec,
         summary,
-        statistics=statistics,
+        statistics=search.statistics,
         disk=folder.disk,
     )
     folder.write_summary(summary)
@@ -299,11 +298,12 @@ def run_to_end(
         )
     except KeyboardInterrupt:
         batches = search.seen.count if search else 0
-        text = f"stopped after batch {batches}; go on with: rolecast resume {folder.path}"
+        text = f"stopped after batch {batches}; go on with: rolecast resume {in_shell(folder.path)}"
         progress.finish(text)
         raise SearchInterrupted(text) from None
     except BaseException:
-        progress.finish(f"{trouble} {folder.path}")
+        kept = search and search.seen.count
+        progress.finish(f"{trouble} {folder.path}" if kept else "the search has failed")
         raise
     return result
 

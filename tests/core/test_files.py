@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rolecast.core.disk import LocalDisk
 from rolecast.core.encoding import from_bytes, to_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import (
+    in_shell,
     is_file,
     read_bytes,
     read_json,
@@ -180,3 +182,14 @@ def test_a_file_that_is_made_between_two_looks_is_there(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(RequestError, match="folder is no plain file"):
         is_file(tmp_path / "folder")
+
+
+def test_commands_that_are_printed_have_paths_as_single_words() -> None:
+    """Of all files, so that a folder with a space in its name can be pasted."""
+    assert in_shell(Path("runs/my run")) == "'runs/my run'"
+    bare = re.compile(r"(rolecast [a-z]+|--logdir|\bopen) \{(?!in_shell\(|name\})")
+    root = Path(__file__).parents[2]
+    sources = [
+        file for room in ("platform", "core", "rolecast") for file in (root / room).rglob("*.py")
+    ]
+    assert not [str(file) for file in sources if bare.search(file.read_text())]

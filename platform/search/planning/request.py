@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError, require_known
-from rolecast.core.files import make_folder, unmakeable
+from rolecast.core.files import in_shell, make_folder, unmakeable
 from rolecast.envs.registry import check_task_id
 from rolecast.platform.optimizers.registry import optimizer_names
 from rolecast.platform.search.planning.config import (
@@ -204,5 +204,5 @@ def make_run_folder(path: Path, *inside: Path, disk: Disk = LOCAL_DISK) -> None:
 def _folder_exists(path: Path) -> RequestError:
     """Return the error for a folder of a new run that exists."""
     known = any((path / record).is_file() for record in ("run.json", "bandit.json"))
-    hint = f"or `rolecast resume {path}`" if known else "the folder of a new run"
+    hint = f"or `rolecast resume {in_shell(path)}`" if known else "the folder of a new run"
     return RequestError(f"--out {path} exists; expected a path that does not, {hint}")

@@ -15,7 +15,7 @@ import numpy as np
 
 from rolecast.core.disk import Disk
 from rolecast.core.errors import RequestError
-from rolecast.core.files import read_json
+from rolecast.core.files import in_shell, read_json
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.records.history import Batch
 
@@ -144,7 +144,7 @@ def made_again_by_resume(path: Path) -> Iterator[None]:
     try:
         yield
     except RequestError as error:
-        remedy = f"without it, rolecast resume {path.parent} makes it again"
+        remedy = f"without it, rolecast resume {in_shell(path.parent)} makes it again"
         raise RequestError(f"{error}; {remedy}") from error
 
 

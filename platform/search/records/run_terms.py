@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from rolecast.core.errors import RequestError
+from rolecast.core.files import in_shell
 from rolecast.core.patience import Patience
 from rolecast.envs.rewards.task import under_patience
 from rolecast.envs.spec import FAILED_EPISODES, BatchedTask
@@ -42,7 +43,7 @@ class RunTerms:
         if folder.read_summary() is None:
             raise RequestError(
                 f"the policy in {path} is of a smaller budget than the run's; expected a finished "
-                f"run (rolecast resume {path}), or {folder.policy_folder} for that policy"
+                f"run (rolecast resume {in_shell(path)}), or {folder.policy_folder} for that policy"
             )
         if not patience.forgives:
             return cls(patience=patience)

@@ -1,14 +1,19 @@
+import json
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from rolecast.core.types import Float
+from rolecast.platform.reports.run import write_report
+from rolecast.platform.search.loop import Search
 from rolecast.platform.search.progress import ProgressSnapshot, Silent
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.reporting import CandidateStats, Events
-from rolecast.platform.search.run import search
+from rolecast.platform.search.run import SearchInterrupted, resume, search
 
 
 def test_tensorboard_shows_curves_over_env_steps(tmp_path: Path) -> None:
@@ -88,3 +93,32 @@ def test_one_episode_has_no_error() -> None:
     scores.add(batch_of(np.array([[0.1]]), np.array([[3.0]])))
     assert scores.observed(np.array([0.1])) == (3.0, None)
     assert scores.best == (3.0, None)
+
+
+def test_time_shares_are_of_searching_and_not_of_the_held_out_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor are there any where a process has only tested."""
+    last = dict[str, float]()
+
+    def slow_test(self: Search) -> tuple[float, float | None]:
+        last.update(self.time_shares())
+        time.sleep(0.5)
+        raise KeyboardInterrupt
+
+    run: dict[str, Any] = {"policy": "linear", "optimizer": "random", "evaluations": 12}
+    out, test = str(tmp_path / "run"), Search.test
+    monkeypatch.setattr(Search, "test", slow_test)
+    with pytest.raises(SearchInterrupted):
+        search("pred_prey_3", **run, workers=0, test_episodes=2, out=out)
+    assert last["workers_wait"] < 1.0
+    monkeypatch.setattr(Search, "test", test)
+    resume(out)
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["time_shares"] == {}
+    text = write_report(Path(out)).read_text()
+    assert f"{summary['wall_time_s']:.1f} s of searching with 0 workers." in text
+    assert "--evaluations +12" in text
+    whole = search("pred_prey_3", **run, workers=0, test_episodes=2, out=str(tmp_path / "whole"))
+    shares = json.loads((whole.out / "summary.json").read_text())["time_shares"]
+    assert sum(shares.values()) - shares["workers_wait"] == pytest.approx(1.0)
