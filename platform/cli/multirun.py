@@ -163,6 +163,11 @@ def _note_words(folder: Path, search: Combination) -> None:
     write_json(folder / WORDS_FILE, _known_words(folder) | {search.name: search.deciding})
 
 
+def searches_in(folder: Path) -> list[Path]:
+    """Return the folders of the searches of a --multirun folder; none of another folder."""
+    return [each for name in _known_words(folder) if (each := folder / name).is_dir()]
+
+
 def _known_words(folder: Path) -> dict[str, list[str]]:
     """Return the words of the searches that were begun in a folder, by name."""
     file = folder / WORDS_FILE

@@ -8,6 +8,7 @@ import typer
 from rolecast.core.errors import RequestError
 from rolecast.core.files import in_shell
 from rolecast.platform.cli.documented import option_text
+from rolecast.platform.cli.multirun import searches_in
 from rolecast.platform.cli.output import (
     MARL_EVAL,
     Format,
@@ -71,9 +72,9 @@ def report(
     That of a run holds the learning curve, single episodes, diagnostics, the structure found, a
     film and all settings; that of a comparison all methods side by side, with links to the reports
     of its searches, which are written too. Its figures and pictures lie beside it as report/*.csv
-    and report/*.png. Several runs of one task become one page. It needs no other file and no
-    network. With `--format marl-eval` a comparison writes marl-eval.json instead, for marl-eval's
-    and BenchMARL's own pages.
+    and report/*.png. Several runs of one task become one page, and so do those of a folder of
+    `search --multirun`. It needs no other file and no network. With `--format marl-eval` a
+    comparison writes marl-eval.json instead, for marl-eval's and BenchMARL's own pages.
 
     Example: rolecast report runs/a runs/b runs/c --out abc.html
     """
@@ -89,6 +90,9 @@ def report(
     shown = [name for name in ("--pair", "--beside", "--trials") if asked[name]]
     if shown and format_ == MARL_EVAL:
         raise RequestError(f"{shown[0]} is for the page; expected none with --format {MARL_EVAL}")
+    if len(folders) == 1 and (together := searches_in(folders[0])):
+        page = folders[0] / "report.html" if len(together) > 1 else None
+        folders, out = together, out or page
     for_comparisons = next((name for name, given in asked.items() if given), "")
     if len(folders) > 1:
         if for_comparisons:

@@ -88,6 +88,9 @@ def test_a_sweep_runs_each_once_and_goes_on(rolecast_command: Command, tmp_path:
     told = rolecast_command(*words, "--out", out, "--json", "--threads", "1")
     assert json.loads(told.stdout)["runs"]["seed=1"] == summary
     assert "1 of 2" not in told.stderr
+    reported = rolecast_command("report", out)
+    assert reported.returncode == 0, reported.stderr
+    assert "seed=1" in (out / "report.html").read_text()
 
 
 def test_a_sweep_refuses_the_folder_of_another_and_answers_alone(
