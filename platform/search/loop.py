@@ -155,7 +155,7 @@ class Search:
             with self._checkpoints.timed():
                 self._folder.write_checkpoint(self.seen.count, reply.state)
         self._pending = self._asked(wanted, reply)
-        waiting = self.time_shares()["workers_wait"]
+        waiting = self.time_shares().get("workers_wait", 0.0)
         return self.reporter.batch(batch, reply, result.metrics, workers_wait=waiting)
 
     def test(self) -> tuple[float, float | None]:
