@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rolecast.platform.optimizers.observations import asked_points
-from rolecast.platform.optimizers.protocol import KeepsPending, Paced
+from rolecast.platform.optimizers.protocol import KeepsPending, Paced, WaitsForAll
 from rolecast.platform.optimizers.registry import make_optimizer, optimizer_config
 from rolecast.search_space import Point, SearchSpace, dimension, from_cube, to_cube
 
@@ -60,7 +60,8 @@ class TrialOptimizer:
         self._waiting: list[Point] = []
         self._given: dict[Hashable, Point] = {}
         self._dropped: dict[Hashable, Point] = {}
-        self._awaited: set[Hashable] | None = None
+        self._lost: list[Point] = []
+        self._lowest: float | None = None
         self._told = 0
 
     def suggest(self, trial: Hashable) -> dict[str, Any]:
@@ -68,24 +69,9 @@ class TrialOptimizer:
         if not self._waiting:
             if self._trials is not None and isinstance(self._optimizer, Paced):
                 self._optimizer.pace(min(1.0, self._told / self._trials))
-            self._waiting = self._asked()
+            shape = self._batch, dimension(self.space)
+            self._waiting = list(asked_points(self._optimizer.ask(self._batch), shape))
         return self.give(trial, self._waiting.pop(0))
-
-    def _asked(self) -> list[Point]:
-        """Return new points; those of dropped trials are forgotten before, once that is due."""
-        if self._awaited is not None and not self._awaited & self._given.keys():
-            self._awaited = None
-            if isinstance(self._optimizer, KeepsPending):
-                self._optimizer.forget_pending()
-        shape = self._batch, dimension(self.space)
-        # One that has forgotten what is pending may ask again for points of trials that run.
-        running = {point.tobytes() for point in self._given.values() if self._dropped}
-        for _ in range(1 + len(running)):
-            asked = asked_points(self._optimizer.ask(self._batch), shape)
-            fresh = [point for point in asked if point.tobytes() not in running]
-            if fresh:
-                return fresh
-        return list(asked)
 
     def give(self, trial: Hashable, point: Point) -> dict[str, Any]:
         """Return the values of the parameters at a point [D], which a new trial has."""
@@ -108,16 +94,28 @@ class TrialOptimizer:
     def drop(self, trial: Hashable) -> None:
         """Count on no score of a trial that was given a point; it may be told nevertheless.
 
-        What is pending is forgotten once the trials that run now have ended, and at the next ask.
+        An optimiser that waits for all is told the lowest score there is, or the first one to come.
+        To others the point stays pending, so that they ask elsewhere.
         """
         point = self._given.pop(trial, None)
-        if point is not None:
-            self._dropped[trial] = point
-            self._awaited = set(self._given)
+        if point is None:
+            return
+        self._dropped[trial] = point
+        if isinstance(self._optimizer, WaitsForAll):
+            self._lost.append(point)
+            self._tell_lost()
 
     def _tell_points(self, points: Sequence[Point], scores: Sequence[float]) -> None:
         self._optimizer.tell(np.stack(points), np.array(scores))
         self._told += len(points)
+        self._lowest = min([*scores, *([] if self._lowest is None else [self._lowest])])
+        self._tell_lost()
+
+    def _tell_lost(self) -> None:
+        """Tell what has no score the lowest one, once there is any."""
+        if self._lost and self._lowest is not None:
+            lost, self._lost = self._lost, []
+            self._tell_points(lost, [self._lowest] * len(lost))
 
     def _point(self, trial: Hashable, values: Mapping[str, Any]) -> Point:
         """Return the point of a trial: the one it was given, unless it has other values."""
@@ -131,7 +129,7 @@ class TrialOptimizer:
 
     def forget_pending(self) -> None:
         """Count on no trial that was given a point and not told."""
-        self._given, self._dropped, self._awaited = {}, {}, None
+        self._given, self._dropped, self._lost = {}, {}, []
         if isinstance(self._optimizer, KeepsPending):
             self._optimizer.forget_pending()
 
@@ -142,7 +140,8 @@ class TrialOptimizer:
             "waiting": list(self._waiting),
             "given": {str(trial): point for trial, point in self._given.items()},
             "dropped": {str(trial): point for trial, point in self._dropped.items()},
-            "awaited": None if self._awaited is None else sorted(map(str, self._awaited)),
+            "lost": list(self._lost),
+            "lowest": self._lowest,
             "told": self._told,
         }
 
@@ -151,9 +150,9 @@ class TrialOptimizer:
         self._optimizer.load_state_dict(state["optimizer"])
         self._waiting = list(state["waiting"])
         self._given = dict(state["given"])
-        self._dropped = dict(state.get("dropped", {}))  # earlier states have none
-        awaited = state.get("awaited")
-        self._awaited = None if awaited is None else set(awaited)
+        # Earlier states know of no trial without a score.
+        self._dropped, self._lost = dict(state.get("dropped", {})), list(state.get("lost", []))
+        self._lowest = state.get("lowest")
         self._told = state["told"]
 
 

@@ -68,6 +68,14 @@ class KeepsPending(Protocol):
 
 
 @runtime_checkable
+class WaitsForAll(Protocol):
+    """Optimiser that goes on only once all of its candidates have values."""
+
+    waits_for_all: bool
+    """True."""
+
+
+@runtime_checkable
 class OnDevice(Protocol):
     """Settings of an optimiser that can compute on a GPU."""
 

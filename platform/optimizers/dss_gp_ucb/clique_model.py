@@ -138,7 +138,7 @@ class CliqueGp:
             ConfigError: the evaluations do not fit in memory.
         """
         self._posterior = None
-        if not refit_is_due(len(self._kept), len(data) - self._fitted):
+        if not refit_is_due(self._fitted, len(data) - self._fitted):
             return
 
         def means(earlier: int) -> Float:

@@ -27,6 +27,8 @@ from rolecast.platform.surrogate.outcome_transform import rounding_deviation
 class DuetsSearch:
     """Server and all agents in one process, behind the common ask/tell."""
 
+    waits_for_all = True
+
     def __init__(self, protocol: DuetsProtocol, *, standardise: bool) -> None:
         self._protocol = protocol
         self._standardise = standardise

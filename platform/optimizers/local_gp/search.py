@@ -54,7 +54,7 @@ class LocalSearch:
         self._start = StartRule(np.full(dimension, 0.5), enabled=self._defaults.restart_at_centre)
         self._first_batch, self._tells, self._total, self._asked = 0, 0, 0, 0
         self._episode_rows = np.zeros(0, dtype=np.int64)
-        self._batch = Batch(dimension)
+        self._batch, self._pending = Batch(dimension), PendingPairs(dimension)
         self._begin()
 
     def _begin(self) -> None:
@@ -65,7 +65,7 @@ class LocalSearch:
         self._noise = NoiseRule(self._defaults.signal_to_noise)
         self._prediction = PredictionRule(self._config)
         self._centre = np.full(dimension, 0.5)
-        self._path, self._pending = np.empty((0, dimension)), PendingPairs(dimension)
+        self._path = np.empty((0, dimension))
         self._groups = np.zeros(0, dtype=np.int64)
         self._incumbent: tuple[float, float] | None = None
 
@@ -94,6 +94,8 @@ class LocalSearch:
         """Set the share of the budget spent."""
         self._learn()
         self._trust_region.pace(spent)
+        if self._batch.before is not None:
+            self._batch.before["cloud"] = {**self._batch.before["cloud"], "spent": spent}
 
     def ask(self, q: int) -> Float:
         """Return q points of the cloud [q, D].

@@ -1,7 +1,7 @@
 """Posterior mean and variance of a process, with their gradients: in torch, or by compiled loops.
 
-A gradient of two numbers a row is known in closed form when the row's covariances are: the compiled
-loops keep it, in place of all that automatic differentiation would keep.
+The gradient of two numbers a row has a closed form once the row's covariances are known. The
+compiled loops keep it, in place of all that automatic differentiation would keep.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from rolecast.core.types import Float
 from rolecast.platform.optimizers.mcbo.kernels import columns_of, covariances, posterior_slopes
@@ -38,6 +39,7 @@ class Matern52(torch.autograd.Function):
         return (1.0 + root * (1.0 + root / 3.0)) * decay
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
         """Return the gradient with dk / ds = -5/6 (1 + r) exp(-r)."""
         (slope,) = ctx.saved_tensors
@@ -54,7 +56,7 @@ def matern52(squared: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Conditioned:
-    """What a process knows of its N observations."""
+    """Posterior of a process given N observations, factored."""
 
     low: Tensor
     """[P], of each input that is 0 where it was least."""
@@ -177,6 +179,7 @@ class _Compiled(torch.autograd.Function):
         return mean, deviation
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         """Return the gradient [..., P] of a function of mean and deviation in the inputs."""
         (kept,) = ctx.saved_tensors

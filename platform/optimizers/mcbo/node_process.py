@@ -38,7 +38,7 @@ class NodeProcess:
 
         units = data.units
         low, width = tensor(units.low[place, :size]), tensor(units.width[place, :size])
-        self._low, self._width = low, width
+        self._width = width
         lengths = tensor(hyper.lengthscales[place, :size])
         points = tensor(data.inputs[place, rows, :size]) / lengths
         scale, mean_variance = float(hyper.scales[place]), hyper.mean_variance
@@ -64,4 +64,4 @@ class NodeProcess:
 
     def scaled(self, features: Tensor) -> Tensor:
         """Return inputs [..., P] in [0, 1] where observed, of parents' values and places."""
-        return (features - self._low) / self._width
+        return (features - self.known.low) / self._width

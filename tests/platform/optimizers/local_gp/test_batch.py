@@ -76,11 +76,14 @@ def test_a_state_between_two_parts_is_enough_to_go_on(settings: dict[str, Any]) 
     np.testing.assert_array_equal(asked(settings, 4, restored), asked(settings, 10))
 
 
-def test_a_batch_in_parts_returns_to_the_start_as_a_whole_one_does() -> None:
+@pytest.mark.parametrize("settings", [POLICY, {"restart_at_centre": True, "evaluations": 192}])
+def test_a_batch_in_parts_returns_to_the_start_as_a_whole_one_does(
+    settings: dict[str, Any],
+) -> None:
     """The middle of the cube is best, so that the search returns there again and again."""
 
-    def widths(part: int) -> list[float]:
-        optimizer = LocalGpConfig(**POLICY, radius=0.4).build(dimension=4, seed=0)
+    def widths(part: int) -> tuple[list[float], int, list[int]]:
+        optimizer = LocalGpConfig(**settings, radius=0.4).build(dimension=4, seed=0)
         assert not isinstance(optimizer, SeveralStarts)
         found = []
         for _ in range(16):
@@ -91,10 +94,28 @@ def test_a_batch_in_parts_returns_to_the_start_as_a_whole_one_does() -> None:
                 optimizer.tell(points[rows], values[rows], np.full(part, 0.05))
                 optimizer.best()
             found.append(optimizer.explain()["start_width"])  # type: ignore[attr-defined]  # has it
-        return found
+        state = optimizer.state_dict()
+        return found, state["counts"][2], state["groups"].tolist()
 
-    assert widths(12)[-1] < 0.5
+    assert widths(12)[0][-1] < 0.5
+    assert widths(12)[1] == 16 * 12
     assert widths(3) == widths(12)
+
+
+@pytest.mark.parametrize("settings", [each for each in SETTINGS if "starts" not in each])
+def test_the_share_of_the_budget_set_between_two_parts_holds(settings: dict[str, Any]) -> None:
+    def radius(part: int) -> float:
+        optimizer: Any = build(settings | {"evaluations": 10})
+        for spent in (0.2, 0.4, 0.9):
+            points = optimizer.ask(8)
+            for first in range(0, 8, part):
+                rows = points[first : first + part]
+                optimizer.tell(rows, returns(rows), np.full(len(rows), 0.05))
+                if not first:
+                    optimizer.pace(spent)
+        return float(optimizer.explain()["cloud_radius"])
+
+    assert radius(4) == pytest.approx(radius(8), rel=1e-12)
 
 
 def test_asking_ends_a_batch() -> None:
