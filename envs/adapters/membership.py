@@ -64,7 +64,7 @@ def seeded_spaces(agents: Mapping[str, Space[Any]], seed: int) -> dict[str, Spac
     """Return copies of the action spaces of some agents, whose samples depend on the seed alone.
 
     An environment that is reset with the same seed draws from another stream, and so does each
-    agent: where an opponent acts as its prey is placed, a policy could see it come.
+    agent. A policy could foresee an opponent that acts as things were placed.
     """
     copies = {agent: deepcopy(space) for agent, space in agents.items()}
     for index, space in enumerate(copies.values()):

@@ -1,11 +1,11 @@
 """How to make a run again, and how to use what it found: lines to copy."""
 
 from pathlib import Path
-from shlex import quote
 from typing import Final
 
 from markupsafe import Markup
 
+from rolecast.core.files import in_shell
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.page import links, paragraph, preformatted, section
 from rolecast.platform.tuning.comparison_folder import ComparisonFolder
@@ -20,10 +20,10 @@ FILES_BESIDE: Final = (
 def use_again(run: Run) -> Markup:
     """Return the commands of a run and five lines of Python, and links to its files."""
     folder = run.folder.path
-    name = quote(str(folder))
+    name = in_shell(folder)
     commands = [
         f"rolecast evaluate {name} --episodes 1000",
-        f"rolecast render {name} --out {quote(folder.absolute().name)}.gif",
+        f"rolecast render {name} --out {in_shell(folder.absolute().name)}.gif",
     ]
     if not _is_of_comparison(folder):  # whose budget is that of all its trials
         more = f"--env-steps +{run.env_steps()}"
@@ -32,7 +32,7 @@ def use_again(run: Run) -> Markup:
         commands.append(f"rolecast resume {name} {more}")
     parts = []
     if (folder / "run.toml").is_file():
-        again = f"rolecast search --config {quote(str(folder / 'run.toml'))} --out {name}-again"
+        again = f"rolecast search --config {in_shell(folder / 'run.toml')} --out {name}-again"
         parts += [paragraph("The same search again:"), preformatted(again)]
     parts += [paragraph("Score it, film it, go on:"), preformatted("\n".join(commands))]
     if (folder / "policy").is_dir():

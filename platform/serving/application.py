@@ -30,7 +30,7 @@ SLOW_REQUEST: Final = 408
 BODY_TIMEOUT_S: Final = 30.0
 """Longest time in which a whole body must come."""
 
-OPEN_REQUESTS: Final = 1000
+OPEN_REQUESTS: Final = 200
 """Most requests of a replica at once: Ray Serve takes 5, which slow clients alone would hold."""
 
 MOST_BODY_BYTES: Final = 16 * 2**20

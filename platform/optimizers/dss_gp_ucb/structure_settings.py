@@ -52,10 +52,10 @@ class StructureSettings:
     """Cliques of the surrogate: given by the user, or found before or during the search."""
 
     structure: str | None = None
-    """Structure of the kernel: "found" by Hessians or returns, or "none". Controls,
-    for policies alone: "blocks" (one clique per net), "random" (a random graph with as many edges),
-    "full" (one clique). None:
-    "none" for a policy's weights in the local search, where cliques gain nothing; else "found"."""
+    """Structure of the kernel: "found" by Hessians or returns, or "none". Controls, for policies
+    alone: "blocks" (one clique per net), "random" (a random graph with as many edges), "full" (one
+    clique). None: "none" for a policy's weights in the local search, where cliques gain nothing;
+    else "found"."""
 
     cliques: tuple[tuple[int, ...], ...] | None = None
     """Cliques given by the user, as tuples of dimensions from 0. None: found by `structure`. For a

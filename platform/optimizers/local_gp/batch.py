@@ -29,11 +29,16 @@ class Batch:
     def __len__(self) -> int:
         return len(self.evaluations)
 
+    def pace(self, spent: float) -> None:
+        """Set the share of the budget spent in the position before the batch, too."""
+        if self.before is not None:
+            self.before["cloud"] = {**self.before["cloud"], "spent": spent}
+
     def groups(self, known: int) -> NDArray[np.int64]:
         """Return the group [q] of each evaluation, of which `known` came before the batch.
 
-        A group is the number of the first evaluation of its pair in this batch; of a candidate that
-        was never asked for, its own.
+        A group is the number of the first evaluation of its pair in this batch. A candidate that
+        was never asked for has its own.
         """
         groups, first = known + np.arange(len(self.pairs)), dict[int, int]()
         for place, pair in enumerate(self.pairs.tolist()):

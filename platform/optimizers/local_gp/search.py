@@ -94,8 +94,7 @@ class LocalSearch:
         """Set the share of the budget spent."""
         self._learn()
         self._trust_region.pace(spent)
-        if self._batch.before is not None:
-            self._batch.before["cloud"] = {**self._batch.before["cloud"], "spent": spent}
+        self._batch.pace(spent)
 
     def ask(self, q: int) -> Float:
         """Return q points of the cloud [q, D].
