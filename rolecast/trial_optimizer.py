@@ -108,7 +108,8 @@ class TrialOptimizer:
     def _tell_points(self, points: Sequence[Point], scores: Sequence[float]) -> None:
         self._optimizer.tell(np.stack(points), np.array(scores))
         self._told += len(points)
-        self._lowest = min([*scores, *([] if self._lowest is None else [self._lowest])])
+        lowest = min(scores)
+        self._lowest = lowest if self._lowest is None else min(lowest, self._lowest)
         self._tell_lost()
 
     def _tell_lost(self) -> None:

@@ -148,8 +148,9 @@ class RayEngine:
             failed.callback(self._cluster.close)
             parts = np.array_split(np.arange(problem.agents), workers)
             self._owners = np.repeat(np.arange(workers), [len(part) for part in parts])
-            cpus = cpus_each(workers, node_cpus())
-            self._tell_of_shared_cpus(workers)
+            nodes = node_cpus()
+            cpus = cpus_each(workers, nodes)
+            self._tell_of_shared_cpus(workers, nodes)
             self._parties: list[RemoteParty] = []
             for part in map(np.ndarray.tolist, parts):
                 party: Callable[[], Any] = partial(QueryParty, make)
@@ -164,9 +165,9 @@ class RayEngine:
                 self._parties.append(self.method.server)
             failed.pop_all()
 
-    def _tell_of_shared_cpus(self, workers: int) -> None:
+    def _tell_of_shared_cpus(self, workers: int, nodes: Sequence[float]) -> None:
         """Say how many CPUs the workers share, where each has less than one."""
-        cpus = available_cores() if self._cluster.own else sum(node_cpus())
+        cpus = available_cores() if self._cluster.own else sum(nodes)
         if workers > cpus:
             self._note(f"{workers} workers share {cpus:g} CPUs; more than {cpus:g} are slower")
 

@@ -103,6 +103,7 @@ class NodeDensity:
         self._targets = torch.as_tensor(data.targets[place, rows])[:, None]
         self._noise = data.noise[place, rows]
         self._mean_variance = mean_variance
+        self._shapes, self._rates = np.array([*[LENGTHSCALE_PRIOR] * self.size, SCALE_PRIOR]).T
 
     @property
     def size(self) -> int:
@@ -111,7 +112,8 @@ class NodeDensity:
 
     def loss(self, logs: Float) -> tuple[float, Float]:
         """Return the negative logarithm of the density, and its gradient [P + 1], in `logs`."""
-        lengths, scale = np.exp(logs[:-1]), float(np.exp(logs[-1]))
+        hyper = np.exp(logs)
+        lengths, scale = hyper[:-1], float(hyper[-1])
         points, columns = self._points / lengths, (self._columns / lengths[:, None]).ravel()
         count, width = len(points), self._columns.shape[1]
         values, slopes = np.empty((count, width)), np.empty((count, width))
@@ -121,13 +123,11 @@ class NodeDensity:
         factor = torch.linalg.cholesky(torch.from_numpy(covariance))
         solved = torch.cholesky_solve(self._targets, factor)
         # Equations 2.30 and 5.9 of Rasmussen and Williams (2006).
-        density = -0.5 * float((self._targets * solved).sum()) - float(
-            factor.diagonal().log().sum()
-        )
+        fitted, spread = (self._targets * solved).sum(), factor.diagonal().log().sum()
+        prior = (self._shapes - 1.0) * logs - self._rates * hyper
+        density = -0.5 * float(fitted) - float(spread) + float(prior.sum())
         weights = np.zeros((count, width))
         weights[:, :count] = 0.5 * (solved @ solved.T - torch.cholesky_inverse(factor)).numpy()
         gradient = np.empty(len(logs))
         hyperparameter_slopes(points, columns, values, slopes, weights, gradient)
-        shapes, rates = np.array([*[LENGTHSCALE_PRIOR] * self.size, SCALE_PRIOR]).T
-        density += float(((shapes - 1.0) * logs - rates * np.exp(logs)).sum())
-        return -density, -(gradient + shapes - 1.0 - rates * np.exp(logs))
+        return -density, -(gradient + self._shapes - 1.0 - self._rates * hyper)

@@ -10,25 +10,18 @@ import numpy as np
 
 from rolecast.core.compiled import compiled
 from rolecast.core.types import Float
-from rolecast.platform.surrogate.clique_sum.vectors import (
-    exp2_minus,
-    limit,
-    load,
-    reciprocal_root,
-    store,
-    total,
+from rolecast.platform.surrogate.clique_sum.cpu_kernels import (
+    LEAST_SQUARED_DISTANCE,
+    LN_2,
+    covariance_and_slope,
 )
+from rolecast.platform.surrogate.clique_sum.vectors import limit, load, store, total
 
 VECTOR_WIDTH: Final = 8
 """Numbers of float64 in a vector."""
 
-LN_2: Final = float(np.log(2.0))
-
 SQUARED_TURNS: Final = 5.0 / LN_2**2
 """Squared turns t^2 of a squared distance s, where exp(-sqrt(5 s)) = 2^-t."""
-
-LEAST_SQUARED_TURNS: Final = 1e-30
-"""Added to all squared turns, so that their root is above 0."""
 
 MOST_SQUARED_TURNS: Final = 1e6
 """2^-1000 is 0 beside any covariance."""
@@ -59,12 +52,10 @@ def covariances(
             for p in range(1, size):
                 apart = load(columns, p * width + first) - row[p]
                 squared = squared + apart * apart
-            squared = limit(squared * SQUARED_TURNS + LEAST_SQUARED_TURNS, MOST_SQUARED_TURNS)
-            turns = squared * reciprocal_root(squared)
-            power = exp2_minus(turns) * scale
-            decay = power + power * (turns * LN_2)
-            store(slope, first, decay * (-5.0 / 3.0))
-            store(value, first, decay + power * (squared * (LN_2 * LN_2 / 3.0)) + shift)
+            squared = limit(squared * SQUARED_TURNS + LEAST_SQUARED_DISTANCE, MOST_SQUARED_TURNS)
+            covariance, falling = covariance_and_slope(squared, False)
+            store(slope, first, falling * (-5.0 / 3.0 * scale))
+            store(value, first, covariance * scale + shift)
 
 
 @compiled

@@ -108,7 +108,7 @@ def covariances(
 
 
 @inlined
-def _covariance_and_slope(scaled: Vector, smooth: bool) -> tuple[Vector, Vector]:
+def covariance_and_slope(scaled: Vector, smooth: bool) -> tuple[Vector, Vector]:
     """Return k and its derivative in the squared distance, over -scale ln(2)^2 / 6 or -ln(2)."""
     if smooth:
         power = exp2_minus(scaled)
@@ -169,8 +169,8 @@ def slopes(
                     right = right + load(squares, place + half)
                 left = limit(left * scales[c] + LEAST_SQUARED_DISTANCE, most)
                 right = limit(right * scales[c] + LEAST_SQUARED_DISTANCE, most)
-                left_value, left = _covariance_and_slope(left, smooth)
-                right_value, right = _covariance_and_slope(right, smooth)
+                left_value, left = covariance_and_slope(left, smooth)
+                right_value, right = covariance_and_slope(right, smooth)
                 sum_so_far = load(in_weights, c * half)
                 sum_so_far = sum_so_far + left_share * left_value + right_share * right_value
                 store(in_weights, c * half, sum_so_far)

@@ -2,35 +2,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium import spaces
-from pettingzoo import ParallelEnv
 
 from rolecast.envs.registry import make_task
+from tests.envs.adapters.plain_team import PlainTeam
 
 MEMBERS = 12
 
 
-class Crew(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+class Crew(PlainTeam):
     """Agents whose rewards have no exact sum, so that it depends on the order of adding."""
 
-    metadata = {"name": "crew"}  # noqa: RUF012 - the interface's own form
     possible_agents = [f"sailor_{i}" for i in range(MEMBERS)]  # noqa: RUF012 - its own form
     max_cycles = 5
 
-    def __init__(self) -> None:
-        self.agents: list[str] = []
-        self.random, self.steps = np.random.default_rng(), 0
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Box(-1.0, 1.0, (1,))
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        return spaces.Box(-1.0, 1.0, (1,))
-
     def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        self.agents, self.steps = list(self.possible_agents), 0
         self.random = np.random.default_rng(seed)
-        return {agent: np.zeros(1) for agent in self.agents}, {agent: {} for agent in self.agents}
+        return super().reset(seed, options)
 
     def step(self, actions: dict[str, Any]) -> Any:
         self.steps += 1
