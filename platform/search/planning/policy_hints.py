@@ -129,16 +129,19 @@ def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int)
 
 
 def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Policy) -> None:
-    """Refuse a user's causal graph whose interventions task and policy do not carry out.
+    """Refuse a causal graph whose interventions task and policy do not carry out.
 
     Raises:
         RequestError: names what differs.
     """
-    graph = _graph_of(config)
+    graph, below = _graph_of(config), unwrapped(task)
+    knows = isinstance(config, UsesCausalGraph) and isinstance(below, HasCausalGraph)
+    if knows and policy.name != "constant":
+        expected = "'constant', whose weights are the interventions that the optimiser chooses"
+        raise ConfigError("SearchConfig.policy", policy.name, expected)
     if graph is None:
         return
     space, names = InterventionSpace(graph), tuple(each.name for each in graph.interventions)
-    below = unwrapped(task)
     if isinstance(below, HasCausalGraph):
         own = InterventionSpace(below.graph)
         for what, mine, theirs in (

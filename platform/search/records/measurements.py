@@ -194,7 +194,7 @@ def measure(
         batches: of the run.
         tests: held-out episodes where a task is not compiled.
     """
-    rewards = expected_rewards(task, batches)
+    rewards = expected_rewards(task, policy, batches)
     if not hasattr(task, "lanes") and batches and not rewards:
         return _measure_slow(task, policy, batches, tests)
     if not hasattr(task, "lanes") or not batches:
@@ -247,18 +247,36 @@ def _failures(task: BatchedTask) -> int:
     return 0 if patience is None else len(patience.failures)
 
 
-def expected_rewards(task: BatchedTask, batches: Sequence[Batch]) -> tuple[float, ...]:
-    """Return E[Y | a] of every evaluation of a causal graph; none for other searches."""
+def expected_rewards(
+    task: BatchedTask, policy: Policy, batches: Sequence[Batch]
+) -> tuple[float, ...]:
+    """Return E[Y | a] of every evaluation of a causal graph; none for other searches.
+
+    Args:
+        task: of the run.
+        policy: whose action is the intervention.
+        batches: with their candidates where the simulator is known.
+    """
     nodes = any(batch.nodes for batch in batches)
     known, below = None, unwrapped(task)
     if isinstance(below, HasCausalProblem) and batches:
-        candidates = np.concatenate([batch.candidates for batch in batches])
-        known = below.problem.expected_rewards(candidates)
+        weights = [policy.space.weights(each.candidates, each.statistics) for each in batches]
+        points = np.concatenate([_interventions(policy, found) for found in weights])
+        known = below.problem.expected_rewards(points)
     elif not nodes:
         return ()
     if known is None:
         known = np.concatenate([batch.means for batch in batches])
     return tuple(known.tolist())
+
+
+def _interventions(policy: Policy, weights: Float) -> Float:
+    """Return the points [q, D] of the intervention space that weights [q, P] choose.
+
+    An episode of a causal task has one step, whose observation is 0.
+    """
+    actions = policy.act(weights, np.zeros((len(weights), 1, 1, 1)))
+    return np.asarray(np.clip(0.5 * (actions[:, 0, 0] + 1.0), 0.0, 1.0))
 
 
 def write_measurements(folder: RunFolder, measured: RunMeasurements) -> None:

@@ -16,6 +16,8 @@ from rolecast.platform.cli.app import main
 from rolecast.platform.cli.causal import problem_id
 from rolecast.platform.search.causal import constant_nodes
 from rolecast.platform.search.records.frames import read_history
+from rolecast.platform.search.records.measurements import RunMeasurements
+from rolecast.platform.search.records.run_folder import RunFolder
 
 QUICK = ["--workers", "0", "--set", "starts=3", "--set", "raw_samples=8", "--set", "steps=2"]
 
@@ -73,6 +75,34 @@ def test_an_optimiser_without_a_causal_design_has_no_rounds(
     told = json.loads(capsys.readouterr().out)
     assert told["average_expected_reward"] <= told["best_expected_reward"]
     assert "rounds" not in told
+
+
+@pytest.mark.parametrize("policy", ["mlp", "linear", "hom"])
+def test_expected_rewards_are_of_what_a_policy_does_and_not_of_its_weights(
+    policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["causal:dropwave", "--policy", policy, "--optimizer", "random", "--evaluations", "6"]
+    assert main(["search", *words, "--workers", "0", "--out", str(tmp_path / "run"), "-q"]) == 0
+    observed = np.array([*read_history(tmp_path / "run")["return_mean"]])
+    measured = RunMeasurements.read(RunFolder.open(tmp_path / "run"))
+    assert measured is not None
+    np.testing.assert_allclose(measured.expected_rewards[: len(observed)], observed, atol=1e-4)
+    assert len(set(observed)) > 1
+
+
+def test_interventions_are_not_chosen_by_weights_of_another_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two gains of a policy with two layers have the number of dropwave's interventions."""
+    found, out = tmp_path / "found", tmp_path / "run"
+    words = ["causal:dropwave", "--optimizer", "random", "--evaluations", "4", "--workers", "0"]
+    options = ["--policy", "mlp", "--set", "policy.hidden=[4]", "--out", str(found)]
+    assert main(["search", *words, *options, "-q"]) == 0
+    capsys.readouterr()
+    gains = ["--policy", "gains", "--set", f"policy.found={found}", "--out", str(out)]
+    assert main(["search", *words[:1], "--optimizer", "mcbo", *words[3:], *gains]) == 2
+    assert "policy is 'gains'; expected 'constant'" in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_a_problem_in_a_file_is_searched_and_resumed(
