@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
+from rolecast.core.validation import NOT_NEGATIVE, check, or_none
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.platform.optimizers.mcbo.config import ProcessConfig
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
@@ -32,11 +33,20 @@ class EicboConfig(ProcessConfig):
 
     Differs: it is told noisy rewards with their known noise, as its rivals are, and not E[Y | a];
     the prior's variance is that of the kernel alone; points are chosen among random ones, which
-    suffice for the few dimensions of a set.
+    suffice for the few dimensions of a set. Noise that reaches the reward from other nodes is known
+    of a simulator of the catalogue alone.
     """
 
     raw_samples: int = 2048
     """Random points of each set, the best of which is chosen."""
+
+    reward_noise: float | None = None
+    """Standard deviation of the reward at fixed interventions, at least 0; None: of its own node's
+    noise alone."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check(type(self).__name__, vars(self), {"reward_noise": or_none(NOT_NEGATIVE)})
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""
@@ -86,6 +96,9 @@ class _SetProposer:
         told = np.arange(len(data)) < model.told
         causal = self._observational(model, told & (chosen == natural))
         noise = node_noise(space, self._config.samples, rng, "cpu")
+        variances, unit = data.variances[:, -1], float(model.units.deviation[-1])
+        if self._config.reward_noise is not None:
+            variances = np.full(len(data), self._config.reward_noise**2)
         found = []
         for one in range(len(space.sets)):
             rows, waiting = (np.flatnonzero((chosen == one) & each) for each in (told, ~told))
@@ -100,8 +113,9 @@ class _SetProposer:
             process = _process(
                 places[rows][:, columns],
                 data.values[rows, -1] - prior[len(queries) :],
-                data.variances[rows, -1],
+                variances[rows],
                 places[waiting][:, columns],
+                unit=unit,
                 constant_mean=self._config.constant_mean,
             )
             inputs = np.concatenate([points[:, columns], places[rows][:, columns]])
@@ -135,7 +149,13 @@ def _same(one: Observed, other: Observed) -> bool:
 
 
 def _process(
-    inputs: Float, residuals: Float, variances: Float, waiting: Float, *, constant_mean: bool
+    inputs: Float,
+    residuals: Float,
+    variances: Float,
+    waiting: Float,
+    *,
+    unit: float,
+    constant_mean: bool,
 ) -> NodeProcess:
     """Return the process of a set, given residuals of its prior mean.
 
@@ -145,10 +165,10 @@ def _process(
         variances: [N], noise of the rewards.
         waiting: [P, A], pending places: as if they had given the posterior means, so that the mean
             stays and the deviation shrinks. Hyperparameters are of what was told.
+        unit: deviation of all rewards, in which each set's process is fitted: that of a set's few
+            own rewards may be next to nothing.
         constant_mean: as of `fit`.
     """
-    spread = float(residuals.std())
-    unit = spread if spread > 0.0 else 1.0
     data = _targets(
         inputs,
         (residuals - residuals.mean()) / unit,

@@ -212,10 +212,11 @@ def _node_units(inputs: NodeInputs, data: Observed, counts: NDArray[np.bool_]) -
         if parents:
             known, end = data.values[:, parents], len(parents)
             low[i, :end] = known.min(axis=0)
-            span = known.max(axis=0) - low[i, :end]
-            width[i, :end] = np.where(span > LEAST_DEVIATION, span, 1.0)
+            span, size = known.max(axis=0) - low[i, :end], np.abs(known).max(axis=0)
+            width[i, :end] = np.where(span > LEAST_DEVIATION * size, span, 1.0)
     weights = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     mean = (weights * data.values.T).sum(axis=1)
     spread = (weights * np.square(data.values.T - mean[:, None])).sum(axis=1) ** 0.5
-    deviation = np.where(spread > LEAST_DEVIATION * (1.0 + np.abs(mean)), spread, 1.0)
+    size = np.abs(np.where(counts, data.values.T, 0.0)).max(axis=1)
+    deviation = np.where(spread > LEAST_DEVIATION * size, spread, 1.0)
     return NodeUnits(low=low, width=width, mean=mean, deviation=deviation)

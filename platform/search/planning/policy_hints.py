@@ -14,7 +14,7 @@ import numpy as np
 
 from rolecast.core.errors import ConfigError, require_known
 from rolecast.core.types import Float
-from rolecast.envs.causal.graph import CausalGraph
+from rolecast.envs.causal.graph import CausalGraph, NodeNoise
 from rolecast.envs.causal.graph_file import graph_from_json
 from rolecast.envs.causal.interventions import InterventionSpace
 from rolecast.envs.causal.problem import HasCausalGraph, HasCausalProblem
@@ -116,10 +116,15 @@ def with_task_graph(config: OptimizerConfig, task: BatchedTask) -> OptimizerConf
 def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int) -> OptimizerConfig:
     """Return the config with the noise of the mean of E episodes, where the simulator is known.
 
-    It is for a rival of causal searches that sees no node, and so cannot count the episodes. Of a
-    simulator that is not known it is that of the reward's own node.
+    It is for rivals of causal searches whose processes are of the reward at fixed interventions. Of
+    a simulator that is not known it is that of the reward's own node. A graph of the reward alone,
+    by whose nodes nobody could count the episodes, has the noise of their mean, too.
     """
-    below = unwrapped(task)
+    below, graph = unwrapped(task), _graph_of(config)
+    if graph is not None and len(graph.nodes) == 1 and graph.reward.noise.deviation:
+        noise = NodeNoise(kind="normal", scale=graph.reward.noise.deviation / episodes**0.5)
+        graph = replace(graph, nodes=(replace(graph.reward, noise=noise),))
+        config = _replaced(config, graph=graph.to_json())
     if not isinstance(below, HasCausalProblem) or not _empty(config, {"reward_noise": None}):
         return config
     found = below.problem.reward_deviation()

@@ -12,7 +12,8 @@ from rolecast.baselines.causal.function_network import EifnConfig, normal_deviat
 from rolecast.baselines.causal.reward_process import CausalGpUcbConfig
 from rolecast.core.errors import RequestError
 from rolecast.core.threads import OneThread
-from rolecast.envs.causal.problem import CausalTask
+from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
+from rolecast.envs.causal.problem import CausalProblem, CausalTask
 from rolecast.envs.registry import make_task
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel
 from rolecast.platform.optimizers.registry import (
@@ -21,6 +22,7 @@ from rolecast.platform.optimizers.registry import (
     optimizer_config_class,
     setting_names,
 )
+from rolecast.platform.search.planning.policy_hints import with_reward_noise, with_task_graph
 
 ONE_THREAD = OneThread()
 
@@ -109,7 +111,7 @@ def test_pending_places_of_a_set_take_deviation_and_leave_its_mean_and_its_fit()
     rewards = np.sin(5.0 * told[:, 0]) + told[:, 1]
     known = (told, rewards, np.full(8, 0.01))
     before, after = (
-        set_processes._process(*known, pending, constant_mean=False)
+        set_processes._process(*known, pending, unit=1.0, constant_mean=False)
         for pending in (waiting[:0], waiting)
     )
     for places in (waiting, asked):
@@ -160,6 +162,61 @@ def test_the_rival_that_sees_no_node_has_the_noise_of_the_reward() -> None:
     exact = make_task("causal:ackley")
     assert isinstance(exact, CausalTask)
     assert exact.problem.reward_deviation() == 0.0
+
+
+@pytest.mark.parametrize("name", ["eicbo", "cbo"])
+def test_noise_from_above_the_reward_is_no_signal_to_the_processes_of_sets(name: str) -> None:
+    """X0 -> X1 -> Y = -(X1 - 1)^2, unit noise but of Y: do(X1 = 1) is best, and do(X0) noisy."""
+    noise, nodes = NodeNoise(kind="normal", scale=1.0), ("X0", "X1")
+    graph = CausalGraph(
+        nodes=(
+            CausalNode(name="X0", noise=noise),
+            CausalNode(name="X1", parents=("X0",), noise=noise),
+            CausalNode(name="Y", parents=("X1",)),
+        ),
+        do=tuple(ActionRange(name=each, low=-3.0, high=3.0) for each in nodes),
+    )
+    mechanisms = {
+        "X0": lambda _: 0.0,
+        "X1": lambda x: x["X0"],
+        "Y": lambda x: -((x["X1"] - 1) ** 2),
+    }
+    task = CausalProblem(graph, mechanisms)()
+    plain: Any = optimizer_config(name, raw_samples=256, samples=16)
+    informed = with_reward_noise(with_task_graph(plain, task), task, 1)
+    seen = task.problem.reward_deviation()
+    assert vars(informed)["reward_noise"] == seen
+    assert seen is not None
+    assert seen > 2.0
+    on_best = [
+        rounds_on_best(task, config, seed) for config in (plain, informed) for seed in (0, 1)
+    ]
+    assert sum(on_best[2:]) > sum(on_best[:2])
+
+
+def rounds_on_best(task: CausalTask, config: Any, seed: int) -> int:
+    """Return how many of 30 rounds after the initial design set X1."""
+    space = task.problem.space
+    search: Any = with_task_graph(config, task).build(dimension=space.dimension, seed=seed)
+    rng, chosen = np.random.default_rng(seed), []
+    for _ in range(14 + 30):
+        candidate = search.ask(1)
+        seeds = rng.integers(1 << 63, size=1, dtype=np.uint64)
+        nodes = task.problem.simulator.draw(space.values(candidate), seeds)
+        told = {each: nodes[each][:, None] for each in ("X0", "X1")}
+        search.tell_nodes(candidate, nodes["Y"], None, told)
+        chosen.append(int(space.decode(candidate)[0][0]))
+    return chosen[14:].count(space.sets.index(("X1",)))
+
+
+def test_a_set_of_two_rewards_that_are_alike_is_not_known_for_certain() -> None:
+    places, rewards = np.array([[0.2], [0.9]]), np.array([0.1 + 0.2, 0.3])
+    nothing = np.empty((0, 1))
+    process = set_processes._process(
+        places, rewards, np.zeros(2), nothing, unit=1.0, constant_mean=False
+    )
+    deviation = process.posterior(torch.tensor([[0.55]], dtype=torch.float64))[1]
+    assert float(deviation) > 0.01
 
 
 def test_posterior_samples_of_a_node_are_normal_and_those_of_two_nodes_unlike() -> None:

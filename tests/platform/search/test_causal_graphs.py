@@ -267,6 +267,20 @@ def test_noise_of_the_reward_is_counted_by_episodes_of_a_simulator_that_is_not_k
     assert vars(config)["reward_noise"] == 0.25
 
 
+def test_a_graph_of_the_reward_alone_has_the_noise_of_the_mean_of_episodes() -> None:
+    """No node tells `mcbo` how many episodes were averaged."""
+    noise = NodeNoise(kind="uniform", scale=3.0**0.5)
+    graph = CausalGraph(
+        nodes=(CausalNode(name="Y", actions=("a",), noise=noise),),
+        actions=(ActionRange(name="a"),),
+    )
+    task = CausalProblem(graph, {"Y": lambda x: x["a"]})()
+    config: Any = with_reward_noise(with_task_graph(optimizer_config("mcbo"), task), task, 16)
+    search = config.build(dimension=1, seed=0)
+    search.tell(np.array([[0.5]]), np.zeros(1))
+    assert search._data.variances[0, 0] == pytest.approx(1.0 / 16.0)
+
+
 @pytest.mark.parametrize("method", ["mcbo", "eifn", "eicbo", "cbo"])
 def test_means_over_episodes_of_nodes_with_known_noise_are_refused(
     method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gpytorch
@@ -214,3 +215,15 @@ def test_a_node_does_not_learn_from_rows_in_which_it_was_set(observed: Observing
     other = Observed(data.candidates, changed, data.variances)
     one, same = (node_targets(space, NodeInputs(space.graph), d).targets[1] for d in (data, other))
     np.testing.assert_array_equal(one, same)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-14, 1.0, 1e60])
+def test_targets_do_not_depend_on_the_unit_of_what_was_observed(
+    scale: float, observed: Observing
+) -> None:
+    space, data = observed("causal:toy", 20)
+    usual = node_targets(space, NodeInputs(space.graph), data)
+    scaled = replace(data, values=data.values * scale, variances=data.variances * scale**2)
+    found = node_targets(space, NodeInputs(space.graph), scaled)
+    np.testing.assert_allclose(found.targets, usual.targets, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.inputs, usual.inputs, rtol=1e-9, atol=1e-9)
