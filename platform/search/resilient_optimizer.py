@@ -50,8 +50,8 @@ class ResilientOptimizer:
             state: what it knew when it was last saved; None if it never was.
             since: the batches that it was told after that.
             asked_alike: whether each of them was told whole before the next was asked for, so that
-                a rebuilt optimiser asks for the same. Else it is told of them alone, and what was
-                under way when the search was interrupted is pending no longer.
+                a rebuilt optimiser asks for the same. Else what it asks for again is not evaluated,
+                and what was under way when the search was interrupted is pending no longer.
         """
         self._asked_alike = asked_alike
         self._build, self._losses, self._note = build, losses, note
@@ -124,18 +124,22 @@ def replay(
     Args:
         session: in the state before the first of them.
         batches: in order, whole.
-        asked_alike: whether it is asked for them again, as before.
+        asked_alike: whether it asks for the same again. Else it is asked for as many candidates as
+            it had been, so that its random numbers go on, and none of them counts.
     Raises:
         RunError: it asks for other candidates than it did.
     """
     same = True
     for batch in batches:
         candidates: Float | None = batch.candidates
-        if batch.kind is Kind.SEARCH and asked_alike:
+        if batch.kind is Kind.SEARCH:
             wanted = BatchRequest(q=len(batch.candidates), spent=batch.spent)
             asked = session.tell_and_ask(None, wanted).candidates
-            same = _same(asked, batch.candidates, f"batch {batch.index}") and same
-            candidates = None
+            if asked_alike:
+                same = _same(asked, batch.candidates, f"batch {batch.index}") and same
+                candidates = None
+            else:
+                session.forget_pending()
         told = EvaluatedBatch(
             candidates=candidates,
             returns=batch.observed_means,
@@ -143,7 +147,22 @@ def replay(
             nodes=batch.nodes,
         )
         session.tell_and_ask(told, None)
+    if not asked_alike and (count := _overtaken(batches)):
+        session.tell_and_ask(None, BatchRequest(q=count, spent=batches[-1].spent))
+        session.forget_pending()
     return same
+
+
+def _overtaken(batches: Sequence[Batch]) -> int:
+    """Return how many candidates were asked for before one of these and are not among them.
+
+    One more, as of a pair the second candidate has the number of the first.
+    """
+    numbers = [each.episodes_of for each in batches if each.kind is Kind.SEARCH]
+    if not numbers:
+        return 0
+    told = np.concatenate(numbers)
+    return max(0, int(told.max() - told.min()) + 2 - len(told))
 
 
 def _same(asked: Float | None, before: Float, what: str) -> bool:

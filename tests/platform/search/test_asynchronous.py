@@ -165,6 +165,21 @@ def test_a_stopped_search_goes_on_without_what_was_under_way(begin: Begin, tmp_p
     assert_own_returns(plan, again)
 
 
+@pytest.mark.parametrize("optimizer", ["random", "gp_ucb"])
+def test_a_search_that_is_stopped_again_and_again_evaluates_no_candidate_twice(
+    optimizer: str, begin: Begin, tmp_path: Path
+) -> None:
+    """No state is saved in the seconds that it takes, so each part begins with the history."""
+    plan = plan_of(tmp_path / "run", optimizer=optimizer)
+    for steps in (4, 4, 4, None):
+        search = begin(plan)
+        run(search, steps=steps)
+        search._folder.release()
+    found = np.concatenate([b.candidates for b in batches_of(search) if b.kind is Kind.SEARCH])
+    assert search.spent.evaluations == 60
+    assert len(np.unique(found, axis=0)) == len(found)
+
+
 def test_candidates_meet_other_episodes_than_the_initial_design(
     begin: Begin, tmp_path: Path
 ) -> None:
