@@ -1,11 +1,13 @@
 """One writer at a time: locks of folders, which end with the process that holds them."""
 
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Final
 
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import RequestError
+from rolecast.core.files import is_half_written
 
 LOCK_FILE: Final = ".lock"
 """File in a folder whose lock is that of the folder."""
@@ -68,6 +70,19 @@ class LockedFolder:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def left_at_once(folder: Path, made: Collection[str] = (), *, disk: Disk = LOCAL_DISK) -> bool:
+    """Return whether who began in a folder has ended, or may end, before a file was written.
+
+    Args:
+        folder: of a run or a comparison.
+        made: names of folders that are made with it.
+        disk: where the folder is.
+    """
+    names = set(disk.names(folder))
+    known = {LOCK_FILE} | {name for name in made if not disk.names(folder / name)}
+    return bool(names & known) and all(map(is_half_written, names - known))
 
 
 def is_locked(folder: Path, *, disk: Disk = LOCAL_DISK) -> bool:

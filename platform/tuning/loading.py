@@ -11,8 +11,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from rolecast.core.errors import ConfigError, RequestError, first_line, unknown_name
-from rolecast.core.files import is_half_written
-from rolecast.core.locks import LOCK_FILE
+from rolecast.core.locks import left_at_once
 from rolecast.platform.tuning.experiment import EXPERIMENT_FILE, Experiment
 from rolecast.platform.tuning.learner import MethodFactory
 from rolecast.platform.tuning.methods import LearnerMethod, SearchMethod
@@ -88,15 +87,9 @@ def require_new_folder(path: str | Path) -> None:
     above = next(each for each in Path(path).absolute().parents if each.exists())
     if not above.is_dir():
         raise RequestError(f"--out {path} cannot be made: {above} is no folder")
-    if Path(path).exists() and not _left_at_once(Path(path)):
+    if Path(path).exists() and not left_at_once(Path(path)):
         hint = " or --resume" if (Path(path) / EXPERIMENT_FILE).is_file() else ""
         raise RequestError(f"--out {path} exists; expected a path that does not{hint}")
-
-
-def _left_at_once(folder: Path) -> bool:
-    """Return whether a comparison that began there has ended before it wrote a file."""
-    names = {each.name for each in folder.iterdir()} if folder.is_dir() else set()
-    return LOCK_FILE in names and all(map(is_half_written, names - {LOCK_FILE}))
 
 
 def _of_module(module: ModuleType, where: str) -> Request:

@@ -11,7 +11,7 @@ from rolecast.core.files import read_json, write_sealed_json
 from rolecast.core.locks import LockedFolder
 from rolecast.core.types import Float
 from rolecast.platform.search.bandit.engine import QueryBlock
-from rolecast.platform.search.planning.request import make_run_folder
+from rolecast.platform.search.planning.request import folder_exists, make_run_folder
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.journal import Journal
@@ -47,6 +47,8 @@ class BanditFolder(LockedFolder):
         """
         make_run_folder(self.path)
         self.lock()
+        if self.known:  # another process was quicker
+            raise folder_exists(self.path)
         written = {
             "schema": BANDIT_SCHEMA,
             "request": dict(request),

@@ -15,6 +15,7 @@ from typing import Any, Final
 from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.errors import ConfigError, RequestError, require_known
 from rolecast.core.files import in_shell, make_folder, unmakeable
+from rolecast.core.locks import left_at_once
 from rolecast.envs.registry import check_task_id
 from rolecast.platform.optimizers.registry import optimizer_names
 from rolecast.platform.search.planning.config import (
@@ -32,6 +33,9 @@ REQUEST_TEXTS: Final = ("task", "policy", "optimizer", "out", "address", "failed
 
 NOT_WRITTEN: Final = ("out",)
 """Fields that another run of the same search cannot share."""
+
+MADE_FOLDERS: Final = ("checkpoint",)
+"""Folders that are made with that of a run."""
 
 NO_VALUE: Final = "null"
 """Text that stands for None among options in TOML."""
@@ -179,29 +183,30 @@ def require_no_run(path: Path) -> None:
     """Refuse a folder for a new run that exists, before anything is started for it.
 
     Raises:
-        RequestError: the path exists.
+        RequestError: the path exists, and a run may have begun there.
     """
-    if path.exists():
-        raise _folder_exists(path)
+    if path.exists() and not left_at_once(path, MADE_FOLDERS):
+        raise folder_exists(path)
 
 
 def make_run_folder(path: Path, *inside: Path, disk: Disk = LOCAL_DISK) -> None:
-    """Make the folder of a new run, which must not exist, and folders inside it.
+    """Make the folder of a new run, where none may have begun, and folders inside it.
 
     Raises:
         RequestError: the path exists or cannot be written.
     """
     try:
-        make_folder(path, disk=disk, new=True)
+        if not left_at_once(path, MADE_FOLDERS, disk=disk):
+            make_folder(path, disk=disk, new=True)
         for folder in inside:
             make_folder(folder, disk=disk)
     except FileExistsError:
-        raise _folder_exists(path) from None
+        raise folder_exists(path) from None
     except OSError as error:
         raise unmakeable(path, error) from error
 
 
-def _folder_exists(path: Path) -> RequestError:
+def folder_exists(path: Path) -> RequestError:
     """Return the error for a folder of a new run that exists."""
     known = any((path / record).is_file() for record in ("run.json", "bandit.json"))
     hint = f"or `rolecast resume {in_shell(path)}`" if known else "the folder of a new run"

@@ -8,6 +8,7 @@ is emptied. Whatever a kill leaves, tables and journal together hold every batch
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Self
@@ -17,7 +18,7 @@ from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
 from rolecast.core.locks import LockedFolder
-from rolecast.platform.search.planning.request import make_run_folder
+from rolecast.platform.search.planning.request import folder_exists, make_run_folder
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import (
     checked_summary,
@@ -123,14 +124,20 @@ class RunFolder(LockedFolder):
         return folder
 
     def make(self, run: Mapping[str, Any]) -> None:
-        """Make and lock the folder, which must not exist; run.json says `run` beside its schema.
+        """Make and lock the folder, where no run may be; run.json says `run` beside its schema.
 
         Raises:
             RequestError: the path exists or cannot be written.
+            RunError: the disk is full; the folder can be made again.
         """
         make_run_folder(self.path, self.checkpoint_folder, disk=self.disk)
         self.lock()
-        self.write_run(run)
+        with ExitStack() as failed:
+            failed.callback(self.release)
+            if self.disk.is_file(self.run_file):  # another process was quicker
+                raise folder_exists(self.path)
+            self.write_run(run)
+            failed.pop_all()
 
     @classmethod
     def open(cls, path: str | Path) -> Self:

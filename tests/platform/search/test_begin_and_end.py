@@ -1,5 +1,6 @@
 """What a search says and makes as it begins, and closes if it is refused."""
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-from rolecast.core.errors import RequestError
+from rolecast.core.disk import LocalDisk
+from rolecast.core.errors import RequestError, RunError
 from rolecast.platform.search.progress import Silent
+from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import resume, search
 
 SMALL: dict[str, Any] = {
@@ -108,3 +111,19 @@ def test_a_finished_search_is_not_extended_by_less_than_an_evaluation(
         resume(tmp_path / "run", task=counted, env_steps="+10")
     again = resume(tmp_path / "run", task=counted, env_steps="+30")
     assert again.summary["env_steps"] == 230
+
+
+def test_a_folder_that_a_full_disk_left_without_a_run_is_begun_again(tmp_path: Path) -> None:
+    class FullDisk(LocalDisk):
+        def create(self, path: Path, data: bytes) -> None:
+            super().create(path, data[:10])
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    out = tmp_path / "run"
+    with pytest.raises(RunError, match="make room or mend it, then give the command again"):
+        RunFolder(out, disk=FullDisk()).make({})
+    assert out.is_dir()
+    assert not (out / "run.json").exists()
+    assert len(search(Counted, out=out, workers=0, **SMALL).history) > 0
+    with pytest.raises(RequestError, match="exists; expected a path that does not, or `rolecast"):
+        search(Counted, out=out, workers=0, **SMALL)
