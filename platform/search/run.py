@@ -161,7 +161,7 @@ def resume(
         plan = make_plan(config, source, begun=True)
         refused.callback(plan.task.close)
         if last is not None and last.kind is Kind.CONFIRM and (env_steps or evaluations):
-            plan.budget.require_further(last.spent_after)
+            plan.budget.require_further(folder.read_spent())
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)

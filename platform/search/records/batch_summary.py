@@ -50,8 +50,7 @@ class BatchSummary:
         self.lowest = min(self.lowest[0], lows[0]), min(self.lowest[1], lows[1])
         if batch.kind is not Kind.CONFIRM:
             self.searched_share = max(self.searched_share, batch.spent)
-        steps = np.diff(batch.env_steps, prepend=self.spent.env_steps)
-        self.spent = self.spent.after(steps, batch.episode_returns.shape[1])
+        self.spent = batch.spent_with(self.spent)
         used_numbers = int(batch.episodes_of.max()) + 1
         self.next_number = max(self.next_number, used_numbers, self.spent.evaluations)
         used = self.budget.used(self.spent)

@@ -114,6 +114,11 @@ class Batch:
             env_steps=int(self.env_steps[-1]), evaluations=self.first + len(self.candidates)
         )
 
+    def spent_with(self, before: Spent) -> Spent:
+        """Return what the search has used with this batch, by what it had used before."""
+        steps = np.diff(self.env_steps, prepend=before.env_steps)
+        return before.after(steps, self.episode_returns.shape[1])
+
     def to_bytes(self) -> bytes:
         """Encode for the journal."""
         known = None if self.statistics is None else self.statistics.to_json()

@@ -18,6 +18,7 @@ from rolecast.core.disk import LOCAL_DISK, Disk
 from rolecast.core.encoding import from_bytes, to_sealed_bytes
 from rolecast.core.errors import RequestError
 from rolecast.core.locks import LockedFolder
+from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.request import folder_exists, make_run_folder
 from rolecast.platform.search.records import journal
 from rolecast.platform.search.records.batch_checks import (
@@ -258,6 +259,13 @@ class RunFolder(LockedFolder):
     def last_batch(self) -> Batch | None:
         """Return the last batch, all being read as by `batches`; None if there is none."""
         return next(iter(deque(self.batches(), maxlen=1)), None)
+
+    def read_spent(self) -> Spent:
+        """Return what the search has used, and by what evaluation most; as `batches`."""
+        spent = Spent()
+        for batch in self.batches():
+            spent = batch.spent_with(spent)
+        return spent
 
     def _sound(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Yield batches that were read, each once, and refuse those that no search has written."""

@@ -113,6 +113,33 @@ def test_a_finished_search_is_not_extended_by_less_than_an_evaluation(
     assert again.summary["env_steps"] == 230
 
 
+class Uneven(Counted):
+    """Ends after 1 step, and every tenth time after 40."""
+
+    episode, steps = 0, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.episode, self.steps = self.episode + 1, 0
+        return super().reset(seed=seed)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        over = self.steps >= (40 if self.episode % 10 == 0 else 1)
+        return np.zeros(2, dtype=np.float32), float(action[0]), over, False, {}
+
+
+def test_a_search_without_a_horizon_is_extended_by_its_dearest_evaluation_or_refused(
+    tmp_path: Path,
+) -> None:
+    """An evaluation must fit that is as long as the longest so far, of 40 steps here."""
+    settings = SMALL | {"task_options": {}, "episodes": 1, "policy": "linear", "env_steps": 1500}
+    before = search(Uneven, out=tmp_path / "run", workers=0, **settings).summary
+    with pytest.raises(RequestError, match="with which one evaluation more fits"):
+        resume(tmp_path / "run", task=Uneven, env_steps="+20")
+    again = resume(tmp_path / "run", task=Uneven, env_steps="+90").summary
+    assert again["policy_evaluations"] > before["policy_evaluations"]
+
+
 def test_a_folder_that_a_full_disk_left_without_a_run_is_begun_again(tmp_path: Path) -> None:
     class FullDisk(LocalDisk):
         def create(self, path: Path, data: bytes) -> None:
