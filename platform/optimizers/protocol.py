@@ -76,6 +76,14 @@ class WaitsForAll(Protocol):
 
 
 @runtime_checkable
+class HintsByEvaluations(Protocol):
+    """Settings of an optimiser that learns from whole epochs: its last ends with the budget."""
+
+    def evaluation_hints(self, count: int) -> Mapping[str, Any]:
+        """Return settings, where they are None, for a search of so many evaluations."""
+
+
+@runtime_checkable
 class OnDevice(Protocol):
     """Settings of an optimiser that can compute on a GPU."""
 

@@ -1,7 +1,7 @@
 """Settings of DUETS as an ask/tell optimiser of the unit cube."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from rolecast.core.errors import ConfigError
 from rolecast.core.validation import BOOLEAN_VALUE, check, number_in, one_of, or_none
@@ -9,6 +9,9 @@ from rolecast.platform.optimizers.batch_plan import default_batch_plan
 from rolecast.platform.optimizers.duets.kernel import KERNEL_FORMS, StationaryKernel
 from rolecast.platform.optimizers.duets.protocol import PROTOCOL_RULES, DuetsProtocol
 from rolecast.platform.optimizers.protocol import Optimizer, Proposal
+
+USUAL_ROUNDS: Final = 50
+"""Rounds where no budget is known."""
 
 MOST_DIMENSIONS: Final = 10
 """Most dimensions of a search: uniform points of more say too little of a function."""
@@ -24,9 +27,9 @@ class DuetsConfig:
     agents: int = 10
     """N, agents that share the work; each has a coin of its own. At least 1."""
 
-    rounds: int = 50
-    """T, evaluations of each agent. After N T evaluations candidates are further uniform points of
-    the last region."""
+    rounds: int | None = None
+    """T, evaluations of each agent. None: those that the budget of a search pays, else 50. After
+    N T evaluations candidates are further uniform points of the last region."""
 
     first_epoch: int = 2
     """T_1, evaluations of each agent before the first trimming, from 1 to T."""
@@ -54,12 +57,13 @@ class DuetsConfig:
     def __post_init__(self) -> None:
         rules = {
             **{name: rule for name, rule in PROTOCOL_RULES.items() if name != "seed"},
+            "rounds": or_none(PROTOCOL_RULES["rounds"]),
             "kernel": one_of(*KERNEL_FORMS),
             "standardise": BOOLEAN_VALUE,
             "lengthscale": or_none(number_in(1e-6, 1e6)),
         }
         check(type(self).__name__, vars(self), rules)
-        if self.rounds < self.first_epoch:
+        if self.rounds is not None and self.rounds < self.first_epoch:
             expected = f"an integer >= {self.first_epoch}, the first epoch"
             raise ConfigError(f"{type(self).__name__}.rounds", self.rounds, expected)
 
@@ -83,7 +87,7 @@ class DuetsConfig:
             domain=Box.unit(dimension),
             kernel=StationaryKernel(self.kernel, self.lengthscale or 0.2 * dimension**0.5),
             agents=self.agents,
-            rounds=self.rounds,
+            rounds=self.rounds or max(USUAL_ROUNDS, self.first_epoch),
             seed=seed,
             first_epoch=self.first_epoch,
             beta=self.beta,
@@ -91,6 +95,10 @@ class DuetsConfig:
             noise_variance=self.noise_variance,
         )
         return DuetsSearch(protocol, standardise=self.standardise)
+
+    def evaluation_hints(self, count: int) -> dict[str, Any]:
+        """Return the rounds by which the last epoch ends with so many evaluations."""
+        return {"rounds": max(self.first_epoch, count // self.agents)}
 
     def proposal(self, budget_episodes: int) -> Proposal:
         """Return the batch plan of the local searches."""

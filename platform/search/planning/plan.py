@@ -163,6 +163,11 @@ def _plan_for(
     policy_hints.require_known_nodes(config, optimizer, made)
     informed = policy_hints.informed_config(policy_hints.with_task_graph(optimizer, made), policy)
     episodes, batch_size = _sizes(config, informed, steps)
+    if not begun:
+        fits = _budget(config, episodes, steps).search_fits(Spent())
+        hints = policy_hints.evaluation_hints(informed, fits)
+        config = replace(config, optimizer_settings={**config.optimizer_settings, **hints})
+        informed = policy_hints.replaced(informed, hints)
     policy_hints.require_single_episodes(informed, episodes)
     informed = policy_hints.with_reward_noise(informed, made, episodes)
     fewer = config.fewer_episodes

@@ -23,6 +23,7 @@ from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.mcbo.node_data import single_episode
 from rolecast.platform.optimizers.protocol import (
     HasInitialDesign,
+    HintsByEvaluations,
     OptimizerConfig,
     UsesCausalGraph,
     UsesPolicyStructure,
@@ -61,13 +62,19 @@ def informed_config(config: OptimizerConfig, policy: Policy) -> OptimizerConfig:
         known |= policy.search_hints
     known["levelling"] = known["outcome_transform"]
     empty = _empty(config, known)
-    return _replaced(config, **empty) if empty else config
+    return replaced(config, empty)
 
 
 def budget_hints(config: OptimizerConfig, policy: Policy, budget_episodes: int) -> dict[str, Any]:
     """Return the settings that are None and that a policy hints at for so many whole episodes."""
     hints = policy.budget_hints(budget_episodes) if isinstance(policy, HintsByBudget) else {}
     return _empty(config, hints)
+
+
+def evaluation_hints(config: OptimizerConfig, count: int) -> dict[str, Any]:
+    """Return the settings that are None and that follow from so many evaluations of a search."""
+    known = config.evaluation_hints(count) if isinstance(config, HintsByEvaluations) else {}
+    return _empty(config, known)
 
 
 def initial_design(config: OptimizerConfig, *, dimension: int, seed: int) -> Float | None:
@@ -124,13 +131,14 @@ def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int)
     if graph is not None and len(graph.nodes) == 1 and graph.reward.noise.deviation:
         noise = NodeNoise(kind="normal", scale=graph.reward.noise.deviation / episodes**0.5)
         graph = replace(graph, nodes=(replace(graph.reward, noise=noise),))
-        config = _replaced(config, graph=graph.to_json())
+        config = replaced(config, {"graph": graph.to_json()})
     if not isinstance(below, HasCausalProblem) or not _empty(config, {"reward_noise": None}):
         return config
     found = below.problem.reward_deviation()
     if found is None and (own := below.graph.reward.noise).kind != "measured":
         found = own.deviation
-    return config if found is None else _replaced(config, reward_noise=found / episodes**0.5)
+    known = {} if found is None else {"reward_noise": found / episodes**0.5}
+    return replaced(config, known)
 
 
 def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Policy) -> None:
@@ -279,6 +287,9 @@ def _empty(config: OptimizerConfig, known: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in known.items() if name in names}
 
 
-def _replaced(config: OptimizerConfig, **values: Any) -> OptimizerConfig:
-    changed: OptimizerConfig = replace(config, **values)  # type: ignore[type-var]
+def replaced(config: OptimizerConfig, known: Mapping[str, Any]) -> OptimizerConfig:
+    """Return the config with other values of some settings."""
+    if not known:
+        return config
+    changed: OptimizerConfig = replace(config, **known)  # type: ignore[type-var]
     return changed

@@ -1,10 +1,12 @@
 """What a plan says of itself."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan, remarks
 from rolecast.platform.search.progress import Silent
@@ -73,3 +75,23 @@ def test_a_search_tells_the_remark(tmp_path: Path) -> None:
         **settings,
     )
     assert notes.kept[1:] == ["testing the incumbent over 1 held-out episodes"]
+
+
+@pytest.mark.parametrize(
+    "budget", [{"evaluations": 150}, {"evaluations": 300}, {"env_steps": 20_000, "episodes": 1}]
+)
+def test_the_last_epoch_of_duets_ends_within_the_evaluations_that_are_searched(
+    budget: dict[str, Any],
+) -> None:
+    """An epoch that lacks a value decides nothing, and its evaluations are lost."""
+    settings: dict[str, Any] = {"task": "ma_swimmer_2x1?horizon=100", "policy": "linear"}
+    settings["optimizer"] = "duets"
+    plan = make_plan(SearchConfig(**settings, **budget))
+    searched = plan.budget.search_fits(Spent())
+    rounds = vars(plan.optimizer)["rounds"]
+    assert plan.config.optimizer_settings["rounds"] == rounds
+    assert searched - 10 < 10 * rounds <= searched
+    more = replace(plan.config, evaluations=None, env_steps=10**6)
+    assert vars(make_plan(more, begun=True).optimizer)["rounds"] == rounds
+    chosen = make_plan(SearchConfig(**settings, **budget, optimizer_settings={"rounds": 9}))
+    assert vars(chosen.optimizer)["rounds"] == 9
