@@ -4,11 +4,12 @@ The process that hands tests to the others reads this file before it starts them
 is imported where it is used.
 """
 
+import gc
 import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -107,6 +108,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
     if not torch.cuda.is_available():
         os.environ["TRITON_INTERPRET"] = "1"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without a search for garbage, and look later only at what tests make.
+
+    A full search goes through a million objects of PyTorch, RLlib and the tests themselves.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
