@@ -19,7 +19,7 @@ from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import RewardTask, set_patience
 from rolecast.envs.spec import OBSERVATION_CLIP, BatchedTask
-from rolecast.envs.symmetry_check import GREATEST_DEVIATION, symmetry_deviation
+from rolecast.envs.symmetry_check import GREATEST_DEVIATION, symmetry_deviations
 from rolecast.envs.trajectory import Trajectory, random_trajectory
 
 CHECK_SEEDS: Final = np.array([11, 22, 33], dtype=np.uint64)
@@ -251,15 +251,15 @@ def _batch(task: BatchedTask, first: Trajectory) -> Check:
 
 def _symmetries(task: BatchedTask, first: Trajectory) -> Check:
     """Check each declared symmetry on episodes of random policies and of their images."""
-    for symmetry in task.spec.symmetries:
-        found = symmetry_deviation(task, symmetry)
+    symmetries = task.spec.symmetries
+    for symmetry, found in zip(symmetries, symmetry_deviations(task, symmetries), strict=True):
         if found.standard_errors > GREATEST_DEVIATION:
             detail = (
                 f"{symmetry.name!r} is no symmetry: the {found.where} of random policies and of "
                 f"their images differ by {found.standard_errors:.0f} standard errors"
             )
             return Check(name="symmetries", ok=False, detail=detail)
-    names = ", ".join(symmetry.name for symmetry in task.spec.symmetries)
+    names = ", ".join(symmetry.name for symmetry in symmetries)
     return Check(name="symmetries", ok=True, detail=f"hold for random policies: {names}")
 
 

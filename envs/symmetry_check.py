@@ -5,7 +5,7 @@ observations of the first, moved by S, have the distribution of those of the sec
 the mean and mean square of each entry, and the return.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,37 +45,42 @@ Actor = Callable[[Float], Float]
 """Actions [B, n, da] of observations [B, n, do]."""
 
 
-def symmetry_deviation(task: BatchedTask, symmetry: Symmetry) -> SymmetryDeviation:
-    """Return the greatest deviation found for random policies; at most 6 where it holds.
+def symmetry_deviations(
+    task: BatchedTask, symmetries: Iterable[Symmetry]
+) -> Iterator[SymmetryDeviation]:
+    """Yield the greatest deviation of each symmetry; at most 6 standard errors where it holds.
+
+    The same episodes of the policies themselves serve all symmetries.
 
     Args:
         task: whose running episodes are replaced.
-        symmetry: of sizes of the task.
+        symmetries: of sizes of the task.
     """
     spec = task.spec
     rng = np.random.default_rng(0)
-    places, signs = index_and_sign(symmetry.observation)
-    worst = SymmetryDeviation(standard_errors=0.0, where="no mean")
-    names = [f"observation entry {k}" for k in range(spec.observation_size)]
+    size = spec.observation_size
+    names = [f"observation entry {k}" for k in range(size)]
     names = [f"mean of {name}" for name in names] + [f"mean square of {name}" for name in names]
-    for number in range(CHECK_POLICIES):
-        matrix = 1.5 * rng.standard_normal((spec.action_size, spec.observation_size))
-        moved = _moved(matrix, symmetry)
-        first = _means(task, _linear(matrix), 2 * number)
-        size = spec.observation_size
-        first[:, :size] = first[:, :size][:, places] * signs
-        first[:, size : 2 * size] = first[:, size : 2 * size][:, places]
-        second = _means(task, _linear(moved), 2 * number + 1)
-        error = np.sqrt((first.var(0, ddof=1) + second.var(0, ddof=1)) / CHECK_EPISODES)
-        apart = np.abs(first.mean(0) - second.mean(0))
-        # Equal constants have no error; means that differ without one have no doubt.
-        deviation = np.where(apart > 1e-9, apart / np.maximum(error, 1e-12), 0.0)
-        at = int(deviation.argmax())
-        if deviation[at] > worst.standard_errors:
-            worst = SymmetryDeviation(
-                standard_errors=float(deviation[at]), where=[*names, "return"][at]
-            )
-    return worst
+    matrices = 1.5 * rng.standard_normal((CHECK_POLICIES, spec.action_size, size))
+    played = [_means(task, _linear(each), 2 * number) for number, each in enumerate(matrices)]
+    for symmetry in symmetries:
+        places, signs = index_and_sign(symmetry.observation)
+        worst = SymmetryDeviation(standard_errors=0.0, where="no mean")
+        for number, matrix in enumerate(matrices):
+            first = played[number].copy()
+            first[:, :size] = first[:, :size][:, places] * signs
+            first[:, size : 2 * size] = first[:, size : 2 * size][:, places]
+            second = _means(task, _linear(_moved(matrix, symmetry)), 2 * number + 1)
+            error = np.sqrt((first.var(0, ddof=1) + second.var(0, ddof=1)) / CHECK_EPISODES)
+            apart = np.abs(first.mean(0) - second.mean(0))
+            # Equal constants have no error; means that differ without one have no doubt.
+            deviation = np.where(apart > 1e-9, apart / np.maximum(error, 1e-12), 0.0)
+            at = int(deviation.argmax())
+            if deviation[at] > worst.standard_errors:
+                worst = SymmetryDeviation(
+                    standard_errors=float(deviation[at]), where=[*names, "return"][at]
+                )
+        yield worst
 
 
 def _moved(matrix: Float, symmetry: Symmetry) -> Float:
