@@ -52,10 +52,12 @@ def flee(params: PredatorPreyParameters, positions: Float, points: Float) -> Flo
     prey = positions[:, n : params.movers]
     nearest = np.square(prey[:, :, None] - predators).sum(axis=-1).argmin(axis=-1)
     target = prey[:, :, None] + points
-    squared = np.square(target[..., None, 0] - predators[:, :, None, :, 0])
-    squared += np.square(target[..., None, 1] - predators[:, :, None, :, 1])
-    reachable = squared.min(axis=-1) >= (params.predator_size + params.prey_size) ** 2
-    score = np.take_along_axis(squared, nearest[:, :, None, None], axis=-1)[..., 0]
+    # Predators come first, [n, B, k, J], so that NumPy works along the many points.
+    places = np.moveaxis(positions[:, :n], 1, 0)[:, :, None, None]
+    squared = np.square(target[..., 0] - places[..., 0])
+    squared += np.square(target[..., 1] - places[..., 1])
+    reachable = squared.min(axis=0) >= (params.predator_size + params.prey_size) ** 2
+    score = np.take_along_axis(squared, nearest[None, :, :, None], axis=0)[0]
     score = np.where(reachable, score, -1.0)
     choice = score.argmax(axis=-1)[..., None]
     chosen = np.take_along_axis(points, choice[..., None], axis=2)[:, :, 0]
