@@ -67,13 +67,13 @@ def draw_frame(hunt: Hunt, step: int, title: str) -> Image.Image:
         spine.set_color("#CCCCCC")
     predator_size, prey_size, landmark_size = hunt.sizes
     for place in hunt.landmarks:
-        axes.add_patch(Circle(tuple(place), landmark_size, color="#D9D9D9", zorder=1))
+        axes.add_artist(Circle(tuple(place), landmark_size, color="#D9D9D9", zorder=1))
     for paths, colour in ((hunt.predators, PREDATOR_COLOUR), (hunt.prey, PREY_COLOUR)):
         _draw_trails(axes, paths[max(step - TRAIL_STEPS, 0) : step + 1], colour)
     for place in hunt.prey[step]:
-        axes.add_patch(Circle(tuple(place), prey_size, color=PREY_COLOUR, zorder=4))
+        axes.add_artist(Circle(tuple(place), prey_size, color=PREY_COLOUR, zorder=4))
     for place in hunt.predators[step]:
-        axes.add_patch(
+        axes.add_artist(
             Circle(tuple(place), predator_size, fc=PREDATOR_COLOUR, ec="white", lw=0.8, zorder=3)
         )
     earned = float(hunt.rewards[step - 1]) if step else 0.0
@@ -98,4 +98,4 @@ def _draw_trails(axes: Axes, paths: Float, colour: str) -> None:
     colours = [(*to_rgb(colour), float(alpha)) for alpha in alphas]
     for agent in range(paths.shape[1]):
         segments = np.stack([paths[:-1, agent], paths[1:, agent]], axis=1)
-        axes.add_collection(LineCollection(list(segments), colors=colours, linewidths=2, zorder=2))
+        axes.add_artist(LineCollection(list(segments), colors=colours, linewidths=2, zorder=2))
