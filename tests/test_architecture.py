@@ -71,10 +71,10 @@ CALLED_BY_LIBRARIES: Final = frozenset(
     {
         # RLlib
         "_forward", "_forward_exploration", "_forward_inference", "_forward_train",
-        "_get_env_id_and_creator", "agent_steps", "assert_healthy", "compute_loss_for_module",
-        "get_checkpointable_components", "get_ctor_args_and_kwargs", "get_default_config",
-        "get_default_learner_class", "get_default_rl_module_spec", "get_metrics",
-        "training_step",
+        "_get_env_id_and_creator", "agent_steps", "assert_healthy", "build_learner_connector",
+        "compute_loss_for_module", "get_checkpointable_components", "get_ctor_args_and_kwargs",
+        "get_default_config", "get_default_learner_class", "get_default_rl_module_spec",
+        "get_metrics", "training_step",
         # Tune
         "add_evaluated_point", "checkpoint", "cleanup", "default_resource_request",
         "evaluated_params", "init_local_path", "load_checkpoint", "on_trial_complete",

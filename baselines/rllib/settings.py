@@ -121,6 +121,14 @@ class NamedSettings(AlgorithmConfig):
             if name not in known:
                 raise unknown_name(f"setting of {self.NAME}", name, known)
 
+    def build_learner_connector(self, *given: Any, **named: Any) -> Any:
+        """Return None: our learners take arrays, so nothing need turn episodes into a batch.
+
+        Each piece of RLlib's pipeline searches all loaded modules for each frame of the stack:
+        0.3 s a learner, and more the deeper it is called.
+        """
+        return None
+
     def check_settings(self) -> None:
         """Refuse values that cannot be.
 
