@@ -9,6 +9,8 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -30,7 +32,7 @@ PAST_WORDS = re.compile(
     r"\b(?:formerly|no longer|used to be|since then|until now|until \d|previously)\b", re.IGNORECASE
 )
 SMALL = {
-    "--env-steps": "6000",
+    "--env-steps": "3000",
     "--evaluations": "12",
     "--episodes": "40",
     "--max-loss": "100",
@@ -73,13 +75,27 @@ def small(line: str) -> list[str]:
     return words
 
 
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Return a function that runs the Python examples of a page once, and returns their folder."""
+
+    @cache
+    def run(page: Path) -> Path:
+        folder = tmp_path_factory.mktemp(page.stem)
+        for code in blocks(page, "python"):
+            command = [sys.executable, "-c", code]
+            result = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, check=False
+            )
+            assert result.returncode == 0, result.stderr
+        return folder
+
+    return run
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_python_examples_run_as_printed(page: Path, tmp_path: Path) -> None:
-    for code in blocks(page, "python"):
-        result = subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert result.returncode == 0, result.stderr
+def test_python_examples_run_as_printed(page: Path, ran: Callable[[Path], Path]) -> None:
+    ran(page)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -94,13 +110,11 @@ def test_command_lines_run_in_their_order(
 
 
 def test_the_graph_that_an_example_writes_is_read_by_the_command_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ran: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = ROOT / "docs" / "causal.md"
-    (code,) = (block for block in blocks(page, "python") if "drone.json" in block)
     (line,) = re.findall(r"`(rolecast causal [^`]* --graph drone\.json [^`]*)`", page.read_text())
-    monkeypatch.chdir(tmp_path)
-    subprocess.run([sys.executable, "-c", code], check=True)
+    monkeypatch.chdir(ran(page))
     assert main([*small(line), "--rounds", "2", "--workers", "0"]) == 0
 
 
