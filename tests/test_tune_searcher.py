@@ -240,7 +240,8 @@ def test_tune_restores_it(ray_cluster: str, tmp_path: Path) -> None:
             search_alg=RolecastSearcher("local_gp", seed=0, random_trials=2),
             metric="loss",
             mode="min",
-            num_samples=5,
+            num_samples=3,
+            reuse_actors=True,
         ),
         run_config=tune.RunConfig(storage_path=str(tmp_path), name="again", verbose=0),
     )
@@ -249,7 +250,7 @@ def test_tune_restores_it(ray_cluster: str, tmp_path: Path) -> None:
     stop.unlink()
     again = tune.Tuner.restore(str(tmp_path / "again"), interrupted, resume_errored=True)
     after = again.fit()
-    assert (after.num_errors, len(after)) == (0, 5)
+    assert (after.num_errors, len(after)) == (0, 3)
 
 
 def test_the_page_runs_as_printed(
