@@ -195,7 +195,7 @@ def short_reports() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("INCUMBENT_EPISODES", "YARDSTICK_EPISODES", "ABLATED_EPISODES"):
             patch.setattr(measurements, name, 40)
-        patch.setattr("rolecast.platform.reports.run.MOST_FRAMES", 3)
+        patch.setattr("rolecast.platform.reports.run.MOST_FRAMES", 2)
         yield
 
 
