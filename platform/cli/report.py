@@ -91,8 +91,9 @@ def report(
     if shown and format_ == MARL_EVAL:
         raise RequestError(f"{shown[0]} is for the page; expected none with --format {MARL_EVAL}")
     if len(folders) == 1 and (together := searches_in(folders[0])):
-        page = folders[0] / "report.html" if len(together) > 1 else None
-        folders, out = together, out or page
+        begun = _with_evaluations(folders[0], together)
+        page = folders[0] / "report.html" if len(begun) > 1 else None
+        folders, out = begun, out or page
     for_comparisons = next((name for name, given in asked.items() if given), "")
     if len(folders) > 1:
         if for_comparisons:
@@ -117,6 +118,23 @@ def report(
         print_json({"report": str(written)})
     else:
         say(f"open {in_shell(written)}")
+
+
+def _with_evaluations(folder: Path, searches: list[Path]) -> list[Path]:
+    """Return the searches of a --multirun folder that have evaluated something.
+
+    Raises:
+        RequestError: none has.
+    """
+    from rolecast.platform.search.records.run_folder import RunFolder
+
+    runs = [RunFolder(each) for each in searches]
+    begun = [run.path for run in runs if run.run_file.is_file() and run.read_batches()]
+    if not begun:
+        raise RequestError(f"no search in {folder} has an evaluation yet")
+    if left := [in_shell(each) for each in searches if each not in begun]:
+        warn(f"without an evaluation yet, and left out: {', '.join(left)}")
+    return begun
 
 
 def _is_comparison(folder: Path) -> bool:

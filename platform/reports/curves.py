@@ -46,13 +46,15 @@ def learning_curve(
     curve: Curve,
     *,
     incumbents: Curve | None = None,
+    incumbents_name: str = "incumbent",
     yardsticks: Sequence[Yardstick] = (),
 ) -> Figure:
-    """Draw every evaluation, the mean of each batch, and the incumbent's re-evaluations.
+    """Draw every evaluation, the mean of each batch, and the incumbents.
 
     Args:
         curve: all evaluations.
-        incumbents: the re-evaluations of incumbents, drawn with twice their standard error.
+        incumbents: drawn with twice their standard error.
+        incumbents_name: what their returns are.
         yardsticks: drawn as horizontal lines, named at the right.
     """
     drawing, axes = figure()
@@ -73,7 +75,7 @@ def learning_curve(
             ms=4,
             color=VERMILION,
             lw=1,
-            label="incumbent, re-evaluated (2 standard errors)",
+            label=f"{incumbents_name} (2 standard errors)",
         )
     _draw_yardsticks(axes, yardsticks)
     _finish(axes)

@@ -1,5 +1,7 @@
 """The incumbents of a run as a curve: measured, or else as the optimiser's model saw them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rolecast.platform.reports.curves import Curve
@@ -8,16 +10,40 @@ from rolecast.platform.search.records.history import Kind
 from rolecast.platform.search.records.measurements import INCUMBENT_EPISODES, RunMeasurements
 
 
-def incumbents_of(run: Run, measured: RunMeasurements | None) -> tuple[Curve, str]:
-    """Return the incumbents along a run, and a sentence that says where their returns are from."""
+@dataclass(frozen=True, kw_only=True)
+class Incumbents:
+    """Incumbents along a run."""
+
+    curve: Curve
+    """Their returns."""
+
+    name: str
+    """What they are, in a legend."""
+
+    source: str
+    """Where their returns are from, in a sentence."""
+
+
+def incumbents_of(run: Run, measured: RunMeasurements | None) -> Incumbents:
+    """Return the incumbents along a run."""
     if measured is not None and measured.returns:
-        how = f"Incumbents are evaluated again on {INCUMBENT_EPISODES} held-out episodes each."
-        return _measured(run, measured), how
+        return Incumbents(
+            curve=_measured(run, measured),
+            name="incumbent, evaluated again",
+            source=f"Incumbents are evaluated again on {INCUMBENT_EPISODES} held-out episodes.",
+        )
     believed = believed_incumbents(run)
     if len(believed.returns):
-        return believed, "Incumbents have the return that the optimiser's model expects of them."
-    how = "The incumbents at the end are those of the search's own confirmation."
-    return run.curve(Kind.CONFIRM), how
+        return Incumbents(
+            curve=believed,
+            name="incumbent, as the model expects",
+            source="Incumbents have the return that the optimiser's model expects of them.",
+        )
+    return Incumbents(
+        curve=run.curve(Kind.CONFIRM),
+        name="incumbent, confirmed",
+        source="The incumbents at the end are those of the search's own confirmation.",
+    )
 
 
 def _measured(run: Run, measured: RunMeasurements) -> Curve:

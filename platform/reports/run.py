@@ -183,14 +183,15 @@ def _shares(summary: Mapping[str, Any]) -> str:
 
 def _curve(run: Run, measured: RunMeasurements | None) -> Markup:
     seen = run.curve(Kind.DESIGN, Kind.SEARCH)
-    incumbents, how = incumbents_of(run, measured)
+    found = incumbents_of(run, measured)
     yardsticks = measured.yardsticks if measured is not None else ()
-    drawing = learning_curve(seen, incumbents=incumbents, yardsticks=yardsticks)
-    picture = inline_image(png(drawing), "png", "Return against environment steps")
-    drawn = learning_chart(seen, incumbents, yardsticks, picture)
-    return section(
-        "Learning curve", drawn, paragraph(f"{how} Bars are two standard errors. {CHART_USE}")
+    drawing = learning_curve(
+        seen, incumbents=found.curve, incumbents_name=found.name, yardsticks=yardsticks
     )
+    picture = inline_image(png(drawing), "png", "Return against environment steps")
+    drawn = learning_chart(seen, found, yardsticks, picture)
+    text = f"{found.source} Bars are two standard errors. {CHART_USE}"
+    return section("Learning curve", drawn, paragraph(text))
 
 
 def _episodes(run: Run, measured: RunMeasurements | None) -> list[Markup]:

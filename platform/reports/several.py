@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
+from rolecast.envs.ids import format_id, parse_id
+from rolecast.envs.rewards.settings import REWARD_OPTIONS
 from rolecast.platform.reports.charts.chart import Series, chart, levels
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.incumbents import incumbents_of
@@ -27,11 +29,12 @@ def write_report_of_several(paths: Sequence[str | Path], out: str | Path) -> Pat
     Returns:
         The file written.
     Raises:
-        RequestError: a folder is no run, or the runs have different tasks.
+        RequestError: a folder is no run, or the runs have different tasks. Reward settings may
+            differ: scores are of the reward as earned.
         RunError: `out` cannot be written.
     """
     runs = [Run.read(path) for path in paths]
-    tasks = sorted({run.task_id for run in runs})
+    tasks = sorted({_parted(run)[0] for run in runs})
     if len(tasks) > 1:
         raise RequestError(f"the runs are of different tasks, {tasks}; expected one task")
     names = _names([Path(path) for path in paths])
@@ -44,6 +47,13 @@ def write_report_of_several(paths: Sequence[str | Path], out: str | Path) -> Pat
     )
     write_bytes(target, text.encode())
     return target
+
+
+def _parted(run: Run) -> tuple[str, str]:
+    """Return the task that a run is scored on, and the reward settings that it was paid by."""
+    name, options = parse_id(run.task_id)
+    paid = {key: options.pop(key) for key in REWARD_OPTIONS if key in options}
+    return format_id(name, options), format_id("", paid).removeprefix("?") or "dense"
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -73,15 +83,17 @@ def _best(names: Sequence[str], runs: Sequence[Run]) -> str:
 def _curves(names: Sequence[str], runs: Sequence[Run]) -> Markup:
     series: list[Series] = []
     yardsticks: dict[str, float] = {}
+    sources: dict[str, None] = {}
     for place, (name, run) in enumerate(zip(names, runs, strict=True)):
         measured = RunMeasurements.read(run.folder)
-        incumbents, _ = incumbents_of(run, measured)
+        incumbents = incumbents_of(run, measured)
+        sources[incumbents.source] = None
         if measured is not None:
             yardsticks |= {each.name: each.mean for each in measured.yardsticks}
         series.append(
             Series(
-                name=name, at=incumbents.env_steps, values=incumbents.returns,
-                errors=incumbents.stderrs, form="points",
+                name=name, at=incumbents.curve.env_steps, values=incumbents.curve.returns,
+                errors=incumbents.curve.stderrs, form="points",
                 colour=COLOUR_CYCLE[place % len(COLOUR_CYCLE)],
             )
         )  # fmt: skip
@@ -91,10 +103,7 @@ def _curves(names: Sequence[str], runs: Sequence[Run]) -> Markup:
         across="environment steps",
         up="episode return",
     )
-    text = (
-        "Incumbents, with bars of two standard errors: evaluated again on held-out episodes, or "
-        "of a task that is not compiled, as the optimiser's model saw them."
-    )
+    text = f"{' '.join(sources)} Bars are two standard errors."
     return section("Learning curves", drawn, paragraph(text))
 
 
@@ -108,8 +117,10 @@ def _table(names: Sequence[str], runs: Sequence[Run], beside: Path) -> Markup:
         )
         report = run.folder.path / "report.html"
         leads = [("report", quote(os.path.relpath(report, beside)))] if report.is_file() else []
-        method = (search["policy"], search["optimizer"], run.record["seed"])
+        method = (_parted(run)[1], search["policy"], search["optimizer"], run.record["seed"])
         rows.append((name, *method, run.env_steps(), spent.evaluations, *held, links(leads)))
-    head = ("run", "policy", "optimiser", "seed", "env steps", "evaluations", "held-out return",
-            "standard error", "")  # fmt: skip
+    head = (
+        *("run", "reward", "policy", "optimiser", "seed", "env steps", "evaluations"),
+        *("held-out return", "standard error", ""),
+    )
     return section("Runs", table(head, rows))

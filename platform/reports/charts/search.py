@@ -9,24 +9,28 @@ from markupsafe import Markup
 from rolecast.core.types import Float
 from rolecast.platform.reports.charts.chart import SMALL_CHART, Series, chart, levels
 from rolecast.platform.reports.curves import Curve
+from rolecast.platform.reports.incumbents import Incumbents
 from rolecast.platform.reports.style import BLUE, GREY, VERMILION
 from rolecast.platform.search.records.measurements import Yardstick
 
 BARS_WANTED: Final = 20
 """Bars of a histogram, at most twice as many."""
 
+LEAST_RANGE: Final = 1e-9
+"""Range of returns, by their size, up to which they count as equal but for rounding."""
+
 ROUND_WIDTHS: Final = (1.0, 2.0, 5.0, 10.0)
 """Widths of a bar, times a power of ten."""
 
 
 def learning_chart(
-    seen: Curve, incumbents: Curve, yardsticks: Sequence[Yardstick], picture: Markup
+    seen: Curve, incumbents: Incumbents, yardsticks: Sequence[Yardstick], picture: Markup
 ) -> Markup:
     """Return the learning curve: evaluations, means of batches, incumbents, yardsticks.
 
     Args:
         seen: all evaluations.
-        incumbents: evaluated again.
+        incumbents: drawn under their name.
         yardsticks: horizontal lines.
         picture: for browsers without scripts.
     """
@@ -42,8 +46,8 @@ def learning_chart(
             colour=BLUE,
         ),
         Series(
-            name="incumbent, again", at=incumbents.env_steps,
-            values=incumbents.returns, errors=incumbents.stderrs, form="points", colour=VERMILION,
+            name=incumbents.name, at=incumbents.curve.env_steps, values=incumbents.curve.returns,
+            errors=incumbents.curve.stderrs, form="points", colour=VERMILION,
         ),
     ]  # fmt: skip
     drawn = [*curves, *levels([(each.name, each.mean) for each in yardsticks], curves)]
@@ -74,10 +78,14 @@ def histogram(returns: Float) -> Markup:
 def _round_edges(returns: Float) -> Float:
     """Return edges of bars whose width is a round number."""
     low, high = float(returns.min()), float(returns.max())
-    if low == high:
-        return np.array([low - 0.5, low + 0.5])
+    size = max(abs(low), abs(high))
+    if high - low <= LEAST_RANGE * size:
+        margin = max(0.5, LEAST_RANGE * size)
+        return np.array([low - margin, high + margin])
     wanted = (high - low) / BARS_WANTED
     power = 10.0 ** np.floor(np.log10(wanted))
-    width = max(each for each in ROUND_WIDTHS if each * power <= wanted) * power
+    # The logarithm of what is next to a power of ten may be rounded up: then no width fits.
+    width = max((each for each in ROUND_WIDTHS if each * power <= wanted), default=1.0) * power
     edges: Float = np.arange(np.floor(low / width), np.floor(high / width) + 2) * width
+    edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)
     return edges

@@ -17,7 +17,9 @@ def other(mean: float, stderr: float | None = 0.0) -> Yardstick:
         ((120.0, 3.0), (135.0, 4.0), "below chase by 15 +- 5"),
         ((140.0, 3.0), (135.0, 4.0), "level with chase (difference 5 +- 5)"),
         ((0.50, 0.02), (0.10, 0.02), "better than chase by 0.40 +- 0.03"),
-        ((2.0, None), (1.0, None), "better than chase by 1.0 +- 0.0"),
+        ((2.0, None), (1.0, 0.1), "above chase by 1.0 (no error is known)"),
+        ((1.0, 0.1), (3.0, None), "below chase by 2.0 (no error is known)"),
+        ((0.1 + 0.2, 0.0), (0.3, 0.0), "level with chase"),
     ],
 )
 def test_a_difference_counts_from_two_standard_errors_on(

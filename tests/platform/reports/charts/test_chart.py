@@ -54,6 +54,19 @@ def test_every_colour_of_the_palette_has_a_name() -> None:
 
 
 def test_a_histogram_counts_all_episodes() -> None:
-    for returns in (np.repeat([0.0, 10.0, 20.0, 390.0], 25), np.full(100, 7.0)):
+    pairs = [
+        (1.0, 1.2),
+        (0.1, 0.3),
+        (-0.3, -0.1),
+        (0.3, 0.1 + 0.2),
+        (1e6, 1e6 + 1e-9),
+        (1e18, 1e18),
+    ]
+    for returns in (
+        np.repeat([0.0, 10.0, 20.0, 390.0], 25),
+        np.full(100, 7.0),
+        *(np.repeat(pair, 50) for pair in pairs),
+        *(np.linspace(low, low + span, 100) for low in (0.0, 0.3, -7.1) for span in (0.2, 2, 20)),
+    ):
         told = numbers(histogram(returns))
         assert sum(told["series"][0]["values"]) == 100
