@@ -44,8 +44,7 @@ def rewards_picture(dial: Dial, rows: Sequence[Row]) -> Figure:
             shift = POINT_SPREAD * (place - (len(mine) - 1) / 2)
             _draw(axes, label, returns[label], rewards, shift, styles[label].line(len(rewards)))
         axes.set_xticks(range(len(rewards)), rewards, rotation=30)
-        if mine:
-            axes.legend(fontsize=7, frameon=False)
+    _legend_below(drawing, panels)
     panels[0].set_ylabel("held-out return, as earned")
     return drawing
 
@@ -61,8 +60,8 @@ def _draw(
     """Draw a method's means as a line, its seeds as points, intervals of five seeds as bars."""
     values = [returns.get(reward, ()) for reward in rewards]
     means = [statistics.fmean(each) if each else math.nan for each in values]
-    shown = {**style, "marker": "o", "ms": 4, "markevery": 1}
-    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **shown)
+    points = {"marker": style["marker"] or ".", "ms": 5 if style["marker"] else 8, "markevery": 1}
+    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **{**style, **points})
     for place, each in enumerate(values):
         if not each:
             continue
@@ -94,10 +93,19 @@ def steps_picture(dial: Dial, rows: Sequence[Row]) -> Figure:
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     for axes in panels[-columns:]:
         axes.set_xlabel("env steps")
+        axes.tick_params(labelbottom=True)
     drawing.supylabel("mean held-out return, as earned", fontsize="medium")
-    lines = {str(line.get_label()): line for axes in panels for line in axes.lines}
-    drawing.legend(lines.values(), lines, loc="outside lower center", ncols=3, frameon=False)
+    _legend_below(drawing, panels)
     return drawing
+
+
+def _legend_below(drawing: Figure, panels: Sequence[Axes]) -> None:
+    """Name the lines of all panels under them, where they hide none."""
+    named = [line for axes in panels for line in axes.lines]
+    lines = {name: line for line in named if not (name := str(line.get_label())).startswith("_")}
+    drawing.legend(
+        lines.values(), lines, loc="outside lower center", ncols=4, frameon=False, fontsize=8
+    )
 
 
 def mean_curve(dial: Dial, rows: Sequence[Row]) -> tuple[Float, Float]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rolecast.core.types import Float
 from rolecast.platform.reports.comparison.method_styles import method_styles
-from rolecast.platform.reports.style import BLUE, COLOUR_CYCLE, GREY, INK, VERMILION, figure
+from rolecast.platform.reports.style import BLUE, GREY, INK, VERMILION, figure
 from rolecast.platform.search.records.measurements import Yardstick
 
 Trained = tuple[Sequence[float], Sequence[float]]
@@ -125,11 +125,12 @@ def comparison(
         title: above the picture.
     """
     drawing, axes = figure()
-    for index, (name, by_budget) in enumerate(results.items()):
-        colour = COLOUR_CYCLE[index % len(COLOUR_CYCLE)]
+    for name, style in method_styles(list(results)).items():
+        by_budget, colour = results[name], style.colour
         budgets = sorted(by_budget)
         medians = [float(np.median(by_budget[budget])) for budget in budgets]
-        axes.plot(budgets, medians, "o-", color=colour, lw=1.8, ms=5, label=name)
+        line = {**style.line(len(budgets)), "marker": style.marker or ".", "markevery": 1, "ms": 8}
+        axes.plot(budgets, medians, lw=1.8, label=name, **line)
         for budget in budgets:
             seeds = by_budget[budget]
             axes.scatter([budget] * len(seeds), seeds, s=12, color=colour, alpha=0.4, lw=0)
@@ -140,6 +141,8 @@ def comparison(
     axes.set_xticks([], minor=True)
     axes.set_title(title, loc="left", fontsize=11, color=INK)
     _finish(axes)
+    axes.get_legend().remove()
+    drawing.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return drawing
 
 
