@@ -64,6 +64,8 @@ class AsynchronousSearch(Search):
         """Take up the search; see `Search`."""
         super().__init__(plan, folder, backend, progress)
         self._evaluator: Evaluator = backend.evaluator
+        # Else a single thread plays episodes only while the search waits for them.
+        self._beside = backend.workers > 0 or self._evaluator.workers > 1
         self._stream: Stream | None = None
         self._chunks: dict[int, tuple[Chunk, Sequence[_Candidate]]] = {}
         self._under_way = 0
@@ -84,7 +86,10 @@ class AsynchronousSearch(Search):
             metrics = super().step()
             self._next_number = self.seen.next_number
             return metrics
+        began = self._clock()
         told = self._next_ended(min(self._plan.batch_size, self._under_way))
+        if not self._beside:
+            self._evaluating_s += self._clock() - began
         self._under_way -= len(told)
         numbers = np.array([each.episodes_of for each in told])
         pending = PendingBatch(
@@ -95,8 +100,8 @@ class AsynchronousSearch(Search):
             episode_rows=numbers - self.seen.next_number,
         )
         metrics = self._learn(pending, self._joined(told), asked=False)
-        # Episodes run beside all of it, and not only while the search waits for them.
-        self._evaluating_s += self._clock() - start
+        if self._beside:
+            self._evaluating_s += self._clock() - start
         return metrics
 
     def _wanted(self, kind: Kind | None, spent: Spent) -> BatchRequest | None:

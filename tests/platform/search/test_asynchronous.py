@@ -21,6 +21,7 @@ from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
+from rolecast.platform.search.session import LocalSession, OptimizerReply
 
 Q, EPISODES = 4, 2
 HORIZON = make_task("pred_prey_3").spec.horizon
@@ -178,6 +179,38 @@ def test_a_search_that_is_stopped_again_and_again_evaluates_no_candidate_twice(
     found = np.concatenate([b.candidates for b in batches_of(search) if b.kind is Kind.SEARCH])
     assert search.spent.evaluations == 60
     assert len(np.unique(found, axis=0)) == len(found)
+
+
+def local_evaluator(plan: Plan) -> LocalEvaluator:
+    return LocalEvaluator(plan.task, plan.policy)
+
+
+@pytest.mark.parametrize(("evaluator", "waits"), [(local_evaluator, 1), (UnequalEvaluator, 0)])
+def test_workers_wait_for_the_optimizer_where_no_episode_runs_beside_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    evaluator: Callable[[Plan], LocalEvaluator],
+    waits: int,
+) -> None:
+    """By a clock on which the optimiser takes a second for an answer, and episodes take none."""
+    seconds, answer = [0.0], LocalSession.tell_and_ask
+
+    def thinking(self: LocalSession, *args: Any, **options: Any) -> OptimizerReply:
+        seconds[0] += 1.0
+        return answer(self, *args, **options)
+
+    def clock() -> float:
+        seconds[0] += 0.001
+        return seconds[0]
+
+    monkeypatch.setattr(LocalSession, "tell_and_ask", thinking)
+    plan = plan_of(tmp_path / "run", optimizer="random")
+    folder = RunFolder(tmp_path / "run", clock=clock)
+    folder.make(run_record(plan))
+    search = AsynchronousSearch(plan, folder, LocalBackend(evaluator(plan)), Silent())
+    run(search, steps=5)
+    folder.release()
+    assert search.time_shares()["workers_wait"] == pytest.approx(waits, abs=0.1)
 
 
 def test_candidates_meet_other_episodes_than_the_initial_design(
