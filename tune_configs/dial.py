@@ -72,8 +72,10 @@ ROLE_SEARCHES: Final = (
 )
 """Of the role policy, whose agents can talk. The first two know the task's symmetries: one accepts
 them by evidence, one searches tied weights. The next two are told none, and look for some in random
-play, which their budget pays. The last two have none. `local_gp` is not here: on a policy,
-`dss_gp_ucb` without cliques is the same search, to the last digit."""
+play, which their budget pays. The last two have none. `cmaes` is no ablation of `cmaes_tied`: it
+differs also in `mirrored`, which is off, so that its candidates are single and share no episodes.
+`local_gp` is not here: on a policy, `dss_gp_ucb` without cliques is the same search, to the last
+digit."""
 
 NET_SEARCHES: Final = tuple(
     SearchMethod(optimizer=name, policy="mlp", label=f"{name}_one_net")
