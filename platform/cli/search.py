@@ -260,8 +260,9 @@ def tell(out: Path, summary: Mapping[str, Any], *, json: bool) -> None:
     if figures:
         rounds = f", {figures['rounds']} rounds" if "rounds" in figures else ""
         hint(
-            f"expected reward: {figures['average_expected_reward']:.4g} on average, "
-            f"{figures['best_expected_reward']:.4g} at best{rounds}; open {in_shell(report)}"
+            f"{figures['reward_kind']} reward: {figures['average_expected_reward']:.4g} on "
+            f"average, {figures['best_expected_reward']:.4g} at best{rounds}; "
+            f"open {in_shell(report)}"
         )
     else:
         hint(f"open {in_shell(report)}; next: rolecast evaluate {in_shell(out)}")

@@ -25,6 +25,7 @@ from rolecast.platform.reports.style import (
     literal,
     png,
 )
+from rolecast.platform.search.records.measurements import RunMeasurements
 
 Place = tuple[float, float]
 """Position in a drawing."""
@@ -41,12 +42,12 @@ def causal_graph_of(run: Run, task: BatchedTask) -> CausalGraph | None:
     return below.graph if isinstance(below, HasCausalGraph) else None
 
 
-def causal_sections(graph: CausalGraph, rewards: Sequence[float]) -> list[Markup]:
+def causal_sections(graph: CausalGraph, measured: RunMeasurements | None) -> list[Markup]:
     """Return the graph as a picture and a table, and the curve of expected rewards.
 
     Args:
         graph: what the search knew.
-        rewards: [N], expected reward of each evaluation; empty before a run is measured.
+        measured: expected reward of each evaluation; None before a run is measured.
     """
     settable = {each.name: each for each in graph.do}
     rows = []
@@ -61,10 +62,18 @@ def causal_sections(graph: CausalGraph, rewards: Sequence[float]) -> list[Markup
     picture = inline_image(png(graph_picture(graph)), "png", "Causal graph of the task")
     text = "Blue: the reward. Green squares: actions. Red: nodes that may be set."
     found = [section("Causal graph", picture, paragraph(text), table(head, rows))]
-    if rewards:
-        curve = inline_image(png(_reward_curve(rewards)), "png", "Expected reward by evaluation")
-        found.append(section("Expected reward", curve))
+    if measured is not None and measured.expected_rewards:
+        kind = "Observed" if measured.rewards_observed else "Expected"
+        drawing = _reward_curve(measured.expected_rewards, f"{kind.lower()} reward")
+        curve = inline_image(png(drawing), "png", f"{kind} reward by evaluation")
+        found.append(section(f"{kind} reward", curve, *_doubt(measured)))
     return found
+
+
+def _doubt(measured: RunMeasurements) -> list[Markup]:
+    """Say what a best observed reward is."""
+    text = "No simulator is known that gives expectations. The best of noisy rewards is too high."
+    return [paragraph(text)] if measured.rewards_observed else []
 
 
 def graph_picture(graph: CausalGraph) -> Figure:
@@ -111,8 +120,8 @@ def _places(graph: CausalGraph) -> dict[str, Place]:
     }
 
 
-def _reward_curve(rewards: Sequence[float]) -> Figure:
-    """Draw each expected reward, the mean so far, and the best so far."""
+def _reward_curve(rewards: Sequence[float], name: str) -> Figure:
+    """Draw each reward, the mean so far, and the best so far."""
     values = np.array(rewards)
     numbers = np.arange(1, len(values) + 1)
     drawing, axes = figure()
@@ -120,6 +129,6 @@ def _reward_curve(rewards: Sequence[float]) -> Figure:
     axes.plot(numbers, np.cumsum(values) / numbers, color=BLUE, label="mean so far")
     axes.plot(numbers, np.maximum.accumulate(values), color=VERMILION, label="best so far")
     axes.set_xlabel("evaluation")
-    axes.set_ylabel("expected reward")
+    axes.set_ylabel(name)
     axes.legend(frameon=False)
     return drawing

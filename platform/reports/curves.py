@@ -100,7 +100,11 @@ def _draw_yardsticks(
 
 
 def _finish(
-    axes: Axes, *, over: str = "environment steps", returns: str = "episode return"
+    axes: Axes,
+    *,
+    over: str = "environment steps",
+    returns: str = "episode return",
+    legend: bool = True,
 ) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(thousands))
     axes.set_xlabel(over)
@@ -108,7 +112,8 @@ def _finish(
     axes.grid(visible=True, axis="y", color="#E5E5E5", lw=0.6)
     axes.set_axisbelow(True)
     axes.margins(x=0.02)
-    axes.legend(frameon=False, fontsize=8, loc="best")
+    if legend:
+        axes.legend(frameon=False, fontsize=8, loc="best")
 
 
 def comparison(
@@ -140,8 +145,7 @@ def comparison(
     axes.set_xticks(budgets, minor=False)
     axes.set_xticks([], minor=True)
     axes.set_title(title, loc="left", fontsize=11, color=INK)
-    _finish(axes)
-    axes.get_legend().remove()
+    _finish(axes, legend=False)
     drawing.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return drawing
 

@@ -115,7 +115,6 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
         policy = run.policy(task)
         measured = RunMeasurements.read(run.folder)
         graph = causal_graph_of(run, task)
-        rewards = () if measured is None else measured.expected_rewards
         yardsticks = measured.yardsticks if measured is not None else ()
         sections = [
             _results(run, yardsticks),
@@ -125,7 +124,7 @@ def write_report(path: str | Path, *, trust: bool = False, live: Live | None = N
             *_ablation(measured),
             *role_sections(policy.options, None if measured is None else measured.roles),
             *diagnostics(run.told),
-            *([] if graph is None else causal_sections(graph, rewards)),
+            *([] if graph is None else causal_sections(graph, measured)),
             *(_structure(run, policy) if graph is None else []),
             *(_films(run, task) if graph is None and live is None else []),
             use_again(run),

@@ -144,6 +144,9 @@ class RunMeasurements:
     """[N], expected reward of each evaluation of a causal graph. A known simulator draws its noise
     for it; else it is the reward that was observed."""
 
+    rewards_observed: bool = False
+    """Whether expected rewards are those that were observed."""
+
     last_returns: tuple[float, ...] = ()
     """[E], held-out returns of single episodes of the last incumbent."""
 
@@ -175,6 +178,7 @@ class RunMeasurements:
                 yardsticks=tuple(Yardstick(**each) for each in values["yardsticks"]),
                 ablations=values["ablations"],
                 expected_rewards=tuple(values.get("expected_rewards", ())),
+                rewards_observed=values.get("rewards_observed", False),
                 roles=None if roles is None else RoleMeasures.from_json(roles),
                 **{name: tuple(values[name]) for name in columns},
             ),
@@ -194,11 +198,13 @@ def measure(
         batches: of the run.
         tests: held-out episodes where a task is not compiled.
     """
-    rewards = expected_rewards(task, policy, batches)
+    rewards, observed = expected_rewards(task, policy, batches)
     if not hasattr(task, "lanes") and batches and not rewards:
         return _measure_slow(task, policy, batches, tests)
     if not hasattr(task, "lanes") or not batches:
-        return RunMeasurements(batches=len(batches), expected_rewards=rewards)
+        return RunMeasurements(
+            batches=len(batches), expected_rewards=rewards, rewards_observed=observed
+        )
     chosen = np.unique(np.linspace(0, len(batches) - 1, PAST_INCUMBENTS).round().astype(int))
     weights = np.stack(
         [policy.space.weights(batches[i].incumbent, batches[i].statistics) for i in chosen]
@@ -221,6 +227,7 @@ def measure(
         ablations=ablations,
         roles=measured_roles(task, policy, weights[-1]),
         expected_rewards=rewards,
+        rewards_observed=observed,
     )
 
 
@@ -249,13 +256,15 @@ def _failures(task: BatchedTask) -> int:
 
 def expected_rewards(
     task: BatchedTask, policy: Policy, batches: Sequence[Batch]
-) -> tuple[float, ...]:
+) -> tuple[tuple[float, ...], bool]:
     """Return E[Y | a] of every evaluation of a causal graph; none for other searches.
 
     Args:
         task: of the run.
         policy: whose action is the intervention.
         batches: with their candidates where the simulator is known.
+    Returns:
+        The rewards, and whether they are those that were observed, as no simulator is known.
     """
     nodes = any(batch.nodes for batch in batches)
     known, below = None, unwrapped(task)
@@ -264,10 +273,9 @@ def expected_rewards(
         points = np.concatenate([_interventions(policy, found) for found in weights])
         known = below.problem.expected_rewards(points)
     elif not nodes:
-        return ()
-    if known is None:
-        known = np.concatenate([batch.means for batch in batches])
-    return tuple(known.tolist())
+        return (), False
+    rewards = np.concatenate([batch.means for batch in batches]) if known is None else known
+    return tuple(rewards.tolist()), known is None
 
 
 def _interventions(policy: Policy, weights: Float) -> Float:

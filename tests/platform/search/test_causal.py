@@ -62,6 +62,7 @@ def test_figures_are_those_of_the_history_with_the_initial_design(
     assert "Causal graph" in page
     assert "exp(-X0) + w" in page
     assert "Expected reward" in page
+    assert told["reward_kind"] == "expected"
     assert main(["resume", str(out), "--evaluations", "+2", "--json", "-q"]) == 0
     assert json.loads(capsys.readouterr().out)["rounds"] == 5
 
@@ -114,6 +115,10 @@ def test_a_problem_in_a_file_is_searched_and_resumed(
     assert told["task"] == "python:mine_problem:problem"
     history = read_history("run")
     assert told["best_expected_reward"] == pytest.approx(history["return_mean"].max())
+    assert told["reward_kind"] == "observed"
+    page = Path("run/report.html").read_text()
+    assert "Observed reward" in page
+    assert "The best of noisy rewards is too high" in page
     np.testing.assert_allclose(
         [float(x[0]) for x in history["node/x"]],
         [(2.0 * float(u[0])) ** 2 for u in history["candidate"]],
