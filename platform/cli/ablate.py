@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rolecast.core.rounding import digits_for
 from rolecast.platform.cli.documented import field_texts, option_text
 from rolecast.platform.cli.output import Json, print_json, print_table, say
 from rolecast.platform.cli.trust import Trust
@@ -41,7 +42,8 @@ def ablate(
         return
 
     def numbers(mean: float, error: float | None) -> tuple[str, str]:
-        return f"{mean:.2f}", "-" if error is None else f"{error:.2f}"
+        digits = digits_for(mean, error, least=2)
+        return f"{mean:.{digits}f}", "-" if error is None else f"{error:.{digits}f}"
 
     whole = numbers(result.episode_return_mean, result.episode_return_stderr)
     rows = [("none", *whole, "-", "-")] + [

@@ -40,6 +40,8 @@ def _in_words(value: object) -> str:
     """Write a cell: whole numbers with separators, others with four digits, parts as they are."""
     if isinstance(value, Markup):
         return value
+    if isinstance(value, WrittenNumber):
+        return value.text
     if isinstance(value, float):
         return f"{value:,.4g}"
     whole = isinstance(value, int) and not isinstance(value, bool)
@@ -57,12 +59,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Markup:
     return _part("table", head, list(rows))
 
 
+class WrittenNumber(float):
+    """Number of a table whose digits are chosen."""
+
+    text: str
+
+    @classmethod
+    def with_digits(cls, value: float, digits: int) -> "WrittenNumber":
+        """Return a number that is written with so many digits after the point."""
+        found = cls(value)
+        found.text = f"{value:,.{digits}f}"
+        return found
+
+
 def rounded(mean: float, stderr: float | None) -> tuple[float, float | str]:
     """Return a mean and its error with the digits that the error leaves: 188.6 and 2.6."""
     if not stderr:
         return float(mean), ""
     digits = max(0, 1 - floor(log10(stderr)))
-    return round(float(mean), digits), round(float(stderr), digits)
+    return WrittenNumber.with_digits(mean, digits), WrittenNumber.with_digits(stderr, digits)
 
 
 def results_table(

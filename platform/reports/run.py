@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from rolecast.core.errors import RequestError, RunError
 from rolecast.core.files import in_shell, write_bytes
+from rolecast.core.rounding import digits_for
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.reports.causal_graph import causal_graph_of, causal_sections
 from rolecast.platform.reports.charts.search import histogram, learning_chart
@@ -246,7 +247,7 @@ def _ablation(measured: RunMeasurements | None) -> list[Markup]:
     text = (
         f"Return of the last incumbent with one net's weights put back to their centre, where the "
         f"search began, or to 0. What the net is worth is the return of the whole policy, "
-        f"{whole:.1f}, less this one, on the same {ABLATED_EPISODES} held-out episodes."
+        f"{whole:,.4g}, less this one, on the same {ABLATED_EPISODES} held-out episodes."
     )
     return [section("What each net is worth", table(head, rows), paragraph(text))]
 
@@ -257,7 +258,8 @@ def _worth(each: Mapping[str, float | None]) -> tuple[object, object, str]:
     if mean is None or error is None:
         return "-", "-", "-"
     reach = NORMAL_QUANTILE * error
-    return mean, error, f"{mean - reach:.1f} to {mean + reach:.1f}"
+    digits = digits_for(mean, error)
+    return mean, error, f"{mean - reach:.{digits}f} to {mean + reach:.{digits}f}"
 
 
 def _structure(run: Run, policy: Policy) -> list[Markup]:

@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 
 from rolecast.platform.reports.comparison.groups import Groups
+from rolecast.platform.reports.comparison.table import number
 
 MOST_SETTINGS: Final = 3
 """Pairs of task and reward that the sentence tells of; a table has the rest."""
@@ -19,7 +20,7 @@ def leaders(whole: Groups) -> str:
         if means:
             ranked = sorted(means, key=lambda method: -means[method])
             told = ", then ".join(
-                f"{method} ({means[method]:,.4g}{_left_out(whole, task, reward, method)})"
+                f"{method} ({number(means[method])}{_left_out(whole, task, reward, method)})"
                 for method in ranked[:2]
             )
             clauses.append(f"{task}, {reward}: {told}")

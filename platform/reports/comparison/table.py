@@ -225,9 +225,11 @@ def _interval(value: float, low: float, high: float) -> str:
 
 
 def number(value: float) -> str:
-    """Write a return with as many digits as its size deserves: 1,147, 135.4, 0.21."""
+    """Write a return with as many digits as its size deserves: 1,147, 135.4, 0.21, 0.00044."""
     if abs(value) >= 999.95:
         return f"{value:,.0f}"
+    if 0.0 < abs(value) < 0.0995:
+        return f"{value:.2g}"
     return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
 
 

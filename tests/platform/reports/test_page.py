@@ -1,6 +1,6 @@
 """The frame of a report escapes what it is given and lays out tables."""
 
-from rolecast.platform.reports.page import inline_image, page, paragraph, section, table
+from rolecast.platform.reports.page import inline_image, page, paragraph, rounded, section, table
 
 
 def test_text_from_outside_cannot_become_markup() -> None:
@@ -13,6 +13,17 @@ def test_numbers_stand_to_the_right_with_separators() -> None:
     written = table(("what", "value"), [("steps", 400_000), ("return", 135.43), ("on", True)])
     assert '<td class="number">400,000</td>' in written
     assert '<td class="number">135.4</td>' in written
+
+
+def test_a_mean_has_the_digits_that_its_error_leaves() -> None:
+    for mean, error, cells in (
+        (12345.678, 12.3, ("12,346", "12")),
+        (188.612, 0.0026, ("188.6120", "0.0026")),
+        (-0.00044, 0.00012, ("-0.00044", "0.00012")),
+    ):
+        written = table(("mean", "error"), [rounded(mean, error)])
+        for cell in cells:
+            assert f'<td class="number">{cell}</td>' in written
 
 
 def test_a_page_is_one_document_without_links() -> None:

@@ -35,7 +35,7 @@ def test_a_leader_of_fewer_seeds_says_of_how_many(make_comparison: Callable[...,
     ends = {("sac", "dense"): [40.0, 900.0], ("ddpg", "dense"): [30.0, 30.0]}
     folder = make_comparison(ends, lost={"hopper-dense-sac-seed0": "failed"})
     text = said(write_comparison_report(folder))
-    assert "hopper, dense: sac (900, 1 of 2 seeds), then ddpg (30)" in text
+    assert "hopper, dense: sac (900.0, 1 of 2 seeds), then ddpg (30.0)" in text
 
 
 def test_names_are_drawn_letter_by_letter() -> None:

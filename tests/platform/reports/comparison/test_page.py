@@ -326,7 +326,16 @@ def test_a_method_has_one_colour_and_no_two_look_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(1147.21, "1,147"), (-90.77, "-90.8"), (0.2, "0.20"), (999.96, "1,000")]
+    ("value", "text"),
+    [
+        (1147.21, "1,147"),
+        (-90.77, "-90.8"),
+        (0.2, "0.20"),
+        (999.96, "1,000"),
+        (0.0, "0.00"),
+        (-0.00044, "-0.00044"),
+        (0.0997, "0.10"),
+    ],
 )
 def test_returns_are_written_with_the_digits_they_deserve(value: float, text: str) -> None:
     assert number(value) == text
