@@ -21,7 +21,6 @@ from rolecast.platform.reports.comparison.page import write_comparison_report
 from rolecast.platform.reports.comparison.table import (
     ALL_REWARDS,
     curves,
-    number,
     results,
     results_html,
     trials,
@@ -323,19 +322,3 @@ def test_a_method_has_one_colour_and_no_two_look_alike() -> None:
     assert not any(styles[name].marker for name in names)
     assert styles["dss_gp_ucb"].colour == styles["dss_gp_ucb hom"].colour
     assert method_styles(["ppo", "td3"])["td3"] == styles["td3"]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1147.21, "1,147"),
-        (-90.77, "-90.8"),
-        (0.2, "0.20"),
-        (999.96, "1,000"),
-        (0.0, "0.00"),
-        (-0.00044, "-0.00044"),
-        (0.0997, "0.10"),
-    ],
-)
-def test_returns_are_written_with_the_digits_they_deserve(value: float, text: str) -> None:
-    assert number(value) == text

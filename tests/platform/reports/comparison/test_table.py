@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from rolecast.platform.reports.comparison.groups import groups
-from rolecast.platform.reports.comparison.table import ALL_REWARDS, results
+from rolecast.platform.reports.comparison.table import ALL_REWARDS, number, results
 from rolecast.platform.tuning.comparison_folder import read_comparison
 
 MakeComparison = Callable[..., Path]
@@ -47,3 +49,19 @@ def test_a_method_without_a_seed_that_finished_everywhere_has_no_row_over_all(
     lost = {"hopper-dense-sac-seed0": "failed", "hopper-sparse=5-sac-seed1": "failed"}
     frame = results(groups(read_comparison(make_comparison(ends, lost=lost))))
     assert list(frame["reward"]) == ["dense", "sparse=5"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1147.21, "1,147"),
+        (-90.77, "-90.8"),
+        (0.2, "0.20"),
+        (999.96, "1,000"),
+        (0.0, "0.00"),
+        (-0.00044, "-0.00044"),
+        (0.0997, "0.10"),
+    ],
+)
+def test_returns_are_written_with_the_digits_they_deserve(value: float, text: str) -> None:
+    assert number(value) == text
