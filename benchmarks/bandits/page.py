@@ -118,7 +118,10 @@ def _figure(rows: Sequence[Row]) -> list[str]:
             )
             text += ["", f"### {function}", "", markdown_table(head, lines)]
     claim = claim_section(rows, lambda each: best_beta(each)[1])
-    picture = "![Regret and communication against rounds](duets.png)"
+    picture = (
+        "Lines are means over runs, bands their standard deviation on either side.\n\n"
+        "![Regret and communication against rounds](duets.png)"
+    )
     return [*text, "", *claim, *([""] if claim else []), picture]
 
 
@@ -242,7 +245,7 @@ def picture(rows: Sequence[Row]) -> bytes:
             style = line_style(methods.index(method))
             for line, value in enumerate(("regret", "reals")):
                 curves = np.array([row[value] for row in best])
-                middle, spread = curves.mean(0), curves.std(0)
+                middle, spread = curves.mean(0), curves.std(0, ddof=int(len(curves) > 1))
                 axes = grid[line, column]
                 rounds = best[0]["rounds_at"]
                 axes.plot(rounds, middle, **style)
