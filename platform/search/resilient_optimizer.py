@@ -22,6 +22,9 @@ from rolecast.platform.search.session import (
 MAX_REBUILDS: Final = 5
 """Times that one call may lose the optimiser's process before the search gives up."""
 
+SPARE_BATCHES: Final = 4
+"""Batches by which random numbers are drawn on further than a history says."""
+
 MAX_ROUNDING: Final = 1e-9
 """In the unit box; with other kernels of BLAS, `dss_gp_ucb` and `local_gp` differ by 5e-13."""
 
@@ -124,22 +127,19 @@ def replay(
     Args:
         session: in the state before the first of them.
         batches: in order, whole.
-        asked_alike: whether it asks for the same again. Else it is asked for as many candidates as
-            it had been, so that its random numbers go on, and none of them counts.
+        asked_alike: whether it is asked for them again, as before. Else it is told of them, and
+            then asked for as many candidates as it had been, none of which counts.
     Raises:
         RunError: it asks for other candidates than it did.
     """
     same = True
     for batch in batches:
         candidates: Float | None = batch.candidates
-        if batch.kind is Kind.SEARCH:
+        if batch.kind is Kind.SEARCH and asked_alike:
             wanted = BatchRequest(q=len(batch.candidates), spent=batch.spent)
             asked = session.tell_and_ask(None, wanted).candidates
-            if asked_alike:
-                same = _same(asked, batch.candidates, f"batch {batch.index}") and same
-                candidates = None
-            else:
-                session.forget_pending()
+            same = _same(asked, batch.candidates, f"batch {batch.index}") and same
+            candidates = None
         told = EvaluatedBatch(
             candidates=candidates,
             returns=batch.observed_means,
@@ -147,22 +147,25 @@ def replay(
             nodes=batch.nodes,
         )
         session.tell_and_ask(told, None)
-    if not asked_alike and (count := _overtaken(batches)):
-        session.tell_and_ask(None, BatchRequest(q=count, spent=batches[-1].spent))
-        session.forget_pending()
+    if not asked_alike:
+        _draw_on(session, [each for each in batches if each.kind is Kind.SEARCH])
     return same
 
 
-def _overtaken(batches: Sequence[Batch]) -> int:
-    """Return how many candidates were asked for before one of these and are not among them.
+def _draw_on(session: OptimizerSession, batches: Sequence[Batch]) -> None:
+    """Let random numbers go on behind those of all candidates that had been asked for.
 
-    One more, as of a pair the second candidate has the number of the first.
+    Whatever was under way counts as never asked for. As of a pair the second candidate has the
+    number of the first, one more is counted; and each of several stops behind one saved state may
+    have drawn a batch beyond these numbers.
     """
-    numbers = [each.episodes_of for each in batches if each.kind is Kind.SEARCH]
-    if not numbers:
-        return 0
-    told = np.concatenate(numbers)
-    return max(0, int(told.max() - told.min()) + 2 - len(told))
+    if not batches:
+        return
+    size = max(len(each.candidates) for each in batches)
+    asked = 2 + max(int(each.episodes_of.max()) for each in batches) - batches[0].first
+    for _ in range(-(-asked // size) + SPARE_BATCHES):
+        session.tell_and_ask(None, BatchRequest(q=size, spent=batches[-1].spent))
+        session.forget_pending()
 
 
 def _same(asked: Float | None, before: Float, what: str) -> bool:

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from rolecast.core.seeds import Purpose, episode_seeds
+from rolecast.core.types import Float
 from rolecast.envs.registry import make_task
+from rolecast.platform.optimizers.registry import optimizer_config
 from rolecast.platform.rollout.chunks import Chunk, ChunkResult
 from rolecast.platform.rollout.evaluator import Stream
 from rolecast.platform.rollout.local_evaluator import LocalEvaluator
@@ -21,7 +23,8 @@ from rolecast.platform.search.planning.plan import Plan, make_plan, run_record
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records.history import Batch, Kind
 from rolecast.platform.search.records.run_folder import RunFolder
-from rolecast.platform.search.session import LocalSession, OptimizerReply
+from rolecast.platform.search.resilient_optimizer import replay
+from rolecast.platform.search.session import BatchRequest, LocalSession
 
 Q, EPISODES = 4, 2
 HORIZON = make_task("pred_prey_3").spec.horizon
@@ -166,51 +169,50 @@ def test_a_stopped_search_goes_on_without_what_was_under_way(begin: Begin, tmp_p
     assert_own_returns(plan, again)
 
 
-@pytest.mark.parametrize("optimizer", ["random", "gp_ucb"])
+@pytest.mark.parametrize(
+    ("optimizer", "settings"), [("random", {}), ("gp_ucb", {}), ("cmaes", {"population": 40})]
+)
 def test_a_search_that_is_stopped_again_and_again_evaluates_no_candidate_twice(
-    optimizer: str, begin: Begin, tmp_path: Path
+    optimizer: str, settings: dict[str, Any], begin: Begin, tmp_path: Path
 ) -> None:
     """No state is saved in the seconds that it takes, so each part begins with the history."""
-    plan = plan_of(tmp_path / "run", optimizer=optimizer)
+    plan = plan_of(tmp_path / "run", optimizer=optimizer, optimizer_settings=settings)
     for steps in (4, 4, 4, None):
         search = begin(plan)
         run(search, steps=steps)
         search._folder.release()
     found = np.concatenate([b.candidates for b in batches_of(search) if b.kind is Kind.SEARCH])
     assert search.spent.evaluations == 60
-    assert len(np.unique(found, axis=0)) == len(found)
+    apart = np.abs(found[:, None] - found[None]).max(-1)[np.triu_indices(len(found), 1)]
+    assert apart.min() > 1e-6
 
 
-def local_evaluator(plan: Plan) -> LocalEvaluator:
-    return LocalEvaluator(plan.task, plan.policy)
+@pytest.mark.parametrize("numbers", [[[4, 5, 6, 7]], [[4, 5, 6, 7], [1, 8, 9, 11]], [[15, 14]]])
+def test_candidates_that_overtook_others_are_not_drawn_again(numbers: list[list[int]]) -> None:
+    """Those before them had not ended when the search was stopped."""
+    asking = BatchRequest(q=4, spent=0.0)
 
+    def drawn(session: LocalSession) -> Float:
+        found = session.tell_and_ask(None, asking).candidates
+        assert found is not None
+        return found
 
-@pytest.mark.parametrize(("evaluator", "waits"), [(local_evaluator, 1), (UnequalEvaluator, 0)])
-def test_workers_wait_for_the_optimizer_where_no_episode_runs_beside_it(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    evaluator: Callable[[Plan], LocalEvaluator],
-    waits: int,
-) -> None:
-    """By a clock on which the optimiser takes a second for an answer, and episodes take none."""
-    seconds, answer = [0.0], LocalSession.tell_and_ask
-
-    def thinking(self: LocalSession, *args: Any, **options: Any) -> OptimizerReply:
-        seconds[0] += 1.0
-        return answer(self, *args, **options)
-
-    def clock() -> float:
-        seconds[0] += 0.001
-        return seconds[0]
-
-    monkeypatch.setattr(LocalSession, "tell_and_ask", thinking)
-    plan = plan_of(tmp_path / "run", optimizer="random")
-    folder = RunFolder(tmp_path / "run", clock=clock)
-    folder.make(run_record(plan))
-    search = AsynchronousSearch(plan, folder, LocalBackend(evaluator(plan)), Silent())
-    run(search, steps=5)
-    folder.release()
-    assert search.time_shares()["workers_wait"] == pytest.approx(waits, abs=0.1)
+    config = optimizer_config("random")
+    before, after = (LocalSession(config, dimension=3, seed=0) for _ in range(2))
+    asked = np.concatenate([drawn(before) for _ in range(4)])
+    batches: list[Batch] = []
+    for each in map(np.array, numbers):
+        returns = np.zeros((len(each), 1))
+        batches.append(
+            Batch(
+                index=len(batches), kind=Kind.SEARCH, first=sum(map(len, numbers[: len(batches)])),
+                spent=0.0, candidates=asked[each], episodes_of=each, episode_returns=returns,
+                observed_returns=returns, env_steps=1 + each, wall_time_s=0.0, incumbent=asked[0],
+            )
+        )  # fmt: skip
+    replay(after, batches, asked_alike=False)
+    apart = np.abs(drawn(after)[:, None] - asked[np.concatenate(numbers)]).max(-1)
+    assert apart.min() > 1e-6
 
 
 def test_candidates_meet_other_episodes_than_the_initial_design(
