@@ -7,6 +7,9 @@ import numpy as np
 
 from rolecast.core.types import Float
 
+ROUNDING_SHARE: Final = 1e-9
+"""Difference of two returns, by their size, up to which rounding explains it."""
+
 MOST_DIGITS: Final = 6
 """Digits after the point of the smallest errors."""
 

@@ -34,7 +34,7 @@ class EicboConfig(ProcessConfig):
     Differs: it is told noisy rewards with their known noise, as its rivals are, and not E[Y | a];
     the prior's variance is that of the kernel alone; points are chosen among random ones, which
     suffice for the few dimensions of a set. Noise that reaches the reward from other nodes is known
-    of a simulator of the catalogue alone.
+    of a simulator that is given as mechanisms, as those of the catalogue are.
     """
 
     raw_samples: int = 2048

@@ -14,6 +14,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from rolecast.core.rounding import ROUNDING_SHARE
+
 MEDIA_TYPES: Final[Mapping[str, str]] = MappingProxyType({"png": "image/png", "gif": "image/gif"})
 
 PAGE_WIDTH: Final = "60rem"
@@ -74,7 +76,7 @@ class WrittenNumber(float):
 
 def rounded(mean: float, stderr: float | None) -> tuple[float, float | str]:
     """Return a mean and its error with the digits that the error leaves: 188.6 and 2.6."""
-    if not stderr:
+    if not stderr or stderr <= ROUNDING_SHARE * abs(mean):
         return float(mean), ""
     digits = max(0, 1 - floor(log10(stderr)))
     return WrittenNumber.with_digits(mean, digits), WrittenNumber.with_digits(stderr, digits)

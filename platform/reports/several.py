@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from rolecast.core.errors import RequestError
 from rolecast.core.files import write_bytes
+from rolecast.envs.causal.task_ids import split_task_options
 from rolecast.envs.ids import format_id, parse_id
-from rolecast.envs.rewards.settings import REWARD_OPTIONS
 from rolecast.platform.reports.charts.chart import Series, chart, levels
 from rolecast.platform.reports.folder import Run
 from rolecast.platform.reports.incumbents import incumbents_of
@@ -52,8 +52,9 @@ def write_report_of_several(paths: Sequence[str | Path], out: str | Path) -> Pat
 def _parted(run: Run) -> tuple[str, str]:
     """Return the task that a run is scored on, and the reward settings that it was paid by."""
     name, options = parse_id(run.task_id)
-    paid = {key: options.pop(key) for key in REWARD_OPTIONS if key in options}
-    return format_id(name, options), format_id("", paid).removeprefix("?") or "dense"
+    own = split_task_options(name, options)[1]
+    paid = {key: value for key, value in options.items() if key not in own}
+    return format_id(name, own), format_id("", paid).removeprefix("?") or "dense"
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from math import hypot
 from typing import Any, Final
 
-from rolecast.core.rounding import digits_for
+from rolecast.core.rounding import ROUNDING_SHARE, digits_for
 from rolecast.platform.search.records.measurements import Yardstick
 
 STANDARD_ERRORS: Final = 2.0
 """Standard errors of a difference from which one return counts as higher than another."""
-
-EQUAL_SHARE: Final = 1e-9
-"""Difference of two returns, by their size, up to which rounding explains it."""
 
 
 def verdict(mean: float, stderr: float | None, yardsticks: Sequence[Yardstick]) -> str:
@@ -38,12 +35,14 @@ def _clause(held: Yardstick, other: Yardstick) -> str:
     difference = held.mean - other.mean
     error = hypot(held.stderr or 0.0, other.stderr or 0.0)
     digits = digits_for(difference, error, least=0)
+    rounding = ROUNDING_SHARE * max(abs(held.mean), abs(other.mean))
+    if abs(difference) <= rounding:
+        return f"level with {other.name}"
     if held.stderr is None or other.stderr is None:
         where = "above" if difference > 0 else "below"
         return f"{where} {other.name} by {abs(difference):.{digits}f} (no error is known)"
     by = f"{abs(difference):.{digits}f} +- {error:.{digits}f}"
-    rounding = EQUAL_SHARE * max(abs(held.mean), abs(other.mean))
-    if abs(difference) <= STANDARD_ERRORS * error + rounding:
+    if abs(difference) <= STANDARD_ERRORS * error:
         return f"level with {other.name} (difference {difference:.{digits}f} +- {error:.{digits}f})"
     return f"better than {other.name} by {by}" if difference > 0 else f"below {other.name} by {by}"
 

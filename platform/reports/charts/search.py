@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from markupsafe import Markup
 
+from rolecast.core.rounding import ROUNDING_SHARE
 from rolecast.core.types import Float
 from rolecast.platform.reports.charts.chart import SMALL_CHART, Series, chart, levels
 from rolecast.platform.reports.curves import Curve
@@ -15,9 +16,6 @@ from rolecast.platform.search.records.measurements import Yardstick
 
 BARS_WANTED: Final = 20
 """Bars of a histogram, at most twice as many."""
-
-LEAST_RANGE: Final = 1e-9
-"""Range of returns, by their size, up to which they count as equal but for rounding."""
 
 ROUND_WIDTHS: Final = (1.0, 2.0, 5.0, 10.0)
 """Widths of a bar, times a power of ten."""
@@ -79,8 +77,8 @@ def _round_edges(returns: Float) -> Float:
     """Return edges of bars whose width is a round number."""
     low, high = float(returns.min()), float(returns.max())
     size = max(abs(low), abs(high))
-    if high - low <= LEAST_RANGE * size:
-        margin = max(0.5, LEAST_RANGE * size)
+    if high - low <= ROUNDING_SHARE * size:
+        margin = max(0.5, ROUNDING_SHARE * size)
         return np.array([low - margin, high + margin])
     wanted = (high - low) / BARS_WANTED
     power = 10.0 ** np.floor(np.log10(wanted))

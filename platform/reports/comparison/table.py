@@ -27,6 +27,9 @@ from rolecast.platform.tuning.methods import Method, SearchMethod
 ALL_REWARDS: Final = "all rewards"
 """Row of a task over all its reward settings, of the seeds that finished in each of them."""
 
+LEAST_RETURN: Final = 1e-12
+"""Size of a return or an error below which it is written as 0."""
+
 RESULT_COLUMNS: Final = (
     "task", "reward", "method", "policy", "seeds", "failed", "unfinished", "mean", "stderr",
     "mean_low", "mean_high", "IQM", "IQM_low", "IQM_high", "best", "best_so_far", "paper_mean",
@@ -228,7 +231,7 @@ def number(value: float) -> str:
     """Write a return with as many digits as its size deserves: 1,147, 135.4, 0.21, 0.00044."""
     if abs(value) >= 999.95:
         return f"{value:,.0f}"
-    if 0.0 < abs(value) < 0.0995:
+    if LEAST_RETURN < abs(value) < 0.0995:
         return f"{value:.2g}"
     return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
 

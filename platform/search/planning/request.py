@@ -203,6 +203,8 @@ def make_run_folder(path: Path, *inside: Path, disk: Disk = LOCAL_DISK) -> None:
     except FileExistsError:
         raise folder_exists(path) from None
     except OSError as error:
+        if path.is_dir() and not disk.names(path):  # so that it can be made again
+            path.rmdir()
         raise unmakeable(path, error) from error
 
 

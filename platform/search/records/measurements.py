@@ -167,7 +167,8 @@ class RunMeasurements:
 
     @classmethod
     def _of_json(cls, values: Mapping[str, Any], path: Path) -> Self | None:
-        if values.get("schema") != MEASUREMENTS_SCHEMA:
+        unsaid = values.get("expected_rewards") and "rewards_observed" not in values
+        if values.get("schema") != MEASUREMENTS_SCHEMA or unsaid:
             return None
         columns = ("incumbent_batches", "returns", "stderrs", "last_returns")
         roles = values.get("roles")

@@ -20,6 +20,7 @@ def test_a_mean_has_the_digits_that_its_error_leaves() -> None:
         (12345.678, 12.3, ("12,346", "12")),
         (188.612, 0.0026, ("188.6120", "0.0026")),
         (-0.00044, 0.00012, ("-0.00044", "0.00012")),
+        (188.6, 6.5e-15, ("188.6",)),
     ):
         written = table(("mean", "error"), [rounded(mean, error)])
         for cell in cells:

@@ -54,6 +54,17 @@ def test_runs_that_were_paid_otherwise_stand_together(small_run: Path, tmp_path:
     assert "dense" in text
 
 
+def test_noise_of_a_causal_graphs_nodes_is_of_the_task(small_run: Path, tmp_path: Path) -> None:
+    runs = []
+    for name in ("causal:dropwave", "causal:dropwave?noise=1"):
+        runs.append(shutil.copytree(small_run, tmp_path / name.partition("?")[2] / "run"))
+        record = read_json(runs[-1] / "run.json")
+        record["task"]["id"] = name
+        write_sealed_json(runs[-1] / "run.json", record)
+    with pytest.raises(RequestError, match="different tasks"):
+        write_report_of_several(runs, tmp_path / "page.html")
+
+
 def test_the_points_of_the_curves_are_said_to_be_what_they_are(
     small_run: Path, tmp_path: Path
 ) -> None:

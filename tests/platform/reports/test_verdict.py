@@ -20,6 +20,7 @@ def other(mean: float, stderr: float | None = 0.0) -> Yardstick:
         ((2.0, None), (1.0, 0.1), "above chase by 1.0 (no error is known)"),
         ((1.0, 0.1), (3.0, None), "below chase by 2.0 (no error is known)"),
         ((0.1 + 0.2, 0.0), (0.3, 0.0), "level with chase"),
+        ((1.0, None), (1.0, None), "level with chase"),
     ],
 )
 def test_a_difference_counts_from_two_standard_errors_on(

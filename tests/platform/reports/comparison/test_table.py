@@ -61,6 +61,7 @@ def test_a_method_without_a_seed_that_finished_everywhere_has_no_row_over_all(
         (0.0, "0.00"),
         (-0.00044, "-0.00044"),
         (0.0997, "0.10"),
+        (0.1 + 0.2 - 0.3, "0.00"),
     ],
 )
 def test_returns_are_written_with_the_digits_they_deserve(value: float, text: str) -> None:
