@@ -218,14 +218,15 @@ def stability(run: StabilityRun) -> dict[str, Any]:
     for cap in EDGE_CAPS:
         for count, by_seed in found.items():
             kept = [edges[cap] for edges in by_seed]
-            share = min(1.0, cap / pairs)
+            edges = int(np.median([len(one) for one in kept]))
+            share = min(1.0, edges / pairs)
             apart = [jaccard(one, other) for one, other in combinations(kept, 2)]
             most = [edges[cap] for edges in found[run.policies[-1]]]
             same = [jaccard(one, other) for one, other in zip(kept, most, strict=True)]
             compared.append(
                 {
                     "cap": cap,
-                    "edges": int(np.median([len(edges) for edges in kept])),
+                    "edges": edges,
                     "policies": count,
                     "between_seeds": round(float(np.mean(apart)), 3),
                     "with_most_policies": round(float(np.mean(same)), 3),
