@@ -3,27 +3,22 @@
 from dataclasses import dataclass
 
 from rolecast.core.errors import RequestError
-from rolecast.core.validation import NOT_NEGATIVE, check, or_none
 from rolecast.envs.causal.graph import CausalGraph, CausalNode, NodeNoise
-from rolecast.platform.optimizers.mcbo.config import McboConfig, OptimisticProposer
+from rolecast.platform.optimizers.mcbo.config import (
+    McboConfig,
+    OptimisticProposer,
+    RewardNoiseConfig,
+)
 from rolecast.platform.optimizers.mcbo.search import CausalSearch
 
 
 @dataclass(frozen=True, kw_only=True)
-class CausalGpUcbConfig(McboConfig):
+class CausalGpUcbConfig(McboConfig, RewardNoiseConfig):
     """GP-UCB on the actions of a causal graph, with the known noise of its reward.
 
     Differs: the authors' rival has mean + sqrt(beta) s and a noise variance of 1e-6 on noisy tasks
     too; here it is mean + beta s, as MCBO's, and the noise is the true one, so that it is not weak.
     """
-
-    reward_noise: float | None = None
-    """Standard deviation of the reward at fixed actions, at least 0; None: of its own node's
-    noise alone."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check(type(self).__name__, vars(self), {"reward_noise": or_none(NOT_NEGATIVE)})
 
     @property
     def observed_metrics(self) -> tuple[str, ...]:

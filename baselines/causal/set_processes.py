@@ -12,9 +12,8 @@ from scipy.special import ndtr
 
 from rolecast.core.errors import RequestError
 from rolecast.core.types import Float
-from rolecast.core.validation import NOT_NEGATIVE, check, or_none
 from rolecast.envs.causal.interventions import InterventionSpace
-from rolecast.platform.optimizers.mcbo.config import ProcessConfig
+from rolecast.platform.optimizers.mcbo.config import RewardNoiseConfig
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
 from rolecast.platform.optimizers.mcbo.hyperparameters import fit
 from rolecast.platform.optimizers.mcbo.node_data import (
@@ -28,7 +27,7 @@ from rolecast.platform.optimizers.mcbo.search import CausalSearch
 
 
 @dataclass(frozen=True, kw_only=True)
-class EicboConfig(ProcessConfig):
+class EicboConfig(RewardNoiseConfig):
     """Causal Bayesian optimisation: a process a set of interventions, do-calculus prior.
 
     Differs: it is told noisy rewards with their known noise, as its rivals are, and not E[Y | a];
@@ -39,14 +38,6 @@ class EicboConfig(ProcessConfig):
 
     raw_samples: int = 2048
     """Random points of each set, the best of which is chosen."""
-
-    reward_noise: float | None = None
-    """Standard deviation of the reward at fixed interventions, at least 0; None: of its own node's
-    noise alone."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check(type(self).__name__, vars(self), {"reward_noise": or_none(NOT_NEGATIVE)})
 
     def build(self, *, dimension: int, seed: int) -> CausalSearch:
         """Return a fresh search."""

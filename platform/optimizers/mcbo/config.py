@@ -13,7 +13,14 @@ import numpy as np
 from torch import Tensor
 
 from rolecast.core.types import Float
-from rolecast.core.validation import BOOLEAN_VALUE, NOT_NEGATIVE, POSITIVE_INTEGER, Rules, check
+from rolecast.core.validation import (
+    BOOLEAN_VALUE,
+    NOT_NEGATIVE,
+    POSITIVE_INTEGER,
+    Rules,
+    check,
+    or_none,
+)
 from rolecast.envs.causal.graph import ActionRange, CausalGraph, CausalNode, NodeNoise
 from rolecast.envs.causal.graph_file import graph_from_json
 from rolecast.platform.optimizers.mcbo.graph_model import GraphModel, node_noise
@@ -89,6 +96,19 @@ class ProcessConfig(CausalConfig):
     constant_mean: bool = False
     """Prior mean of each process: a constant that is not known, as in the authors' code. False: the
     mean of its targets, the zero mean of the paper for standardised ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardNoiseConfig(ProcessConfig):
+    """Settings of searches whose processes are of the reward at fixed interventions."""
+
+    reward_noise: float | None = None
+    """Standard deviation of the reward at fixed interventions, at least 0; None: of its own node's
+    noise alone."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check(type(self).__name__, vars(self), {"reward_noise": or_none(NOT_NEGATIVE)})
 
 
 @dataclass(frozen=True, kw_only=True)
