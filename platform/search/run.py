@@ -138,13 +138,12 @@ def resume(
     folder.lock()
     with ExitStack() as refused:
         refused.callback(folder.release)
-        last = folder.last_batch()  # refused now, a damaged file costs no search
+        last, spent = folder.read_end()  # refused now, a damaged file costs no search
         folder.read_summary()
         folder.read_state()
-        spent = last.spent_after if last else None
         used = {
-            "env_steps": config.random_play_steps + (spent.env_steps if spent else 0),
-            "evaluations": spent.evaluations if spent else 0,
+            "env_steps": config.random_play_steps + spent.env_steps,
+            "evaluations": spent.evaluations,
         }
         config = with_budget(config, used, {"env_steps": env_steps, "evaluations": evaluations})
         config = replace(
@@ -161,7 +160,7 @@ def resume(
         plan = make_plan(config, source, begun=True)
         refused.callback(plan.task.close)
         if last is not None and last.kind is Kind.CONFIRM and (env_steps or evaluations):
-            plan.budget.require_further(folder.read_spent())
+            plan.budget.require_further(spent)
         progress = progress or Silent()
         backend = backend_for(plan, progress.note)
         refused.callback(backend.close)

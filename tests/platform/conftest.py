@@ -76,7 +76,7 @@ def extended_run(small_run: Path, tmp_path: Path) -> Path:
     """Folder of a finished search that was extended, and interrupted after one more batch."""
     out = tmp_path / "extended"
     shutil.copytree(small_run, out)
-    last = RunFolder.open(out).last_batch()
+    last, _ = RunFolder.open(out).read_end()
     assert last is not None
     with pytest.raises(SearchInterrupted):
         rolecast.resume(out, evaluations="+30", progress=Interrupts(last.index + 2))

@@ -6,7 +6,6 @@ is emptied. Whatever a kill leaves, tables and journal together hold every batch
 """
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain
@@ -256,16 +255,15 @@ class RunFolder(LockedFolder):
         parts = [*part_files(self.journal_file, disk=self.disk), self.journal_file]
         return self._sound(chain(self._tabled(), self._journalled(parts)))
 
-    def last_batch(self) -> Batch | None:
-        """Return the last batch, all being read as by `batches`; None if there is none."""
-        return next(iter(deque(self.batches(), maxlen=1)), None)
+    def read_end(self) -> tuple[Batch | None, Spent]:
+        """Return the last batch, None if there is none, and what the search has used.
 
-    def read_spent(self) -> Spent:
-        """Return what the search has used, and by what evaluation most; as `batches`."""
-        spent = Spent()
-        for batch in self.batches():
-            spent = batch.spent_with(spent)
-        return spent
+        All batches are read, as by `batches`.
+        """
+        last, spent = None, Spent()
+        for last in self.batches():
+            spent = last.spent_with(spent)
+        return last, spent
 
     def _sound(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Yield batches that were read, each once, and refuse those that no search has written."""

@@ -79,7 +79,7 @@ def test_batches_of_tables_and_of_all_files_of_the_journal_are_read(folder: RunF
     assert len(list(table_groups(folder.history_file))) == 3
     assert_all(folder.read_batches())
     assert_all(list(folder.batches()))
-    last = folder.last_batch()
+    last, _ = folder.read_end()
     assert last is not None
     assert last.index == COUNT - 1
 
@@ -131,7 +131,7 @@ def test_a_run_without_batches_has_empty_tables(tmp_path: Path) -> None:
     made.write_tables()
     made.release()
     assert made.read_batches() == []
-    assert made.last_batch() is None
+    assert made.read_end()[0] is None
     assert pq.read_table(made.history_file).num_rows == 0
 
 
