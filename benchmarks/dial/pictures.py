@@ -42,7 +42,7 @@ def rewards_picture(dial: Dial, rows: Sequence[Row]) -> Figure:
         mine = [label for label in returns if (label in dial.told_methods) == known]
         for place, label in enumerate(mine):
             shift = POINT_SPREAD * (place - (len(mine) - 1) / 2)
-            _draw(axes, label, returns[label], rewards, shift, styles[label].line(len(rewards)))
+            _draw(axes, label, returns[label], rewards, shift, styles[label].marked())
         axes.set_xticks(range(len(rewards)), rewards, rotation=30)
     _legend_below(drawing, panels)
     panels[0].set_ylabel("held-out return, as earned")
@@ -60,8 +60,7 @@ def _draw(
     """Draw a method's means as a line, its seeds as points, intervals of five seeds as bars."""
     values = [returns.get(reward, ()) for reward in rewards]
     means = [statistics.fmean(each) if each else math.nan for each in values]
-    points = {"marker": style["marker"] or ".", "ms": 5 if style["marker"] else 8, "markevery": 1}
-    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **{**style, **points})
+    axes.plot(np.arange(len(rewards)) + shift, means, label=label, lw=1.4, **style)
     for place, each in enumerate(values):
         if not each:
             continue

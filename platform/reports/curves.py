@@ -134,8 +134,7 @@ def comparison(
         by_budget, colour = results[name], style.colour
         budgets = sorted(by_budget)
         medians = [float(np.median(by_budget[budget])) for budget in budgets]
-        line = {**style.line(len(budgets)), "marker": style.marker or ".", "markevery": 1, "ms": 8}
-        axes.plot(budgets, medians, lw=1.8, label=name, **line)
+        axes.plot(budgets, medians, lw=1.8, label=name, **style.marked())
         for budget in budgets:
             seeds = by_budget[budget]
             axes.scatter([budget] * len(seeds), seeds, s=12, color=colour, alpha=0.4, lw=0)

@@ -78,6 +78,15 @@ class MethodStyle:
             "ms": 4,
         }
 
+    def marked(self) -> dict[str, Any]:
+        """Return what `plot` takes of it for a line whose every point is seen."""
+        return {
+            "color": self.colour,
+            "ls": self.dash,
+            "marker": self.marker or ".",
+            "ms": 5 if self.marker else 8,
+        }
+
 
 def method_styles(methods: Sequence[str]) -> dict[str, MethodStyle]:
     """Give each method a colour, dashes where it is taken, and a marker where those are too.
