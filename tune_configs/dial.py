@@ -41,9 +41,6 @@ WAITING_REWARDS: Final = (*SPARSE_REWARDS, *LATE_REWARDS)
 HIGH_DISCOUNTS: Final = (0.95, 0.99)
 """Beside the 0.85 of predator-prey's authors."""
 
-DISCOUNTED_LEARNERS: Final = ("facmac", "maddpg", "masac")
-"""Learners whose default discount is 0.85, each shown with higher ones too."""
-
 ROLE_SEARCHES: Final = (
     SearchMethod(optimizer="dss_gp_ucb"),
     SearchMethod(
@@ -98,8 +95,27 @@ SYMMETRIC_LEARNERS: Final = tuple(
 )
 """Learners that know the task's symmetries as the searches do."""
 
+DISCOUNTED_LEARNERS: Final = tuple(
+    replace(
+        learner,
+        settings={**learner.settings, "gamma": gamma},
+        label=f"{learner.label}_gamma_{gamma:g}",
+        rewards=WAITING_REWARDS,
+    )
+    for learner in (*learners(("facmac", "maddpg", "masac")), SYMMETRIC_LEARNERS[0])
+    for gamma in HIGH_DISCOUNTS
+)
+"""Learners whose default discount is 0.85, with higher ones."""
+
 KNOW_SYMMETRIES: Final = frozenset(
-    ("dss_gp_ucb", "cmaes_tied", "dss_gp_ucb_one_net", *(each.label for each in SYMMETRIC_LEARNERS))
+    (
+        *("dss_gp_ucb", "cmaes_tied", "dss_gp_ucb_one_net"),
+        *(
+            learner.label
+            for learner in (*SYMMETRIC_LEARNERS, *DISCOUNTED_LEARNERS)
+            if learner.settings.get("symmetries")
+        ),
+    )
 )
 """Methods that make use of the symmetries that the task declares."""
 
@@ -112,16 +128,7 @@ EXPERIMENT: Final = Experiment(
         *DIAL_SEARCHES,
         *learners(("facmac", "maddpg", "matd3", "masac", "mappo", "comix", "g2anet")),
         *SYMMETRIC_LEARNERS,
-        *(
-            LearnerMethod(
-                algorithm=name,
-                settings={"size": "small", "gamma": gamma},
-                label=f"{name}_gamma_{gamma:g}",
-                rewards=WAITING_REWARDS,
-            )
-            for name in DISCOUNTED_LEARNERS
-            for gamma in HIGH_DISCOUNTS
-        ),
+        *DISCOUNTED_LEARNERS,
     ),
     seeds=5,
     env_steps=200_000,
