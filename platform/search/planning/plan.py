@@ -303,7 +303,9 @@ def remarks(plan: Plan) -> list[str]:
     Raises:
         RunError: the task failed in the episodes that are played to find them.
     """
-    policy = plan.policy.remark if isinstance(plan.policy, RemarksOnTask) else None
+    policy = policy_hints.interventions_remark(plan.task, plan.policy)
+    if policy is None and isinstance(plan.policy, RemarksOnTask):
+        policy = plan.policy.remark
     found = symmetry_remark(plan.config)
     few = _batches_remark(plan)
     exact = policy_hints.measured_noise_remark(plan.optimizer, plan.episodes)

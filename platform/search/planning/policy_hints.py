@@ -141,6 +141,16 @@ def with_reward_noise(config: OptimizerConfig, task: BatchedTask, episodes: int)
     return replaced(config, known)
 
 
+def interventions_remark(task: BatchedTask, policy: Policy) -> str | None:
+    """Return that a policy has nothing to observe, where a task's actions are interventions."""
+    if policy.name == "constant" or not isinstance(unwrapped(task), HasCausalGraph):
+        return None
+    return (
+        f"policy {policy.name} has nothing to observe on a causal graph; expected --policy "
+        "constant, whose weights are the interventions"
+    )
+
+
 def require_fitting_graph(config: OptimizerConfig, task: BatchedTask, policy: Policy) -> None:
     """Refuse a causal graph whose interventions task and policy do not carry out.
 

@@ -40,6 +40,15 @@ def test_a_team_policy_for_one_agent_is_remarked_on(task: str, policy: str, told
         assert "95 of its 348 parameters can act; expected --policy linear or mlp" in sentence
 
 
+@pytest.mark.parametrize("policy", ["hom", "mlp", "constant"])
+def test_a_policy_with_nothing_to_observe_is_remarked_on(policy: str) -> None:
+    config = SearchConfig(task="causal:toy", policy=policy, optimizer="random", evaluations=12)
+    expected = f"policy {policy} has nothing to observe on a causal graph; expected --policy"
+    assert [said.startswith(expected) for said in remarks(make_plan(config))] == (
+        [] if policy == "constant" else [True]
+    )
+
+
 @pytest.mark.parametrize(
     ("evaluations", "episodes", "batch_size"),
     [(20, 1, 4), (100, 1, 10), (300, 1, 12), (600, 3, 20), (1500, 8, 60)],
