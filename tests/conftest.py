@@ -147,6 +147,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a search that names no workers use the cluster where its test asks for one alone.
+
+    A cluster stays to the end of the process: where a search runs would hang on the files before.
+    """
+    from rolecast.platform.search import backend
+
+    asked = CLUSTER in getattr(item, "fixturenames", ())
+    backend._in_a_cluster = usual_search_in_a_cluster() if asked else outside_a_cluster
+
+
+@cache
+def usual_search_in_a_cluster() -> Callable[[], bool]:
+    """Return what tells a search whether it is within a cluster, as it was before any test."""
+    from rolecast.platform.search import backend
+
+    return backend._in_a_cluster
+
+
+def outside_a_cluster() -> bool:
+    """Say to a search that it is in no cluster."""
+    return False
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what tests make out of the trust list of whoever runs them."""

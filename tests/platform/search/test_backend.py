@@ -39,8 +39,7 @@ def pendulum() -> Any:
     return gymnasium.make("Pendulum-v1", max_episode_steps=20)
 
 
-def test_a_compiled_task_stays_on_threads_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_in_a_cluster", lambda: False)  # other tests may be in one
+def test_a_compiled_task_stays_on_threads_and_says_why() -> None:
     notes: list[str] = []
     plan = make_plan(SearchConfig(task="pred_prey_3", threads=3))
     made = backend_for(plan, notes.append)
@@ -79,7 +78,6 @@ def test_where_workers_cannot_start_a_slow_search_stays_here_and_says_so_once(
     monkeypatch.setattr(backend, "WORTH_WORKERS_S", 0.0)
     monkeypatch.setattr(backend, "HEAVY_BATCH_S", 0.0)
     monkeypatch.setattr(backend, "available_cores", lambda: 2)
-    monkeypatch.setattr(backend, "_in_a_cluster", lambda: False)
     lock, notes = threading.Lock(), Notes()
 
     def locked() -> Any:
@@ -95,6 +93,5 @@ def test_where_workers_cannot_start_a_slow_search_stays_here_and_says_so_once(
     same_history(tmp_path / "run", tmp_path / "alone")
 
 
-def test_quick_environments_stay_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_in_a_cluster", lambda: False)
+def test_quick_environments_stay_here(tmp_path: Path) -> None:
     assert search(pendulum, out=tmp_path / "run", **SETTINGS).summary["workers"] == 0
