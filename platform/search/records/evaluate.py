@@ -14,7 +14,7 @@ from rolecast.core.rounding import mean_and_error
 from rolecast.core.types import Float, Seeds
 from rolecast.envs.registry import make_task
 from rolecast.envs.scripted import SCRIPTED, rollout_scripted
-from rolecast.envs.spec import BatchedTask
+from rolecast.envs.spec import FAILED_EPISODES, BatchedTask
 from rolecast.envs.trust import make_stored_task, remember_task
 from rolecast.platform.rollout.artefact_folder import artefact_folder, require_fit
 from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, HeldOut, held_out_seeds
@@ -51,6 +51,26 @@ class Evaluation:
     seed: int
     """Which set of held-out episodes."""
 
+    failed_episodes: int = 0
+    """Episodes that failed, and count as the lowest return of the run."""
+
+
+@dataclass(frozen=True)
+class _Played:
+    """Episodes of a player."""
+
+    returns: Float
+    """[E], as earned."""
+
+    lengths: NDArray[np.int64]
+    """[E], in env steps."""
+
+    observed: Float | None = None
+    """[E], as paid, where there is a learner."""
+
+    failed: int = 0
+    """How many failed, and were forgiven."""
+
 
 @dataclass(frozen=True)
 class _Player:
@@ -58,8 +78,7 @@ class _Player:
 
     name: str
     task: str | None
-    play: Callable[[BatchedTask, Seeds], tuple[Float, Float | None, NDArray[np.int64]]]
-    """Returns [E] as earned, as paid where there is a learner, and lengths [E]."""
+    play: Callable[[BatchedTask, Seeds], _Played]
 
     terms: RunTerms = field(default_factory=RunTerms)
     """Of the run whose policy plays."""
@@ -104,17 +123,18 @@ def evaluate(
     player = _player(run_or_policy)
     made = _wanted_task(player, task, task_options or {}, trust=trust)
     with closing(made), player.terms.apply(made):
-        returns, observed, lengths = player.play(made, seeds)
-    mean, stderr = mean_and_error(returns)
+        played = player.play(made, seeds)
+    mean, stderr = mean_and_error(played.returns)
     return Evaluation(
         episode_return_mean=mean,
         episode_return_stderr=stderr,
-        observed_return_mean=None if observed is None else float(observed.mean()),
+        observed_return_mean=None if played.observed is None else float(played.observed.mean()),
         episodes=held_out.episodes,
-        env_steps=int(lengths.sum()),
+        env_steps=int(played.lengths.sum()),
         task=made.spec.id,
         policy=player.name,
         seed=held_out.seed,
+        failed_episodes=played.failed,
     )
 
 
@@ -141,9 +161,8 @@ def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
     if isinstance(run_or_policy, str) and run_or_policy in SCRIPTED:
         script = run_or_policy
 
-        def follow(task: BatchedTask, seeds: Seeds) -> tuple[Float, None, NDArray[np.int64]]:
-            returns, lengths = rollout_scripted(task, script, seeds)
-            return returns, None, lengths
+        def follow(task: BatchedTask, seeds: Seeds) -> _Played:
+            return _Played(*rollout_scripted(task, script, seeds))
 
         return _Player(script, None, follow)
     terms = RunTerms()
@@ -154,9 +173,12 @@ def _player(run_or_policy: str | Path | LoadedPolicy) -> _Player:
         trained, name = load_policy(folder), str(run_or_policy)
         terms = RunTerms.read(run_or_policy)
 
-    def play(task: BatchedTask, seeds: Seeds) -> tuple[Float, Float, NDArray[np.int64]]:
+    def play(task: BatchedTask, seeds: Seeds) -> _Played:
         require_fit(trained, task)
         result = terms.settled(rollout(task, trained.policy, trained.weights[None], seeds))
-        return result.returns[0], result.observed_returns[0], result.lengths[0]
+        failed = int(np.sum(result.metrics.get(FAILED_EPISODES, 0.0) > 0.0))
+        return _Played(
+            result.returns[0], result.lengths[0], observed=result.observed_returns[0], failed=failed
+        )
 
     return _Player(name, trained.task.id, play, terms)

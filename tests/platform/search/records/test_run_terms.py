@@ -8,6 +8,8 @@ import pytest
 import rolecast
 from rolecast.core.errors import RequestError, RunError
 from rolecast.envs.spec import FAILED_EPISODES
+from rolecast.platform.cli.app import main
+from rolecast.platform.rollout.held_out import DEVELOPMENT_SET, held_out_seeds
 from rolecast.platform.rollout.rollout import Rollout
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.records.run_terms import RunTerms, lowest_returns
@@ -16,7 +18,7 @@ from tests.platform.search.test_failed_episodes import SETTINGS, Hanging, Raisin
 
 @pytest.mark.parametrize("task", [Raising, Hanging])
 def test_a_run_that_forgives_is_evaluated_and_ablated_though_episodes_fail(
-    tmp_path: Path, task: type
+    tmp_path: Path, task: type, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
     settings = SETTINGS | {"evaluations": 6, "failed_episodes": "lowest", "step_timeout": 0.3}
@@ -24,6 +26,11 @@ def test_a_run_that_forgives_is_evaluated_and_ablated_though_episodes_fail(
     lowest, _ = lowest_returns(RunFolder(out).read_batches())
     evaluated = rolecast.evaluate(out, episodes=6, trust=True)
     assert lowest <= evaluated.episode_return_mean < -4.0  # two steps alone would cost two to six
+    seeds = held_out_seeds(DEVELOPMENT_SET, evaluated.seed, 6)
+    assert evaluated.failed_episodes == sum(int(seed) % 3 == 0 for seed in seeds) > 0
+    assert main(["evaluate", str(out), "--episodes", "6", "--trust"]) == 0
+    said = f"of which {evaluated.failed_episodes} failed and count as the lowest of the run"
+    assert said in capsys.readouterr().out
     ablated = rolecast.ablate(out, episodes=6, trust=True)
     assert ablated.episode_return_mean == evaluated.episode_return_mean
     assert np.isfinite([each.episode_return_mean for each in ablated.nets.values()]).all()
