@@ -75,6 +75,8 @@ class LockedFolder:
 def left_at_once(folder: Path, made: Collection[str] = (), *, disk: Disk = LOCAL_DISK) -> bool:
     """Return whether who began in a folder has ended, or may end, before a file was written.
 
+    That is so of an empty folder, too: nothing is lost where another begins there.
+
     Args:
         folder: of a run or a comparison.
         made: names of folders that are made with it.
@@ -82,7 +84,7 @@ def left_at_once(folder: Path, made: Collection[str] = (), *, disk: Disk = LOCAL
     """
     names = set(disk.names(folder))
     known = {LOCK_FILE} | {name for name in made if not disk.names(folder / name)}
-    return bool(names & known) and all(map(is_half_written, names - known))
+    return not disk.is_file(folder) and all(map(is_half_written, names - known))
 
 
 def is_locked(folder: Path, *, disk: Disk = LOCAL_DISK) -> bool:

@@ -8,6 +8,7 @@ no null, the text "null" among those options stands for None.
 import json
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
@@ -196,12 +197,12 @@ def make_run_folder(path: Path, *inside: Path, disk: Disk = LOCAL_DISK) -> None:
         RequestError: the path exists or cannot be written.
     """
     try:
-        if not left_at_once(path, MADE_FOLDERS, disk=disk):
+        with suppress(FileExistsError):
             make_folder(path, disk=disk, new=True)
+        if not left_at_once(path, MADE_FOLDERS, disk=disk):
+            raise folder_exists(path)
         for folder in inside:
             make_folder(folder, disk=disk)
-    except FileExistsError:
-        raise folder_exists(path) from None
     except OSError as error:
         if path.is_dir() and not disk.names(path):  # so that it can be made again
             path.rmdir()

@@ -2,7 +2,7 @@
 
 import errno
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import gymnasium
 import numpy as np
@@ -10,6 +10,7 @@ import pytest
 
 from rolecast.core.disk import LocalDisk
 from rolecast.core.errors import RequestError, RunError
+from rolecast.platform.cli.app import main
 from rolecast.platform.search.progress import Silent
 from rolecast.platform.search.records.run_folder import RunFolder
 from rolecast.platform.search.run import resume, search
@@ -22,6 +23,9 @@ SMALL: dict[str, Any] = {
     "test_episodes": 4,
     "task_options": {"horizon": 5},
 }
+
+
+QUICK: Final = ("--evaluations", "6", "--episodes", "2", "--test-episodes", "2", "--workers", "0")
 
 
 class Counted(gymnasium.Env[Any, Any]):
@@ -154,3 +158,19 @@ def test_a_folder_that_a_full_disk_left_without_a_run_is_begun_again(tmp_path: P
     assert len(search(Counted, out=out, workers=0, **SMALL).history) > 0
     with pytest.raises(RequestError, match="exists; expected a path that does not, or `rolecast"):
         search(Counted, out=out, workers=0, **SMALL)
+
+
+@pytest.mark.parametrize("inside", ["", "checkpoint"])
+def test_a_folder_that_an_interrupt_left_empty_is_begun_again(tmp_path: Path, inside: str) -> None:
+    out = tmp_path / "run"
+    (out / inside).mkdir(parents=True)
+    assert main(["search", "pred_prey_3", "--resume", *QUICK, "--out", str(out)]) == 0
+    assert RunFolder(out).read_summary() is not None
+
+
+def test_a_file_is_no_folder_for_a_run(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    out.write_text("notes")
+    with pytest.raises(RequestError, match="exists; expected a path that does not, the folder of"):
+        search(Counted, out=out, workers=0, **SMALL)
+    assert out.read_text() == "notes"
