@@ -5,15 +5,15 @@ import csv
 import inspect
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rolecast.core.errors import first_line, unknown_name
+from rolecast.core.errors import RequestError, first_line, unknown_name
 
 T = TypeVar("T")
 
@@ -84,14 +84,17 @@ class Registry(Generic[T]):
         """Return the class of a name.
 
         Raises:
-            RequestError: nothing has this name; offers the nearest.
-            Exception: the package that offers it fails to load.
+            RequestError: nothing has this name, and offers the nearest; or the package that offers
+                it fails to load, or offers no dataclass.
         """
         for table in self._tables:
             if name in table:
                 return table[name]
         for entry in entry_points(group=self._group, name=name):
-            loaded: T = entry.load()
+            try:
+                loaded: T = _loaded(entry)
+            except RequestError as error:
+                raise RequestError(f"{self._kind} {name!r} {error}") from error
             return loaded
         raise unknown_name(self._kind, name, self.names())
 
@@ -106,15 +109,24 @@ class Registry(Generic[T]):
         for table in self._tables:
             if name in table:
                 return table.summary(name)
-        points = [*entry_points(group=self._group, name=name)]
-        try:
-            return (inspect.getdoc(self.load(name)) or "").split("\n")[0]
-        except Exception as error:
-            if not points:
-                raise
-            (point, *_) = points
-            reason = f"{type(error).__name__} ({first_line(error)})"
-            return f"cannot be loaded from {point.value}: {reason}"
+        for entry in entry_points(group=self._group, name=name):
+            try:
+                return (inspect.getdoc(_loaded(entry)) or "").split("\n")[0]
+            except RequestError as error:
+                return str(error)
+        raise unknown_name(self._kind, name, self.names())
+
+
+def _loaded(entry: EntryPoint) -> Any:
+    """Return the dataclass of an entry point; RequestError says why there is none."""
+    try:
+        loaded = entry.load()
+    except Exception as error:
+        reason = f"{type(error).__name__} ({first_line(error)})"
+        raise RequestError(f"cannot be loaded from {entry.value}: {reason}") from error
+    if not (isinstance(loaded, type) and is_dataclass(loaded)):
+        raise RequestError(f"cannot be loaded from {entry.value}: it is no dataclass")
+    return loaded
 
 
 def class_summary(place: str) -> str:

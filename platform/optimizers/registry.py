@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rolecast.core.errors import ConfigError, unknown_name
+from rolecast.core.errors import ConfigError, RequestError, unknown_name
 from rolecast.core.lazy_table import LazyTable, Registry
 from rolecast.core.validation import check, one_of, plain
 from rolecast.platform.optimizers.protocol import NeedsPolicy, Optimizer, OptimizerConfig
@@ -81,6 +81,9 @@ CAUSAL_SEARCHES: Final[LazyTable[type[OptimizerConfig]]] = LazyTable(
 )
 """Searches of interventions in a causal graph, apart from those of any black box."""
 
+
+OPTIMIZER_METHODS: Final = ("ask", "tell", "best", "state_dict", "load_state_dict")
+"""Of the protocol `Optimizer`."""
 
 _OPTIMIZER_REGISTRY: Final = Registry(
     "optimizer", ENTRY_POINTS, OPTIMIZERS, BASELINES, CAUSAL_SEARCHES
@@ -198,4 +201,19 @@ def make_optimizer(name: str, *, dimension: int, seed: int = 0, **settings: Any)
     config = optimizer_config(name, **settings)
     if isinstance(config, NeedsPolicy):
         config.require_black_box()
-    return config.build(dimension=int(dimension), seed=int(seed))
+    return checked_optimizer(name, config.build(dimension=int(dimension), seed=int(seed)))
+
+
+def checked_optimizer(name: str, optimizer: Optimizer) -> Optimizer:
+    """Return an optimiser that has all methods of `Optimizer`.
+
+    Raises:
+        RequestError: it lacks some; as one of another package may.
+    """
+    lacking = [each for each in OPTIMIZER_METHODS if not callable(getattr(optimizer, each, None))]
+    if lacking:
+        raise RequestError(
+            f"optimizer {name!r} lacks {', '.join(lacking)}; "
+            f"expected the methods {', '.join(OPTIMIZER_METHODS)}"
+        )
+    return optimizer

@@ -163,6 +163,7 @@ def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-policies\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(
         "[rolecast.policies]\ntiny = tiny_policies:TinyConfig\nbroken = tiny_policies:Missing\n"
+        "plain = tiny_policies:dataclass\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -181,8 +182,12 @@ def test_a_policy_without_options_says_that_it_knows_none() -> None:
 @pytest.mark.usefixtures("other_package")
 def test_another_packages_policy_that_fails_to_load_raises(task: TaskSpec) -> None:
     assert policy_summary("broken").startswith("cannot be loaded from tiny_policies:Missing: Attr")
-    with pytest.raises(AttributeError, match="Missing"):
+    expected = "policy 'broken' cannot be loaded from tiny_policies:Missing: AttributeError"
+    with pytest.raises(RequestError, match=expected):
         make_policy("broken", task)
+    expected = "policy 'plain' cannot be loaded from tiny_policies:dataclass: it is no dataclass"
+    with pytest.raises(RequestError, match=expected):
+        make_policy("plain", task)
 
 
 def test_the_example_in_the_documentation_runs() -> None:

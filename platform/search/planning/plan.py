@@ -19,7 +19,7 @@ from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import under_patience
 from rolecast.envs.spec import BatchedTask
 from rolecast.platform.optimizers.protocol import OptimizerConfig
-from rolecast.platform.optimizers.registry import optimizer_config
+from rolecast.platform.optimizers.registry import checked_optimizer, optimizer_config
 from rolecast.platform.search.planning import policy_hints
 from rolecast.platform.search.planning.budget import Budget, Spent
 from rolecast.platform.search.planning.config import CALLABLE_PREFIX, SearchConfig
@@ -183,7 +183,8 @@ def _plan_for(
         seed=derived_seed(config.seed, Purpose.OPTIMIZER),
     )
     if design is None:  # refused here, a dimension is one sentence and not a process that is lost
-        informed.build(dimension=policy.space.dimension, seed=config.seed)
+        built = informed.build(dimension=policy.space.dimension, seed=config.seed)
+        checked_optimizer(config.optimizer, built)
     return Plan(
         config=replace(
             config,

@@ -4,8 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from rolecast.core.errors import RequestError
+from rolecast.platform.optimizers.random import RandomConfig
+from rolecast.platform.optimizers.registry import make_optimizer
 from rolecast.platform.search.planning.budget import Spent
 from rolecast.platform.search.planning.config import SearchConfig
 from rolecast.platform.search.planning.plan import make_plan, remarks
@@ -104,3 +108,14 @@ def test_the_last_epoch_of_duets_ends_within_the_evaluations_that_are_searched(
     assert vars(make_plan(more, begun=True).optimizer)["rounds"] == rounds
     chosen = make_plan(SearchConfig(**settings, **budget, optimizer_settings={"rounds": 9}))
     assert vars(chosen.optimizer)["rounds"] == 9
+
+
+def test_an_optimiser_without_a_method_is_refused_before_it_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(RandomConfig, "build", lambda *_, **__: np.random.default_rng())
+    expected = "optimizer 'random' lacks ask, tell, best, state_dict, load_state_dict; expected"
+    with pytest.raises(RequestError, match=expected):
+        make_plan(SearchConfig(task="pred_prey_3", optimizer="random"))
+    with pytest.raises(RequestError, match=expected):
+        make_optimizer("random", dimension=2)
