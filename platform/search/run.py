@@ -20,7 +20,7 @@ from rolecast.envs.trust import (
 )
 from rolecast.platform.search.asynchronous import AsynchronousSearch
 from rolecast.platform.search.backend import Backend, backend_for
-from rolecast.platform.search.loggers.protocol import Told, TrialCallback
+from rolecast.platform.search.loggers.protocol import Told, TrialCallback, require_callbacks
 from rolecast.platform.search.loop import Search
 from rolecast.platform.search.planning.config import (
     CALLABLE_PREFIX,
@@ -72,6 +72,7 @@ def search(
         RunError: the task or the optimiser failed; what was computed is kept.
         SearchInterrupted: Ctrl-C; what was computed is kept.
     """
+    require_callbacks(callbacks)
     name = task if isinstance(task, str) else CALLABLE_PREFIX + _callable_name(task)
     plan = make_plan(_config(name, settings), None if isinstance(task, str) else task)
     out = Path(plan.config.out) if plan.config.out else _free_folder(plan)

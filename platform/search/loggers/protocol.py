@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
+from rolecast.core.errors import ConfigError
 from rolecast.platform.search.records.metrics import METRIC_VOCABULARY
 
 _OWN_PREFIXES: Final = ("optimizer/", "task/")
@@ -18,6 +19,7 @@ _SECOND_NAME: Final = "timesteps_total"
 """Of env_steps, for Tune alone."""
 
 
+@runtime_checkable
 class TrialCallback(Protocol):
     """Whoever is told; every `LoggerCallback` of Ray Tune is one."""
 
@@ -29,6 +31,18 @@ class TrialCallback(Protocol):
 
     def log_trial_end(self, trial: Any, failed: bool = False) -> None:
         """End; `failed` where an error or Ctrl-C ended it."""
+
+
+def require_callbacks(callbacks: Sequence[TrialCallback]) -> None:
+    """Refuse callbacks that cannot be told.
+
+    Raises:
+        ConfigError: one lacks a method of `TrialCallback`.
+    """
+    for each in callbacks:
+        if not isinstance(each, TrialCallback):
+            expected = "log_trial_start, log_trial_result and log_trial_end, as Tune's loggers have"
+            raise ConfigError("callbacks", each, f"an object with {expected}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

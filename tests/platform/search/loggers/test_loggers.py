@@ -229,3 +229,10 @@ def test_a_trial_taken_up_again_goes_on_in_its_run(
     logger.log_trial_end(trial, failed=True)
     runs = [*tmp_path.glob("wandb/offline-run-*"), *tmp_path.glob("mlruns/*/*/metrics")]
     assert len(runs) == 1
+
+
+def test_a_callback_without_a_method_is_refused_before_a_folder_is_made(tmp_path: Path) -> None:
+    expected = "callbacks is 5; expected an object with log_trial_start, log_trial_result and"
+    with pytest.raises(RequestError, match=expected):
+        search("pred_prey_3", callbacks=[Recorder(), 5], out=tmp_path / "run", **SMALL)  # type: ignore[list-item]
+    assert not (tmp_path / "run").exists()
