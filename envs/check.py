@@ -14,7 +14,12 @@ from gymnasium.spaces import Dict
 from rolecast.core.errors import RequestError, RunError, first_line
 from rolecast.core.patience import Patience
 from rolecast.core.validation import LARGEST_RETURN
-from rolecast.envs.episode_length import episode_lengths, without_horizon
+from rolecast.envs.episode_length import (
+    MEASURED_SEEDS,
+    episode_lengths,
+    lengths_and_returns,
+    without_horizon,
+)
 from rolecast.envs.opposition import is_users_team, opposition_remark
 from rolecast.envs.registry import make_task
 from rolecast.envs.rewards.task import RewardTask, set_patience
@@ -146,8 +151,15 @@ def _spaces(task: BatchedTask, first: Trajectory) -> Check:
 
 
 def _episodes(task: BatchedTask, first: Trajectory) -> Check:
-    """Measure the length of episodes that end by themselves."""
-    lengths = episode_lengths(task)
+    """Measure the length of episodes that end by themselves; look at their returns, too."""
+    lengths, returns = lengths_and_returns(task)
+    bad = np.flatnonzero(~np.isfinite(returns))
+    if bad.size:
+        detail = (
+            f"the rewards of the episode of seed {MEASURED_SEEDS[bad[0]]} sum to "
+            f"{returns[bad[0]]}; expected a finite number"
+        )
+        return Check(name="episodes", ok=False, detail=detail)
     detail = (
         f"{lengths.size} episodes under random actions ended by themselves after "
         f"{lengths.min():,} to {lengths.max():,} steps; horizon=STEPS would cut longer ones, and "
@@ -197,8 +209,8 @@ def _rewards(task: BatchedTask, first: Trajectory) -> Check:
             f"{LARGEST_RETURN:g} in size"
         )
         return Check(name="rewards", ok=False, detail=detail)
-    earned = f"random actions earn {returns.mean():.6g} in {len(CHECK_SEEDS)} episodes"
-    detail = f"rewards are finite; {earned}"
+    earned = f"random actions earn {returns.mean():.6g}"
+    detail = f"rewards of {len(CHECK_SEEDS)} episodes are finite; {earned}"
     return Check(name="rewards", ok=True, detail=detail)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rolecast.core.counter_random import episode_keys
+from rolecast.core.types import Float
 from rolecast.envs.rewards.task import unwrapped
 from rolecast.envs.scripted import SCRIPTED
 from rolecast.envs.spec import BatchedTask
@@ -34,17 +35,28 @@ def episode_lengths(task: BatchedTask) -> NDArray[np.int64]:
     Raises:
         RunError: the task failed, or an episode did not end.
     """
+    return lengths_and_returns(task)[0]
+
+
+def lengths_and_returns(task: BatchedTask) -> tuple[NDArray[np.int64], Float]:
+    """Return the steps [5] of episodes under random actions, and the sums [5] of their rewards.
+
+    Raises:
+        RunError: as in `episode_lengths`.
+    """
     below, keys = unwrapped(task), episode_keys(MEASURED_SEEDS)
     below.reset(MEASURED_SEEDS)
     lengths = np.zeros(MEASURED_SEEDS.size, dtype=np.int64)
+    returns = np.zeros(MEASURED_SEEDS.size)
     live = np.ones(MEASURED_SEEDS.size, dtype=np.bool_)
     step = 0
     while live.any():
-        _, _, done, _ = below.step(SCRIPTED["random"].act(below, keys, step))
+        _, rewards, done, _ = below.step(SCRIPTED["random"].act(below, keys, step))
         lengths += live
+        returns[live] += rewards[live]
         live &= ~done
         step += 1
-    return lengths
+    return lengths, returns
 
 
 def typical_steps(task: BatchedTask) -> int:

@@ -86,3 +86,16 @@ def test_a_search_counts_the_measured_steps(tmp_path: Path) -> None:
         out=tmp_path / "run",
     )
     assert result.summary["policy_evaluations"] >= 1
+
+
+class Unfinite(Countdown):
+    """Pays NaN in the 50th step."""
+
+    def step(self, action: Any) -> Any:
+        seen, reward, *rest = super().step(action)
+        return seen, np.nan if self.np_random_seed - self.left == 50 else reward, *rest
+
+
+def test_the_check_looks_at_the_rewards_of_all_episodes_that_it_measures() -> None:
+    (failed,) = (check for check in check_task(Unfinite).checks if not check.ok)
+    assert failed.detail.startswith("the rewards of the episode of seed 55 sum to nan; expected")
