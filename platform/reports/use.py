@@ -21,15 +21,11 @@ def use_again(run: Run) -> Markup:
     """Return the commands of a run and five lines of Python, and links to its files."""
     folder = run.folder.path
     name = in_shell(folder)
-    commands = [
-        f"rolecast evaluate {name} --episodes 1000",
-        f"rolecast render {name} --out {in_shell(folder.absolute().name)}.gif",
-    ]
+    finished = run.folder.read_summary() is not None
+    commands = [f"rolecast evaluate {name} --episodes 1000"] if finished else []
+    commands.append(f"rolecast render {name} --out {in_shell(folder.absolute().name)}.gif")
     if not _is_of_comparison(folder):  # whose budget is that of all its trials
-        more = f"--env-steps +{run.env_steps()}"
-        if run.record["search"].get("evaluations") is not None:
-            more = f"--evaluations +{run.batches[-1].spent_after.evaluations}"
-        commands.append(f"rolecast resume {name} {more}")
+        commands.append(f"rolecast resume {name}" + (_further_budget(run) if finished else ""))
     parts = []
     if (folder / "run.toml").is_file():
         again = f"rolecast search --config {in_shell(folder / 'run.toml')} --out {name}-again"
@@ -44,6 +40,13 @@ def use_again(run: Run) -> Markup:
         parts += [paragraph("In Python, with an environment of its task:"), preformatted(python)]
     beside = [(label, path) for label, path in FILES_BESIDE if (folder / path).is_file()]
     return section("Use it", *parts, links(beside))
+
+
+def _further_budget(run: Run) -> str:
+    """Return the option that doubles the budget of a run."""
+    if run.record["search"].get("evaluations") is not None:
+        return f" --evaluations +{run.batches[-1].spent_after.evaluations}"
+    return f" --env-steps +{run.env_steps()}"
 
 
 def _is_of_comparison(folder: Path) -> bool:
