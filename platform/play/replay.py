@@ -10,7 +10,7 @@ def replay_page(rendering: Rendering) -> str:
     frames = [png([frame], rendering.frame_ms) for frame in rendering.frames]
     return document(
         "replay.html",
-        title=rendering.description.partition(":")[0],
+        title=rendering.description.partition(": ")[0],
         description=f"Held-out episode, {rendering.description}.",
         frames=[in_letters(frame) for frame in frames],
         frame_ms=rendering.frame_ms,
