@@ -229,7 +229,8 @@ class RunFolder(LockedFolder):
             if type(known) is not int or known < 0 or not isinstance(state, dict):
                 raise ValueError("its fields are of another kind")  # noqa: TRY301
         except (ValueError, KeyError) as error:
-            raise RequestError(f"{self.state_file} is damaged: {error}") from error
+            hint = "without that file, the optimiser is told the history again"
+            raise RequestError(f"{self.state_file} is damaged: {error}; {hint}") from error
         return known, state
 
     def read_batches(self, *, candidates: bool = True) -> list[Batch]:
